@@ -1,0 +1,1 @@
+"""Decision-focused learning with contrastive losses and a solution cache."""

@@ -1,0 +1,193 @@
+"""A mixed-integer linear programme as arrays, with the map from decisions to the space of the predicted costs."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from regretless.errors import InputError
+
+Floats = NDArray[np.float64]
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class MILP:
+    """``min c . (G x) + h . x + constant`` subject to ``row_lower <= A x <= row_upper``, ``lower <= x <= upper``.
+
+    ``c`` is what a model predicts; ``G`` (``cost_map``, identity by default) maps a decision to the space of ``c``;
+    ``h`` (``fixed_cost``) holds the costs that are known in advance. Everything that learns sees only the *cost space*:
+    ``G x``, and, where there are known costs, one more coordinate ``h . x + constant`` whose cost is always 1.
+    So losses, caches and regrets have one rule, and no special case for known costs.
+
+    Args:
+        A: ``(rows, n)`` dense or sparse.
+        row_lower, row_upper: ``(rows,)`` or a scalar; ``-inf`` and ``inf`` where there is no bound.
+        lower, upper: ``(n,)`` or a scalar bounds of the variables (0 and 1 by default).
+        integer: ``(n,)`` or a scalar mask of integer variables (all by default).
+        cost_map: ``(d, n)`` map G; identity when ``None``.
+        fixed_cost: ``(n,)`` known costs h; none when ``None``.
+        constant: known constant of the objective.
+        names: names of the variables.
+
+    >>> knapsack = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
+    >>> knapsack.check([[1, 1, 0], [0, 1, 1]]).tolist()
+    [True, False]
+    """
+
+    A: Any
+    row_lower: Any = -np.inf
+    row_upper: Any = np.inf
+    lower: Any = 0.0
+    upper: Any = 1.0
+    integer: Any = True
+    cost_map: Any = None
+    fixed_cost: Any = None
+    constant: float = 0.0
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        def put(name: str, value: object) -> None:
+            object.__setattr__(self, name, value)
+
+        put("A", _matrix("A", self.A))
+        rows, n = self.A.shape
+        put("row_lower", _vector("row_lower", self.row_lower, rows))
+        put("row_upper", _vector("row_upper", self.row_upper, rows))
+        put("lower", _vector("lower", self.lower, n))
+        put("upper", _vector("upper", self.upper, n))
+        put("integer", _vector("integer", self.integer, n).astype(bool))
+        if self.cost_map is not None:
+            put("cost_map", _matrix("cost_map", self.cost_map))
+        put("fixed_cost", _vector("fixed_cost", 0.0 if self.fixed_cost is None else self.fixed_cost, n))
+        if self.names is not None:
+            put("names", tuple(self.names))
+        self.validate()
+
+    def validate(self) -> None:
+        """Check shapes, bounds and finiteness; raise ``InputError`` naming the first thing that is wrong."""
+        n = self.n
+        if n == 0:
+            raise InputError("a MILP needs at least one variable, got A of shape " + str(self.A.shape))
+        if not np.isfinite(self.A.data).all():
+            raise InputError("A must be finite, got NaN or infinite entries")
+        if self.cost_map is not None:
+            if self.cost_map.shape[1] != n:
+                raise InputError(f"cost_map must have shape (d, {n}), got {self.cost_map.shape}")
+            if not np.isfinite(self.cost_map.data).all():
+                raise InputError("cost_map must be finite, got NaN or infinite entries")
+        if not np.isfinite(self.fixed_cost).all() or not np.isfinite(self.constant):
+            raise InputError("fixed_cost and constant must be finite, got NaN or infinite entries")
+        for low, high, what in ((self.row_lower, self.row_upper, "row"), (self.lower, self.upper, "variable")):
+            if np.isnan(low).any() or np.isnan(high).any():
+                raise InputError(f"{what} bounds must not be NaN; use -inf and inf where there is no bound")
+            bad = np.flatnonzero(low > high)
+            if bad.size:
+                i = int(bad[0])
+                raise InputError(f"{what} {i} has a lower bound {low[i]} above its upper bound {high[i]}")
+        if self.names is not None and len(self.names) != n:
+            raise InputError(f"names must hold {n} names, got {len(self.names)}")
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return int(self.A.shape[1])
+
+    @property
+    def dimension(self) -> int:
+        """Number d of predicted costs."""
+        return self.n if self.cost_map is None else int(self.cost_map.shape[0])
+
+    @property
+    def has_fixed_cost(self) -> bool:
+        """Whether part of the objective is known in advance."""
+        return bool(self.fixed_cost.any()) or self.constant != 0.0
+
+    @property
+    def width(self) -> int:
+        """Columns of a solution in cost space: d, and one more where there are known costs."""
+        return self.dimension + int(self.has_fixed_cost)
+
+    def solution(self, x: ArrayLike) -> Floats:
+        """Map decisions ``(batch, n)`` to cost space ``(batch, width)``."""
+        x = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        v = x if self.cost_map is None else (self.cost_map @ x.T).T
+        if self.has_fixed_cost:
+            v = np.concatenate([v, (x @ self.fixed_cost + self.constant)[:, None]], axis=1)
+        return np.ascontiguousarray(v)
+
+    def objective(self, costs: Floats) -> Floats:
+        """Map costs ``(batch, width)`` to objective vectors ``(batch, n)`` over the variables."""
+        c = costs[:, : self.dimension]
+        objective = c if self.cost_map is None else np.asarray((self.cost_map.T @ c.T).T)
+        if self.has_fixed_cost:
+            objective = objective + costs[:, self.dimension :] * self.fixed_cost
+        return np.ascontiguousarray(objective)
+
+    def relax(self) -> MILP:
+        """Return the linear relaxation."""
+        return replace(self, integer=np.zeros(self.n, dtype=bool))
+
+    def check(self, x: ArrayLike, tolerance: float = TOLERANCE) -> NDArray[np.bool_]:
+        """Say for each decision ``(batch, n)`` whether it is feasible, up to a tolerance relative to the bounds."""
+        x = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        if x.shape[1] != self.n:
+            raise InputError(f"x must have shape (batch, {self.n}), got {x.shape}")
+        whole = np.abs(x - np.round(x))[:, self.integer].max(axis=1, initial=0.0) <= tolerance
+        activity = (self.A @ x.T).T
+        inside = within(x, self.lower, self.upper, tolerance) & within(
+            activity, self.row_lower, self.row_upper, tolerance
+        )
+        return np.asarray(whole & inside & np.isfinite(x).all(axis=1))
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of the feasible set and the map to cost space: two problems with one fingerprint may share a cache."""
+        digest = hashlib.sha256(b"regretless.MILP.1")
+        maps = [self.A] if self.cost_map is None else [self.A, self.cost_map]
+        for matrix in maps:
+            digest.update(repr(matrix.shape).encode())
+            for part in (matrix.indptr, matrix.indices):
+                digest.update(part.astype(np.int64).tobytes())
+            digest.update(matrix.data.tobytes())
+        for vector in (self.row_lower, self.row_upper, self.lower, self.upper, self.fixed_cost, self.integer):
+            digest.update(vector.tobytes())
+        digest.update(repr(float(self.constant)).encode())
+        return digest.hexdigest()[:32]
+
+
+def within(x: Floats, low: Floats, high: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Say for each row of ``x`` whether it lies between the bounds, with a tolerance that grows with the bound."""
+    with np.errstate(invalid="ignore"):
+        below = low - tolerance * np.maximum(1.0, np.abs(low))
+        above = high + tolerance * np.maximum(1.0, np.abs(high))
+    below[np.isneginf(low)], above[np.isposinf(high)] = -np.inf, np.inf
+    return np.asarray(((x >= below) & (x <= above)).all(axis=1))
+
+
+def _matrix(name: str, value: Any) -> sparse.csr_array:
+    try:
+        matrix = sparse.csr_array(value if sparse.issparse(value) else np.atleast_2d(np.asarray(value)), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be a matrix of numbers, dense or sparse, got {type(value).__name__}") from error
+    # One canonical form, so that equal models have equal fingerprints.
+    matrix.sum_duplicates()
+    matrix.eliminate_zeros()
+    return matrix
+
+
+def _vector(name: str, value: Any, length: int) -> Floats:
+    try:
+        vector = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, got {type(value).__name__}") from error
+    if vector.ndim == 0:
+        return np.full(length, float(vector))
+    if vector.shape != (length,):
+        raise InputError(f"{name} must be a scalar or have shape ({length},), got {vector.shape}")
+    return vector.copy()

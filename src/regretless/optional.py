@@ -1,0 +1,28 @@
+"""Import of optional packages, with the pip line that gets them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from regretless.errors import MissingDependencyError
+
+
+def need(module: str, *, pip: str, why: str) -> Any:
+    """Import ``module``, or say what it is needed for and how to get it.
+
+    Args:
+        module: the name to import.
+        pip: what to hand to ``pip install``.
+        why: what the package is needed for, as the object of "to ...".
+
+    Raises:
+        MissingDependencyError: the package is not installed, with its pip line.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"the package '{module.partition('.')[0]}' is needed to {why}, and importing it failed ({error}); "
+            f"install it with: pip install '{pip}'"
+        ) from error

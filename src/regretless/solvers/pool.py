@@ -1,0 +1,122 @@
+"""A batched exact oracle out of any engine: a thread pool with one solver per thread, results in order."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.family import Family
+from regretless.milp import MILP, Floats
+from regretless.solvers.engine import Engine, Outcome, make_engine
+from regretless.types import Solved, Status
+
+MODELS_PER_THREAD = 64
+
+
+class EnginePool:
+    """Solve batches with an engine, one solver object per thread and model.
+
+    Engines release the interpreter lock while they solve, so threads serve as well as processes and share all memory.
+    An exception in one instance becomes that instance's status; the rest of the batch is not touched.
+
+    Args:
+        model: a MILP or a family of them.
+        engine: name in the table of engines.
+        workers: threads; 1 solves in the calling thread.
+        time_limit: seconds for one solve.
+        options: settings handed to the engine.
+    """
+
+    def __init__(
+        self,
+        model: MILP | Family,
+        *,
+        engine: str = "highs",
+        workers: int = 1,
+        time_limit: float | None = None,
+        **options: Any,
+    ) -> None:
+        if workers < 1:
+            raise InputError(f"workers must be at least 1, got {workers}")
+        self.model, self.engine, self.workers = model, engine, workers
+        self.time_limit, self.options = time_limit, options
+        self._local = threading.local()
+        self._executor: ThreadPoolExecutor | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_local": None, "_executor": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._local = threading.local()
+
+    def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
+        """Solve ``(batch, width)`` costs; see ``regretless.types.Backend``."""
+        outcomes = list(self.outcomes(costs.detach().cpu().to(torch.float64).numpy(), instance))
+        return _gather(self.model, outcomes, costs, decision)
+
+    def outcomes(self, costs: Floats, instance: Tensor | None) -> Iterator[Outcome]:
+        """Yield one outcome an instance, in order."""
+        ids = [0] * len(costs) if instance is None else instance.tolist()
+        jobs = [(i, self._milp(i).objective(costs[k : k + 1])[0]) for k, i in enumerate(ids)]
+        yield from self._map(jobs)
+
+    def _map(self, jobs: list[tuple[int, Floats]]) -> Iterable[Outcome]:
+        if self.workers == 1 or len(jobs) == 1:
+            return map(self._solve_one, jobs)
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="regretless")
+        return self._executor.map(self._solve_one, jobs)
+
+    def _solve_one(self, job: tuple[int, Floats]) -> Outcome:
+        index, objective = job
+        try:
+            return self._engine(index).solve(objective)
+        except Exception as error:
+            # A solver may be left in any state by an exception: the next solve gets a new one.
+            self._engines().pop(index, None)
+            return Outcome(None, Status.ERROR, np.inf, f"{type(error).__name__}: {error}")
+
+    def _milp(self, index: int) -> MILP:
+        return self.model[index] if isinstance(self.model, Family) else self.model
+
+    def _engines(self) -> OrderedDict[int, Engine]:
+        if not hasattr(self._local, "engines"):
+            self._local.engines = OrderedDict()
+        engines: OrderedDict[int, Engine] = self._local.engines
+        return engines
+
+    def _engine(self, index: int) -> Engine:
+        engines = self._engines()
+        if index not in engines:
+            engines[index] = make_engine(self.engine, self._milp(index), time_limit=self.time_limit, **self.options)
+            if len(engines) > MODELS_PER_THREAD:
+                engines.popitem(last=False)
+        engines.move_to_end(index)
+        return engines[index]
+
+
+def _gather(model: MILP | Family, outcomes: list[Outcome], costs: Tensor, decision: bool) -> Solved:
+    """Outcomes of engines (decisions) to a batch in cost space."""
+    first = model[0] if isinstance(model, Family) else model
+    x = np.full((len(outcomes), first.n), np.nan)
+    for row, outcome in enumerate(outcomes):
+        if outcome.x is not None:
+            x[row] = outcome.x
+    plain = all(outcome.status is Status.OPTIMAL for outcome in outcomes)
+    like = {"dtype": torch.float64, "device": costs.device}
+    return Solved(
+        solution=torch.as_tensor(first.solution(x), **like),
+        status=None if plain else [outcome.status for outcome in outcomes],
+        gap=None if plain else torch.tensor([outcome.gap for outcome in outcomes], dtype=torch.float64),
+        decision=torch.as_tensor(x, **like) if decision else None,
+        message={row: outcome.message for row, outcome in enumerate(outcomes) if outcome.message},
+    )

@@ -1,0 +1,153 @@
+"""Files that are either the old or the new one, never half of each: tensors and plain data, without pickle.
+
+One file holds the tensors of a nested state (safetensors) and, in its header, the rest of it as JSON together with a
+format name, a version and a checksum. It is written to a temporary name beside its place, flushed and renamed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regretless.errors import FileError
+from regretless.optional import need
+
+_TENSOR = "__tensor__"
+
+
+def write_bytes(path: Path | str, content: bytes) -> None:
+    """Write a file atomically: temporary name in the same folder, flush to disk, rename."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    except OSError as error:
+        raise FileError(f"cannot write {path}: {error.strerror or error}; is the folder there and writable?") from error
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        # mkstemp makes private files; results are for sharing, as the user's umask allows.
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except OSError as error:
+        Path(temporary).unlink(missing_ok=True)
+        raise FileError(
+            f"cannot write {path}: {error.strerror or error}; what was there before is unchanged"
+        ) from error
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write a text file atomically."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_json(path: Path | str, value: Any) -> None:
+    """Write plain data as JSON, atomically."""
+    write_text(path, json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def read_json(path: Path | str) -> Any:
+    """Read JSON; a damaged file is an error that names it."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot read {path} as JSON: {error}") from error
+
+
+def save_state(path: Path | str, state: Any, *, kind: str, version: int = 1) -> None:
+    """Write a nested state (dicts, lists, tuples, numbers, strings, ``None``, tensors) to one file.
+
+    Args:
+        path: where to.
+        state: what to keep; dictionary keys are strings or integers.
+        kind: the format's name, checked on reading.
+        version: the format's version, checked on reading.
+    """
+    tensors: dict[str, Tensor] = {}
+    plain = json.dumps(_split(state, tensors), allow_nan=True)
+    save = need("safetensors.torch", pip="safetensors", why="write caches and checkpoints").save
+    header = {"format": f"regretless.{kind}", "version": str(version), "state": plain}
+    header["sha256"] = _checksum(plain, tensors)
+    write_bytes(path, save(tensors, metadata=header))
+
+
+def load_state(path: Path | str, *, kind: str, version: int = 1) -> Any:
+    """Read what ``save_state`` wrote.
+
+    Raises:
+        FileError: the file is missing, damaged, foreign, or of a newer version; the message names the file and the field.
+    """
+    safe_open = need("safetensors", pip="safetensors", why="read caches and checkpoints").safe_open
+    path = Path(path)
+    if not path.is_file():
+        raise FileError(f"there is no file {path}")
+    try:
+        with safe_open(str(path), framework="pt") as file:
+            header = dict(file.metadata() or {})
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except Exception as error:
+        raise FileError(f"{path} is damaged or no regretless file: {error}") from error
+    if header.get("format") != f"regretless.{kind}":
+        raise FileError(f"{path}: field 'format' must be 'regretless.{kind}', got {header.get('format')!r}")
+    if not header.get("version", "").isdigit():
+        raise FileError(f"{path}: field 'version' must be a whole number, got {header.get('version')!r}")
+    if int(header["version"]) > version:
+        raise FileError(
+            f"{path}: field 'version' is {header['version']}, this library reads up to {version}; upgrade regretless"
+        )
+    if header.get("sha256") != _checksum(header.get("state", ""), tensors):
+        raise FileError(f"{path}: field 'sha256' does not match the content; the file is damaged")
+    try:
+        return _join(json.loads(header["state"]), tensors)
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(f"{path}: field 'state' cannot be read: {error}") from error
+
+
+def _checksum(plain: str, tensors: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256(plain.encode("utf-8"))
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name}:{tensor.dtype}:{tuple(tensor.shape)}".encode())
+        digest.update(tensor.contiguous().view(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b"")
+    return digest.hexdigest()
+
+
+def _split(value: Any, tensors: dict[str, Tensor]) -> Any:
+    """Replace tensors by references; keep integer keys and tuples recognisable in JSON."""
+    if isinstance(value, Tensor):
+        name = str(len(tensors))
+        tensors[name] = value.detach().cpu().contiguous().clone()
+        return {_TENSOR: name}
+    if isinstance(value, dict):
+        return {"d": [[key, _split(item, tensors)] for key, item in value.items()]}
+    if isinstance(value, list | tuple):
+        return {"l" if isinstance(value, list) else "t": [_split(item, tensors) for item in value]}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"a state holds numbers, strings, lists, dictionaries and tensors, got {type(value).__name__}")
+
+
+def _join(value: Any, tensors: dict[str, Tensor]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if _TENSOR in value:
+        return tensors[value[_TENSOR]]
+    if "d" in value:
+        return {key: _join(item, tensors) for key, item in value["d"]}
+    if "t" in value:
+        return tuple(_join(item, tensors) for item in value["t"])
+    return [_join(item, tensors) for item in value["l"]]

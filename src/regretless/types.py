@@ -1,0 +1,68 @@
+"""The few words that every layer shares: sense, status, and the answer of an exact solve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor
+
+Sense = Literal["min", "max"]
+OnFailure = Literal["raise", "cache", "skip"]
+
+
+class Status(StrEnum):
+    """How a solve ended."""
+
+    OPTIMAL = "optimal"
+    TIME_LIMIT = "time limit"
+    INFEASIBLE = "infeasible"
+    UNBOUNDED = "unbounded"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Solved:
+    """A batch of solves, minimising, in cost space.
+
+    Attributes:
+        solution: ``(batch, width)``; a row of NaN where no feasible solution was found.
+        status: one status an instance; ``None`` means that all are optimal (the common case, kept cheap).
+        gap: ``(batch,)`` relative optimality gaps, or ``None`` when all are zero.
+        decision: ``(batch, n)`` full decisions, where they were asked for.
+        message: what went wrong, by position in the batch.
+    """
+
+    solution: Tensor
+    status: Sequence[Status] | None = None
+    gap: Tensor | None = None
+    decision: Tensor | None = None
+    message: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def found(self) -> Tensor:
+        """``(batch,)`` mask of the instances that have a feasible solution."""
+        if self.status is None:
+            return torch.ones(len(self.solution), dtype=torch.bool, device=self.solution.device)
+        return ~torch.isnan(self.solution).any(dim=1)
+
+    @property
+    def statuses(self) -> list[Status]:
+        """One status an instance, spelled out."""
+        return [Status.OPTIMAL] * len(self.solution) if self.status is None else list(self.status)
+
+    @property
+    def not_optimal(self) -> int:
+        """How many solves did not end optimal."""
+        return 0 if self.status is None else sum(status is not Status.OPTIMAL for status in self.status)
+
+
+class Backend(Protocol):
+    """What solves exactly: a batch of costs in, a batch of solutions out, always minimising."""
+
+    def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
+        """Solve ``(batch, width)`` costs; with ``decision`` also return the full decisions."""
+        ...
