@@ -1,0 +1,283 @@
+"""The solution cache: an oracle that wraps another and answers most queries by a look-up (Algorithm 2)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regretless.cache import files
+from regretless.cache.policies import Bernoulli, Policy
+from regretless.cache.store import Evict, Objective, SolutionStore
+from regretless.errors import InputError, SolveError
+from regretless.problem import Problem, refuse_failures
+
+GrowAt = Literal["predicted", "transformed"]
+
+
+@dataclass
+class CacheStatistics:
+    """What the cache did so far.
+
+    Attributes:
+        solves: exact solves asked of the problem.
+        failed: solves that gave no solution.
+        lookups: queries answered from S.
+        added: solves whose solution was new.
+        hits: solves whose solution was in S already.
+        seconds: time spent in look-ups and insertions.
+    """
+
+    solves: int = 0
+    failed: int = 0
+    lookups: int = 0
+    added: int = 0
+    hits: int = 0
+    seconds: float = 0.0
+
+
+class SolutionCache:
+    """An oracle that keeps solutions S and solves only now and then (Algorithm 2 of the paper).
+
+    The coin is flipped for each instance by the cache's own seeded generator. In a mini-batch all coins are flipped, the
+    heads are solved (in parallel), their solutions join S, and the rest is looked up in the grown S: an arg-min over S,
+    which is an inner approximation of the feasible set.
+
+    Args:
+        problem: what to solve.
+        solutions: ``(m, width)`` first members of S, by the paper the true optima of the training set.
+        instance: ``(m,)`` ids of these, for families.
+        p_solve: probability of a solve, instance by instance.
+        seed: of the coin.
+        policy: decides which instances are solved, in place of ``p_solve``.
+        grow_at: ``"predicted"`` (what the published tables did): heads are solved at the predicted costs and join S, then
+            *every* instance looks S up at its transformed cost. ``"transformed"`` (as Algorithm 2 is printed): heads are
+            solved at the transformed cost and that solution is the one used.
+        capacity: most solutions to keep.
+        evict: which goes first when full: ``"unused"`` for longest, or the ``"oldest"``.
+        dtype: of the stored solutions.
+
+    >>> problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
+    >>> cache = SolutionCache(problem, [[1.0, 0.0], [0.0, 1.0]], p_solve=0.0)
+    >>> cache(torch.tensor([[3.0, 2.0]])).tolist()
+    [[0.0, 1.0]]
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        solutions: Any = None,
+        *,
+        instance: Any = None,
+        p_solve: float = 0.05,
+        seed: int = 0,
+        policy: Policy | None = None,
+        grow_at: GrowAt = "predicted",
+        capacity: int | None = None,
+        evict: Evict = "unused",
+        dtype: torch.dtype | None = None,
+    ) -> None:
+        if grow_at not in ("predicted", "transformed"):
+            raise InputError(f"grow_at must be 'predicted' or 'transformed', got {grow_at!r}")
+        self.problem, self.grow_at, self.seed = problem, grow_at, seed
+        self.policy: Policy = Bernoulli(p_solve) if policy is None else policy
+        self.store = SolutionStore(
+            problem.width,
+            instances=problem.instances,
+            capacity=capacity,
+            evict=evict,
+            dtype=dtype or torch.get_default_dtype(),
+        )
+        self.statistics = CacheStatistics()
+        self._generator = np.random.default_rng(seed)
+        if solutions is not None:
+            self.add(solutions, instance)
+
+    def __repr__(self) -> str:
+        return f"SolutionCache({self.problem.name or 'unnamed'}, size={len(self)}, policy={self.policy})"
+
+    def __len__(self) -> int:
+        return self.store.size
+
+    @property
+    def solutions(self) -> Tensor:
+        """``(|S|, width)`` the solutions in S."""
+        return self.store.rows
+
+    def add(self, solutions: Any, instance: Any = None) -> int:
+        """Add feasible solutions, and return how many were new.
+
+        Args:
+            solutions: ``(m, width)`` in cost space.
+            instance: ``(m,)`` ids of the instances they were found for, for families.
+        """
+        rows = torch.as_tensor(solutions)
+        if rows.ndim != 2 or rows.shape[1] != self.problem.width:
+            raise InputError(f"solutions must have shape (m, {self.problem.width}), got {tuple(rows.shape)}")
+        if not torch.isfinite(rows).all():
+            raise InputError("solutions must be finite, got NaN or infinite values")
+        ids = None if instance is None else torch.as_tensor(instance, dtype=torch.int64)
+        self.problem.check_instance(ids, len(rows))
+        return self.store.add(rows, self._serves(rows, ids))
+
+    def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
+        """Answer ``(batch, width)`` minimising costs."""
+        return self.answer([costs], costs, instance)[0]
+
+    def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
+        """One step of Algorithm 2 for a batch; see ``regretless.problem.Oracle``."""
+        predicted = predicted.detach()
+        if self.grow_at == "predicted":
+            _, failed = self.grow([predicted], predicted, instance)
+            answers = self.look_up(queries, instance)
+        else:
+            heads, solved, failed = self._flip(queries, predicted, instance)
+            answers = self._mix(queries, heads, solved, instance)
+        if self.problem.on_failure == "skip" and failed is not None:
+            for answer in answers:
+                answer[failed] = torch.nan
+        return answers
+
+    def grow(
+        self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None
+    ) -> tuple[int, Tensor | None]:
+        """Flip the coins, solve the heads and add what they find.
+
+        Returns:
+            How many solutions were new, and positions of failed solves (``None`` where all went well).
+        """
+        before = self.statistics.added
+        at = [predicted.detach()] if self.grow_at == "predicted" else queries
+        _, _, failed = self._flip(at, predicted.detach(), instance)
+        return self.statistics.added - before, failed
+
+    def look_up(
+        self, queries: Sequence[Tensor], instance: Tensor | None = None, objective: Objective | None = None
+    ) -> list[Tensor]:
+        """Best member of S for every query, with no solve."""
+        start = time.perf_counter()
+        costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
+        ids = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
+        if self.problem.instances is not None or ids is not None:
+            self.problem.check_instance(ids, len(costs))
+        position = self.store.look_up(costs, ids, objective)
+        found = self.store.rows[position].to(costs.dtype)
+        self.statistics.lookups += len(costs)
+        self.statistics.seconds += time.perf_counter() - start
+        return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
+
+    def merge(self, other: SolutionCache) -> int:
+        """Add the solutions of another cache of the same problem (another run, another rank); return how many are new."""
+        if other.problem.fingerprint != self.problem.fingerprint:
+            raise InputError("caches of different problems cannot be merged: their fingerprints differ")
+        return self.store.add(other.store.rows, other.store.serves)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Solutions, coin and statistics, as plain data and tensors."""
+        return {
+            "fingerprint": self.problem.fingerprint,
+            "store": self.store.state_dict(),
+            "coin": self._generator.bit_generator.state,
+            "statistics": asdict(self.statistics),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from ``state``; a state of another problem is refused."""
+        if state["fingerprint"] != self.problem.fingerprint:
+            raise InputError(
+                f"this cache belongs to another problem: its fingerprint is {state['fingerprint']}, "
+                f"the problem's is {self.problem.fingerprint}"
+            )
+        self.store.load_state_dict(state["store"])
+        self._generator.bit_generator.state = state["coin"]
+        self.statistics = CacheStatistics(**state["statistics"])
+
+    def save(self, path: Path | str) -> None:
+        """Write the cache to one file, atomically and without pickle."""
+        files.save(path, self.state_dict())
+
+    @classmethod
+    def load(cls, path: Path | str, problem: Problem, **settings: Any) -> SolutionCache:
+        """Read a cache back; ``settings`` are those of the constructor."""
+        cache = cls(problem, **settings)
+        cache.load_state_dict(files.load(path))
+        return cache
+
+    def _flip(
+        self, at: Sequence[Tensor], predicted: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor | None, list[Tensor], Tensor | None]:
+        """Choose the heads, solve them at every tensor of ``at``, add what is found.
+
+        Returns:
+            Positions of the heads (``None``: no head), their solutions one tensor a query (rows of NaN for failures),
+            and the positions of the failures (``None``: none).
+        """
+        mask = self.policy.choose(self, predicted if self.grow_at == "predicted" else at[0], instance, self._generator)
+        chosen = np.flatnonzero(mask)
+        if not chosen.size:
+            return None, [], None
+        heads = torch.from_numpy(chosen).to(predicted.device)
+        everything = len(chosen) == len(predicted)
+        picked = list(at) if everything else [costs[heads] for costs in at]
+        ids = None if instance is None else instance[heads].repeat(len(at))
+        costs = picked[0] if len(picked) == 1 else torch.cat(picked)
+        attempt = self.problem.attempt(costs, ids)
+        self.statistics.solves += len(costs)
+        if self.problem.on_failure == "raise":
+            refuse_failures(attempt, ids)
+        failed = self._insert(attempt.solution, None if attempt.status is None else attempt.found, ids)
+        solved = list(attempt.solution.to(costs.dtype).chunk(len(at)))
+        if failed is None:
+            return heads, solved, None
+        return heads, solved, heads[failed.view(len(at), -1).any(dim=0)]
+
+    def _insert(self, solution: Tensor, found: Tensor | None, ids: Tensor | None) -> Tensor | None:
+        start = time.perf_counter()
+        failed = None
+        if found is not None and not bool(found.all()):
+            failed = ~found
+            solution, ids = solution[found], None if ids is None else ids[found]
+            self.statistics.failed += int(failed.sum())
+        new = self.store.add(solution, self._serves(solution, ids)) if len(solution) else 0
+        self.statistics.added += new
+        self.statistics.hits += len(solution) - new
+        self.statistics.seconds += time.perf_counter() - start
+        return failed
+
+    def _mix(
+        self, queries: Sequence[Tensor], heads: Tensor | None, solved: list[Tensor], instance: Tensor | None
+    ) -> list[Tensor]:
+        """Solved heads and looked-up tails together; failed heads are tails."""
+        if heads is None:
+            return self.look_up(queries, instance)
+        bad = torch.stack([torch.isnan(part).any(dim=1) for part in solved]).any(dim=0)
+        clean = not bool(bad.any())
+        if clean and len(heads) == len(queries[0]):
+            return solved
+        tails = torch.ones(len(queries[0]), dtype=torch.bool, device=heads.device)
+        tails[heads if clean else heads[~bad]] = False
+        answers = [torch.empty_like(query) for query in queries]
+        if self.store.size == 0 and self.problem.on_failure != "raise":
+            raise SolveError("every solve of the step failed and the cache is empty: nothing to train on")
+        looked = self.look_up([q[tails] for q in queries], None if instance is None else instance[tails])
+        for answer, part, found in zip(answers, solved, looked, strict=True):
+            answer[heads] = part
+            answer[tails] = found
+        return answers
+
+    def _serves(self, rows: Tensor, ids: Tensor | None) -> Tensor | None:
+        """Which instances each row serves: checked in one step where the model can tell, else only its own instance."""
+        if self.problem.instances is None or ids is None:
+            return None
+        serves = self.problem.feasible(rows)
+        if serves is None:
+            serves = torch.zeros(self.problem.instances, len(rows), dtype=torch.bool, device=rows.device)
+        # The instance it was solved for is feasible by proof, whatever a tolerance says.
+        serves[ids.to(rows.device), torch.arange(len(rows), device=rows.device)] = True
+        return serves

@@ -1,0 +1,286 @@
+"""Storage of the solutions in S: hashing, growth, look-up, running sum. It knows nothing of coins or solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from regretless.errors import InputError
+
+Evict = Literal["unused", "oldest"]
+Objective = Callable[[Tensor, Tensor], Tensor]
+
+# Scores of one block of a look-up: 8 million floats are 32 MB, whatever |S| and the batch.
+BLOCK_SCORES = 8_000_000
+_MIX = -7046029254386353131  # odd 64-bit constant (golden ratio)
+
+
+class SolutionStore:
+    """A growing set of rows in cost space.
+
+    Insertion costs O(width) a row (one hash, one dictionary look-up, exact comparison only on a match); storage doubles
+    when it is full, so growth is amortised; a look-up is one matrix product in blocks of bounded memory; the running sum
+    makes the mean over S free. For families a mask says which row serves which instance.
+
+    Args:
+        width: columns of a row.
+        instances: number of instances of a family, or ``None``.
+        capacity: most rows to keep, or ``None``.
+        evict: which row goes when the store is full: the one longest unused, or the oldest.
+        dtype: of the rows.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        instances: int | None = None,
+        capacity: int | None = None,
+        evict: Evict = "unused",
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        if capacity is not None and capacity < 1:
+            raise InputError(f"capacity must be at least 1 or None, got {capacity}")
+        if evict not in ("unused", "oldest"):
+            raise InputError(f"evict must be 'unused' or 'oldest', got {evict!r}")
+        self.width, self.instances, self.capacity, self.evict = width, instances, capacity, evict
+        self.size = 0
+        self.evicted = 0
+        self._clock = 0
+        self._rows = torch.empty(0, width, dtype=dtype)
+        self._hashes = torch.empty(0, dtype=torch.int64)
+        self._stamps = torch.empty(0, dtype=torch.int64)
+        # A row of the mask is an instance; without a family there is one row and it is never looked at.
+        self._serves = torch.empty(instances or 0, 0, dtype=torch.bool)
+        self._sum = torch.zeros(instances or 1, width, dtype=torch.float64)
+        self._count = torch.zeros(instances or 1, dtype=torch.float64)
+        self._mean: Tensor | None = None
+        self._index: dict[int, int] = {}
+        self._keys = _hash_keys(width)
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def rows(self) -> Tensor:
+        """``(|S|, width)`` view of the solutions."""
+        return self._rows[: self.size]
+
+    @property
+    def serves(self) -> Tensor | None:
+        """``(instances, |S|)`` mask of which row is feasible for which instance; ``None`` without a family."""
+        return None if self.instances is None else self._serves[:, : self.size]
+
+    def to(self, device: torch.device) -> None:
+        """Move to a device; nothing happens where it is there already."""
+        if self._rows.device != device:
+            for name in ("_rows", "_hashes", "_stamps", "_serves", "_sum", "_count", "_keys"):
+                setattr(self, name, getattr(self, name).to(device))
+            self._mean = None
+
+    def add(self, solutions: Tensor, serves: Tensor | None = None) -> int:
+        """Insert rows that are not there yet.
+
+        Args:
+            solutions: ``(m, width)``.
+            serves: ``(instances, m)`` mask, for families.
+
+        Returns:
+            How many were new.
+        """
+        rows = solutions.detach().to(device=self._rows.device, dtype=self._rows.dtype) + 0.0  # -0.0 becomes 0.0
+        hashes = self._hash(rows)
+        fresh = self._fresh(rows, hashes.tolist(), serves)
+        if self.capacity is not None:
+            fresh = fresh[-self.capacity :]
+        if not fresh:
+            return 0
+        pick = torch.tensor(fresh, device=rows.device)
+        places = self._places(len(fresh))
+        rows, hashes = rows[pick], hashes[pick]
+        self._rows[places] = rows
+        self._hashes[places] = hashes
+        self._clock += 1
+        self._stamps[places] = self._clock
+        mine = None if serves is None else serves.to(rows.device)[:, pick]
+        if mine is not None:
+            self._serves[:, places] = mine
+        self._count_in(rows, mine, 1.0)
+        for key, place in zip(hashes.tolist(), places.tolist(), strict=True):
+            self._index.setdefault(key, place)
+        return len(fresh)
+
+    def look_up(self, costs: Tensor, instance: Tensor | None = None, objective: Objective | None = None) -> Tensor:
+        """Return for each cost ``(batch, width)`` the position in S of the best row, ties to the first.
+
+        Args:
+            costs: minimising costs.
+            instance: ``(batch,)`` ids, for families: only rows that serve the instance are considered.
+            objective: ``f(rows, costs)`` on broadcast shapes, where it is not linear.
+        """
+        self.to(costs.device)
+        if self.size == 0:
+            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
+        costs = costs.detach().to(self._rows.dtype)
+        block = max(1, BLOCK_SCORES // (max(len(costs), 1) * (1 if objective is None else self.width)))
+        if self.size <= block:
+            best = self._scores(costs, instance, objective, 0, self.size)
+            value, position = (best.min(dim=1)) if instance is not None else (None, best.argmin(dim=1))
+        else:
+            value, position = self._scan(costs, instance, objective, block)
+        if instance is not None and value is not None and torch.isinf(value).any():
+            lost = int(instance[torch.isinf(value)][0])
+            raise InputError(f"the cache holds no solution that is feasible for instance {lost}: add its optimum first")
+        if self.capacity is not None and self.evict == "unused":
+            self._clock += 1
+            self._stamps[position] = self._clock
+        return position
+
+    def mean(self, instance: Tensor | None = None) -> Tensor:
+        """Mean of the rows, ``(width,)``; for families of those that serve each instance, ``(batch, width)``."""
+        if self._mean is None:
+            self._mean = (self._sum / self._count.clamp(min=1.0)[:, None]).to(self._rows.dtype)
+        return self._mean[0] if instance is None else self._mean[instance]
+
+    def count(self, instance: Tensor | None = None) -> Tensor:
+        """Number of rows, or for families of those that serve each instance."""
+        return (self._count[0] if instance is None else self._count[instance]).to(self._rows.dtype)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Rows, masks and stamps; hashes and sums are computed anew on loading."""
+        state: dict[str, Any] = {"rows": self.rows.clone(), "stamps": self._stamps[: self.size].clone()}
+        state |= {"clock": self._clock, "evicted": self.evicted, "sum": self._sum.clone()}
+        return state | ({} if self.serves is None else {"serves": self.serves.clone()})
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take over the content of ``state``."""
+        rows = state["rows"]
+        if rows.ndim != 2 or rows.shape[1] != self.width:
+            raise InputError(f"cached solutions must have {self.width} columns, got shape {tuple(rows.shape)}")
+        serves = state.get("serves")
+        if (serves is None) != (self.instances is None):
+            raise InputError("a cache of a family cannot be loaded into one of a single problem, nor the reverse")
+        device, capacity = self._rows.device, self.capacity
+        self.__init__(  # type: ignore[misc]
+            self.width, instances=self.instances, capacity=None, evict=self.evict, dtype=self._rows.dtype
+        )
+        self.to(device)
+        self.add(rows, serves)
+        self.capacity = capacity
+        if len(rows) == self.size:
+            self._stamps[: self.size] = state["stamps"].to(device)
+            self._sum.copy_(state["sum"])  # bit for bit as it was summed, in its order
+        self._clock, self.evicted = int(state["clock"]), int(state["evicted"])
+
+    def _fresh(self, rows: Tensor, hashes: list[int], serves: Tensor | None) -> list[int]:
+        """Positions of rows that are neither stored nor repeated; known rows may come to serve more instances."""
+        fresh: list[int] = []
+        first: dict[int, int] = {}
+        known, places = [], []
+        for position, key in enumerate(hashes):
+            place = self._index.get(key)
+            if place is not None:
+                known.append(position)
+                places.append(place)
+            elif key not in first:
+                first[key] = position
+                fresh.append(position)
+            elif not torch.equal(rows[position], rows[first[key]]):
+                fresh.append(position)
+            elif serves is not None:
+                serves[:, first[key]] |= serves[:, position]
+        if known:
+            same = (rows[known] == self._rows[places]).all(dim=1).tolist()
+            # Two rows with one hash: keep both rather than lose one.
+            fresh += [position for position, equal in zip(known, same, strict=True) if not equal]
+            if serves is not None:
+                self._serve_more(serves, [(p, q) for p, q, e in zip(known, places, same, strict=True) if e])
+        return sorted(fresh)
+
+    def _serve_more(self, serves: Tensor, pairs: list[tuple[int, int]]) -> None:
+        for position, place in pairs:
+            new = serves[:, position].to(self._serves.device) & ~self._serves[:, place]
+            if bool(new.any()):
+                self._serves[new, place] = True
+                self._count_in(self._rows[place][None], new[:, None], 1.0)
+
+    def _places(self, wanted: int) -> Tensor:
+        """Where the new rows go: free places first, then those of evicted rows."""
+        limit = self.capacity if self.capacity is not None else self.size + wanted
+        free = min(wanted, limit - self.size)
+        self._reserve(self.size + free)
+        places = torch.arange(self.size, self.size + free, device=self._rows.device)
+        self.size += free
+        if free == wanted:
+            return places
+        stamps = self._stamps[: self.size - free]
+        victims = torch.topk(stamps, wanted - free, largest=False, sorted=True).indices
+        gone = self._rows[victims]
+        self._count_in(gone, None if self.instances is None else self._serves[:, victims], -1.0)
+        for key, place in zip(self._hashes[victims].tolist(), victims.tolist(), strict=True):
+            if self._index.get(key) == place:
+                del self._index[key]
+        self.evicted += len(victims)
+        return torch.cat([places, victims])
+
+    def _reserve(self, wanted: int) -> None:
+        have = len(self._rows)
+        if wanted <= have:
+            return
+        size = max(wanted, 2 * have, 64)
+        if self.capacity is not None:
+            size = min(size, self.capacity)
+        for name, shape in (("_rows", (size, self.width)), ("_hashes", (size,)), ("_stamps", (size,))):
+            old = getattr(self, name)
+            new = old.new_empty(shape)
+            new[:have] = old
+            setattr(self, name, new)
+        serves = self._serves.new_zeros(len(self._serves), size)
+        serves[:, :have] = self._serves
+        self._serves = serves
+
+    def _count_in(self, rows: Tensor, serves: Tensor | None, sign: float) -> None:
+        values = rows.to(torch.float64)
+        if serves is None:
+            self._sum += sign * values.sum(dim=0)
+            self._count += sign * len(rows)
+        else:
+            weight = serves.to(torch.float64)
+            self._sum += sign * (weight @ values)
+            self._count += sign * weight.sum(dim=1)
+        self._mean = None
+
+    def _scores(self, costs: Tensor, instance: Tensor | None, objective: Objective | None, a: int, b: int) -> Tensor:
+        rows = self._rows[a:b]
+        scores = costs @ rows.T if objective is None else objective(rows[None], costs[:, None])
+        if instance is not None:
+            scores = scores.masked_fill(~self._serves[instance, a:b], torch.inf)
+        return scores
+
+    def _scan(
+        self, costs: Tensor, instance: Tensor | None, objective: Objective | None, block: int
+    ) -> tuple[Tensor, Tensor]:
+        value = costs.new_full((len(costs),), torch.inf)
+        position = torch.zeros(len(costs), dtype=torch.int64, device=costs.device)
+        for a in range(0, self.size, block):
+            best, where = self._scores(costs, instance, objective, a, min(a + block, self.size)).min(dim=1)
+            better = best < value
+            value = torch.where(better, best, value)
+            position = torch.where(better, where + a, position)
+        return value, position
+
+    def _hash(self, rows: Tensor) -> Tensor:
+        """64-bit hash of each row: bits times random odd keys, folded so that no bit is lost, summed."""
+        bits = rows.contiguous().view(torch.int64 if rows.dtype == torch.float64 else torch.int32).to(torch.int64)
+        mixed = bits * self._keys
+        mixed ^= mixed >> 29
+        mixed *= _MIX
+        return mixed.sum(dim=1)
+
+
+def _hash_keys(width: int) -> Tensor:
+    generator = torch.Generator().manual_seed(20210819)  # fixed: hashes must agree between processes
+    return torch.randint(-(2**62), 2**62, (width,), generator=generator) * 2 + 1

@@ -1,0 +1,100 @@
+"""What every loss shares: one signature, the door of the sign, and the reduction over the batch."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from regretless.errors import InputError
+from regretless.problem import Oracle, Problem
+
+Reduction = Literal["mean", "sum", "none"]
+
+
+class Loss(nn.Module, ABC):
+    """A loss ``loss(predicted, true, solution, instance=None) -> scalar`` on batches ``(batch, d)``.
+
+    Users speak their own sense; ``forward`` turns costs into minimising ones, with known costs as one more coordinate, so
+    that the formula in ``each`` always minimises and never asks.
+
+    Args:
+        oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``; ``None`` where none is needed.
+        reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
+    """
+
+    def __init__(self, oracle: Oracle | None = None, *, reduction: Reduction = "mean") -> None:
+        super().__init__()
+        if reduction not in ("mean", "sum", "none"):
+            raise InputError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
+        self.oracle, self.reduction = oracle, reduction
+        self._left_out: Tensor | None = None
+
+    @property
+    def problem(self) -> Problem | None:
+        """The problem behind the oracle."""
+        return None if self.oracle is None else self.oracle.problem
+
+    @abstractmethod
+    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Return ``(batch,)`` losses of minimising costs ``(batch, width)``."""
+
+    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+        """Compute the loss.
+
+        Args:
+            predicted: ``(batch, d)`` predicted costs, in the user's sense.
+            true: ``(batch, d)`` true costs.
+            solution: ``(batch, width)`` true optima in cost space, as a ``Dataset`` holds them.
+            instance: ``(batch,)`` ids, for families.
+        """
+        problem = self.problem
+        self._check(predicted, true, solution, problem)
+        if problem is not None:
+            predicted, true = problem.inward(predicted), problem.inward(true)
+        self._left_out = None
+        losses = self.each(predicted, true, solution, instance)
+        if self.reduction == "none":
+            return losses
+        if self.reduction == "sum":
+            return losses.sum()
+        if self._left_out is None:
+            return losses.mean()
+        return losses.sum() / (~self._left_out).sum().clamp(min=1)
+
+    def ask(
+        self, queries: Sequence[Tensor], predicted: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> list[Tensor]:
+        """Ask the oracle at detached costs.
+
+        An instance that the oracle leaves out (``on_failure="skip"``) gets the true optimum as its answer, which makes
+        its loss and gradient zero, and is not counted in the mean.
+        """
+        assert self.oracle is not None
+        with torch.no_grad():
+            answers = self.oracle.answer([query.detach() for query in queries], predicted.detach(), instance)
+            if self.oracle.problem.on_failure == "raise":
+                return answers
+            left_out = torch.stack([torch.isnan(answer).any(dim=1) for answer in answers]).any(dim=0)
+            if left_out.any():
+                self._left_out = left_out
+                answers = [torch.where(left_out[:, None], solution, answer) for answer in answers]
+            return answers
+
+    def _check(self, predicted: Tensor, true: Tensor, solution: Tensor, problem: Problem | None) -> None:
+        d = predicted.shape[-1] if problem is None else problem.dimension
+        if predicted.ndim != 2 or predicted.shape[1] != d:
+            raise InputError(f"predicted must have shape (batch, {d}), got {tuple(predicted.shape)}")
+        if true.shape != predicted.shape:
+            raise InputError(f"true must have the shape of predicted, {tuple(predicted.shape)}, got {tuple(true.shape)}")
+        wanted = (len(predicted), d if problem is None else problem.width)
+        if problem is not None and solution.shape != wanted:
+            raise InputError(f"solution must have shape {wanted}, got {tuple(solution.shape)}")
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
+    """Inner products of the rows: ``(batch, d), (batch, d) -> (batch,)``."""
+    return (a * b).sum(dim=1)
