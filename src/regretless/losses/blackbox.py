@@ -1,0 +1,39 @@
+"""Blackbox differentiation of the regret."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.losses.base import Loss, Reduction, dot
+from regretless.problem import Oracle
+
+
+class Blackbox(Loss):
+    r"""Regret, with the gradient of a piecewise linear interpolation of the solver (Vlastelica et al. 2020).
+
+    The value is the regret :math:`c^\top (v(\hat c) - v^*(c))`, the gradient
+
+    .. math:: \frac{1}{\lambda} \big( v(\hat c + \lambda c) - v(\hat c) \big)
+
+    Both solutions of an instance come from the same side of the cache's coin.
+
+    Args:
+        oracle: a ``Problem`` for Blackbox itself, a ``SolutionCache`` for Blackbox-caching.
+        lambda_: width of the interpolation, on the scale of predicted over true costs.
+        reduction: over the batch.
+    """
+
+    def __init__(self, oracle: Oracle, *, lambda_: float = 1.0, reduction: Reduction = "mean") -> None:
+        super().__init__(oracle, reduction=reduction)
+        if not lambda_ > 0:
+            raise InputError(f"lambda_ must be positive, got {lambda_}")
+        self.lambda_ = float(lambda_)
+
+    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Regrets ``(batch,)`` that carry the interpolated gradient."""
+        perturbed = predicted + self.lambda_ * true
+        here, there = self.ask([predicted, perturbed], predicted, solution, instance)
+        slope = (there - here) / self.lambda_
+        # The second term is zero in value and carries the gradient.
+        return dot(true, here - solution) + dot(predicted - predicted.detach(), slope)

@@ -1,0 +1,26 @@
+"""SPO+: the convex surrogate of the regret."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from regretless.losses.base import Loss, dot
+
+
+class SPOPlus(Loss):
+    r"""SPO+ loss (Elmachtoub and Grigas, *Smart "Predict, then Optimize"*, 2017; the paper's section 3).
+
+    .. math:: (2 \hat c - c)^\top (v^*(c) - v^*(2 \hat c - c))
+
+    Subgradient: :math:`2 (v^*(c) - v^*(2 \hat c - c))`. It is convex in the prediction and never below the regret.
+
+    Args:
+        oracle: a ``Problem`` for SPO+ itself, a ``SolutionCache`` for SPO-caching, a relaxation for SPO-relax.
+        reduction: over the batch.
+    """
+
+    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Losses ``(batch,)``."""
+        c = 2 * predicted - true
+        (chosen,) = self.ask([c], predicted, solution, instance)
+        return dot(c, solution - chosen)

@@ -1,0 +1,42 @@
+"""Two-stage: the prediction error, blind to the decision."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.losses.base import Loss, Reduction
+
+
+class TwoStage(Loss):
+    r"""Prediction error: mean squared error, or binary cross-entropy for costs that are 0/1 labels.
+
+    .. math:: \frac{1}{d} \| \hat c - c \|^2 \quad\text{or}\quad
+              -\frac{1}{d} \sum_j c_j \log \hat c_j + (1 - c_j) \log (1 - \hat c_j)
+
+    Gradients: :math:`2 (\hat c - c) / d` and :math:`(\hat c - c) / (d\, \hat c (1 - \hat c))`.
+
+    Args:
+        criterion: ``"mse"`` or ``"bce"``; the latter takes predictions that are probabilities.
+        reduction: over the batch.
+    """
+
+    def __init__(self, *, criterion: Literal["mse", "bce"] = "mse", reduction: Reduction = "mean") -> None:
+        super().__init__(None, reduction=reduction)
+        if criterion not in ("mse", "bce"):
+            raise InputError(f"criterion must be 'mse' or 'bce', got {criterion!r}")
+        self.criterion = criterion
+
+    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Errors ``(batch,)``, each the mean over its costs."""
+        if self.criterion == "mse":
+            return (predicted - true).square().mean(dim=1)
+        inside = predicted.detach()
+        if bool((inside < 0).any()) or bool((inside > 1).any()):
+            raise InputError(
+                f"criterion 'bce' needs predictions between 0 and 1, got {float(inside.min())} .. {float(inside.max())}"
+            )
+        return torch.nn.functional.binary_cross_entropy(predicted, true, reduction="none").mean(dim=1)

@@ -1,0 +1,80 @@
+"""Metrics of a prediction: what its decision costs, and how far off it is."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.problem import Problem, refuse_failures
+
+SOLVE_BATCH = 64
+
+
+def regret(
+    problem: Problem, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+) -> Tensor:
+    r"""Exact regret of each instance, in the user's units, at least zero.
+
+    .. math:: f(v^*(\hat c), c) - f(v^*(c), c) \quad\text{(minimising; the reverse where the sense is max)}
+
+    Args:
+        problem: solves at the prediction, exactly.
+        predicted: ``(n, d)``.
+        true: ``(n, d)``.
+        solution: ``(n, width)`` true optima in cost space.
+        instance: ``(n,)`` ids, for families.
+
+    Returns:
+        ``(n,)`` float64; NaN where the solve failed and ``problem.on_failure`` is not ``"raise"``.
+    """
+    if predicted.shape != true.shape:
+        raise InputError(f"predicted must have the shape of true, {tuple(true.shape)}, got {tuple(predicted.shape)}")
+    inward = problem.inward(predicted.detach().to(torch.float64))
+    cost = problem.inward(true.detach().to(torch.float64))
+    best = solution.detach().to(torch.float64)
+    regrets = []
+    for start in range(0, len(inward), SOLVE_BATCH):
+        part = slice(start, start + SOLVE_BATCH)
+        ids = None if instance is None else instance[part]
+        solved = problem.attempt(inward[part], ids)
+        if problem.on_failure == "raise":
+            refuse_failures(solved, ids)
+        regrets.append((cost[part] * (solved.solution.to(torch.float64) - best[part])).sum(dim=1))
+    return torch.cat(regrets) if regrets else cost.new_zeros(0)
+
+
+def optimal_values(problem: Problem, true: Tensor, solution: Tensor) -> Tensor:
+    """Objectives ``(n,)`` of the true optima, in the user's sense."""
+    cost = problem.inward(true.detach().to(torch.float64))
+    return problem.sign * (cost * solution.detach().to(torch.float64)).sum(dim=1)
+
+
+def relative_regret(regrets: Tensor, optimal: Tensor) -> float:
+    """Sum of the regrets over the sum of the absolute optimal values; NaN where that is zero."""
+    known = ~torch.isnan(regrets)
+    scale = float(optimal[known].abs().sum())
+    return float(regrets[known].sum()) / scale if scale > 0 else float("nan")
+
+
+def mse(predicted: Tensor, true: Tensor) -> float:
+    """Mean squared error over all costs."""
+    return float((predicted.detach().to(torch.float64) - true.to(torch.float64)).square().mean())
+
+
+def auc(predicted: Tensor, true: Tensor) -> float | None:
+    """Area under the ROC curve where the true costs are 0/1 labels of both kinds, else ``None``; ties count half.
+
+    >>> auc(torch.tensor([[0.1, 0.9, 0.4]]), torch.tensor([[0.0, 1.0, 0.0]]))
+    1.0
+    """
+    labels = true.detach().flatten()
+    positive = labels == 1
+    if not bool((positive | (labels == 0)).all()) or bool(positive.all()) or not bool(positive.any()):
+        return None
+    scores = predicted.detach().to(torch.float64).flatten()
+    _, group, size = torch.unique(scores, return_inverse=True, return_counts=True)
+    last = size.cumsum(0).to(torch.float64)
+    ranks = (last - (size - 1) / 2.0)[group]  # mean rank of a tied group
+    p, n = int(positive.sum()), int((~positive).sum())
+    return (float(ranks[positive].sum()) - p * (p + 1) / 2) / (p * n)
