@@ -145,4 +145,14 @@ def _minimising(objective: Objective | None, cache: SolutionCache) -> Objective 
     """Turn the user's objective into one that is minimised."""
     if objective is None or cache.problem.sense == "min":
         return objective
-    return lambda solutions, costs: -objective(solutions, -costs)
+    return _Negated(objective)
+
+
+class _Negated:
+    """A maximised objective as a minimised one; a class, so that losses can be pickled."""
+
+    def __init__(self, objective: Objective) -> None:
+        self.objective = objective
+
+    def __call__(self, solutions: Tensor, costs: Tensor) -> Tensor:
+        return -self.objective(solutions, -costs)

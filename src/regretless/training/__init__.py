@@ -1,0 +1,11 @@
+"""Training and exact evaluation."""
+
+from regretless.training.callbacks import Callback, Converged, EarlyStopping, Schedule, TimeLimit, TrainingState, Watch
+from regretless.training.evaluate import Evaluation, evaluate, predict
+from regretless.training.fit import Fitted, Interrupted, fit
+from regretless.training.history import History
+
+__all__ = [
+    "Callback", "Converged", "EarlyStopping", "Evaluation", "Fitted", "History", "Interrupted", "Schedule", "TimeLimit",
+    "TrainingState", "Watch", "evaluate", "fit", "predict",
+]  # fmt: skip

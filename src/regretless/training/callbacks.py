@@ -1,0 +1,167 @@
+"""Callbacks: small objects that look at training after each epoch and may end it."""
+
+from __future__ import annotations
+
+import copy
+import math
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.problem import Problem
+from regretless.training.evaluate import evaluate
+from regretless.training.history import History, Row
+
+
+@dataclass
+class TrainingState:
+    """What a callback sees, and may change: ``row`` goes to the history, ``stop`` ends training with its reason."""
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    epoch: int
+    row: Row
+    history: History
+    stop: str = ""
+
+
+class Callback:
+    """Does nothing; the base of all callbacks."""
+
+    def on_epoch(self, state: TrainingState) -> None:
+        """Look at the state after an epoch."""
+
+    def on_end(self, state: TrainingState) -> None:
+        """Look at the state when training is over."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a resumed run needs to go on alike."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+
+
+class Watch(Callback):
+    """Write the exact regret on a data set into the history; training itself never sees it.
+
+    Args:
+        problem: evaluates, exactly.
+        data: what to evaluate on.
+        name: prefix of the columns, as in ``test_regret``.
+        every: epochs between two evaluations.
+    """
+
+    def __init__(self, problem: Problem, data: Dataset, *, name: str = "test", every: int = 1) -> None:
+        self.problem, self.data, self.name, self.every = problem, data, name, every
+
+    def on_epoch(self, state: TrainingState) -> None:
+        """Evaluate."""
+        if state.epoch % self.every == 0:
+            result = evaluate(state.model, self.data, self.problem)
+            state.row |= {f"{self.name}_regret": result.regret, f"{self.name}_mse": result.mse}
+
+
+class EarlyStopping(Callback):
+    """End when the validation regret has not improved for a while, and go back to the best weights.
+
+    Args:
+        patience: epochs without improvement that are endured.
+        column: the history's column to watch; ``"regret"`` is the one on the validation data given to ``fit``.
+        restore: whether to end with the best weights.
+    """
+
+    def __init__(self, *, patience: int = 5, column: str = "regret", restore: bool = True) -> None:
+        if patience < 1:
+            raise InputError(f"patience must be at least 1, got {patience}")
+        self.patience, self.column, self.restore = patience, column, restore
+        self.best, self.since = math.inf, 0
+        self.weights: dict[str, Any] | None = None
+
+    def on_epoch(self, state: TrainingState) -> None:
+        """Compare with the best so far."""
+        value = state.row.get(self.column)
+        if value is None:
+            raise InputError(f"early stopping needs the column {self.column!r}: give fit() validation data")
+        if value < self.best:
+            self.best, self.since = value, 0
+            self.weights = copy.deepcopy(state.model.state_dict()) if self.restore else None
+            return
+        self.since += 1
+        if self.since >= self.patience:
+            state.stop = f"no better {self.column} than {self.best:.6g} for {self.patience} epochs"
+
+    def on_end(self, state: TrainingState) -> None:
+        """Go back to the best weights."""
+        if self.weights is not None:
+            state.model.load_state_dict(self.weights)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Best value, its weights and the epochs since."""
+        return {"best": self.best, "since": self.since, "weights": None if self.weights is None else dict(self.weights)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.best, self.since, self.weights = state["best"], state["since"], state["weights"]
+
+
+class Converged(Callback):
+    """End when the training loss has not moved by more than a relative tolerance for a few epochs."""
+
+    def __init__(self, *, tolerance: float = 1e-4, patience: int = 3) -> None:
+        self.tolerance, self.patience = tolerance, patience
+
+    def on_epoch(self, state: TrainingState) -> None:
+        """Compare the last losses."""
+        losses = [*state.history.column("loss"), state.row["loss"]][-self.patience - 1 :]
+        scale = max(abs(loss) for loss in losses)
+        if len(losses) > self.patience and max(losses) - min(losses) <= self.tolerance * scale:
+            state.stop = f"the loss moved by less than {self.tolerance:g} for {self.patience} epochs"
+
+
+class TimeLimit(Callback):
+    """End after the epoch in which the time is up."""
+
+    def __init__(self, seconds: float) -> None:
+        if not seconds > 0:
+            raise InputError(f"seconds must be positive, got {seconds}")
+        self.seconds, self.used, self._since = seconds, 0.0, time.monotonic()
+
+    def on_epoch(self, state: TrainingState) -> None:
+        """Look at the clock."""
+        now = time.monotonic()
+        self.used, self._since = self.used + now - self._since, now
+        if self.used >= self.seconds:
+            state.stop = f"the time limit of {self.seconds:g} s is reached"
+
+    def state_dict(self) -> dict[str, Any]:
+        """Seconds used so far."""
+        return {"used": self.used}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on counting."""
+        self.used, self._since = state["used"], time.monotonic()
+
+
+class Schedule(Callback):
+    """Step a learning-rate scheduler of torch after each epoch."""
+
+    def __init__(self, scheduler: torch.optim.lr_scheduler.LRScheduler) -> None:
+        self.scheduler = scheduler
+
+    def on_epoch(self, state: TrainingState) -> None:
+        """Step."""
+        self.scheduler.step()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The scheduler's own state."""
+        return dict(self.scheduler.state_dict())
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from a saved state."""
+        self.scheduler.load_state_dict(state)

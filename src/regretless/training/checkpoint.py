@@ -1,0 +1,98 @@
+"""Checkpoints: everything a run needs to go on as if it had never stopped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regretless.cache import SolutionCache
+from regretless.errors import FileError, InputError
+from regretless.losses import Loss
+from regretless.storage import load_state, save_state
+from regretless.training.callbacks import Callback
+from regretless.training.history import History, Row
+
+KIND, VERSION = "checkpoint", 1
+
+
+@dataclass
+class Progress:
+    """Where training stands: epochs done, steps done in this one, its shuffled order and what it has summed up."""
+
+    epoch: int = 0
+    step: int = 0
+    order: Tensor | None = None
+    row: Row = field(default_factory=dict)
+    history: History = field(default_factory=History)
+    stopped: str = ""
+
+
+@dataclass
+class Parts:
+    """The living things of a run."""
+
+    model: nn.Module
+    loss: Loss
+    optimizer: torch.optim.Optimizer
+    callbacks: list[Callback]
+    shuffle: torch.Generator
+
+
+def save(path: Path | str, parts: Parts, progress: Progress, settings: dict[str, Any]) -> None:
+    """Write a checkpoint atomically."""
+    oracle = parts.loss.oracle
+    state = {
+        "settings": settings,
+        "model": dict(parts.model.state_dict()),
+        "loss": dict(parts.loss.state_dict()),
+        "optimizer": parts.optimizer.state_dict(),
+        "callbacks": [callback.state_dict() for callback in parts.callbacks],
+        "cache": oracle.state_dict() if isinstance(oracle, SolutionCache) else None,
+        "shuffle": parts.shuffle.get_state(),
+        "global": torch.get_rng_state(),  # dropout and the like draw from it
+        "epoch": progress.epoch,
+        "step": progress.step,
+        "order": progress.order,
+        "row": progress.row,
+        "history": progress.history.rows,
+        "stopped": progress.stopped,
+    }
+    save_state(path, state, kind=KIND, version=VERSION)
+
+
+def load(path: Path | str, parts: Parts, settings: dict[str, Any]) -> Progress:
+    """Put a checkpoint back into the living things and return where it stood.
+
+    Raises:
+        FileError: the file is damaged or foreign, or was written with other settings (each difference is named).
+    """
+    state = load_state(path, kind=KIND, version=VERSION)
+    different = {
+        name: (state["settings"].get(name), value)
+        for name, value in settings.items()
+        if state["settings"].get(name) != value
+    }
+    if different:
+        text = "; ".join(f"{name} was {old!r}, is {new!r}" for name, (old, new) in different.items())
+        raise FileError(f"{path} belongs to another run: {text}. Use the same settings, or another checkpoint file")
+    try:
+        parts.model.load_state_dict(state["model"])
+        parts.loss.load_state_dict(state["loss"])
+        parts.optimizer.load_state_dict(state["optimizer"])
+        for callback, saved in zip(parts.callbacks, state["callbacks"], strict=True):
+            callback.load_state_dict(saved)
+        if isinstance(parts.loss.oracle, SolutionCache):
+            parts.loss.oracle.load_state_dict(state["cache"])
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        raise FileError(f"{path} does not fit this model, loss or optimiser: {error}") from error
+    parts.shuffle.set_state(state["shuffle"])
+    torch.set_rng_state(state["global"])
+    return Progress(
+        state["epoch"], state["step"], state["order"], state["row"], History(state["history"]), state["stopped"]
+    )

@@ -1,0 +1,79 @@
+"""Exact evaluation: always the solver, never the cache."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import torch
+from torch import Tensor, nn
+
+from regretless import metrics
+from regretless.data import Dataset
+from regretless.problem import Problem
+
+PREDICT_BATCH = 256
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How good a model is on a data set.
+
+    Attributes:
+        regret: mean regret an instance, in the user's units.
+        relative_regret: sum of regrets over the sum of absolute optimal values.
+        mse: mean squared error of the predicted costs.
+        auc: area under the ROC curve where costs are 0/1 labels, else ``None``.
+        instances: how many instances the regret is over.
+        failed: instances whose solve failed; they are left out of the regret.
+        not_optimal: labels whose own solve was not optimal; where there are any, the regret is only a bound.
+    """
+
+    regret: float
+    relative_regret: float
+    mse: float
+    auc: float | None
+    instances: int
+    failed: int
+    not_optimal: int
+
+    def as_dict(self) -> dict[str, float | int | None]:
+        """Plain data, for tables and files."""
+        return asdict(self)
+
+
+def predict(model: nn.Module, features: Tensor) -> Tensor:
+    """Predicted costs ``(n, d)`` with no gradient, in batches, in evaluation mode."""
+    parameter = next(model.parameters(), None)
+    was_training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            parts = [
+                model(part if parameter is None else to_model(part, parameter)) for part in features.split(PREDICT_BATCH)
+            ]
+    finally:
+        model.train(was_training)
+    return torch.cat(parts).cpu()
+
+
+def to_model(features: Tensor, parameter: Tensor) -> Tensor:
+    """Features on the device of the model, and in its precision where they are not ids."""
+    dtype = parameter.dtype if features.is_floating_point() else features.dtype
+    return features.to(device=parameter.device, dtype=dtype)
+
+
+def evaluate(model: nn.Module, data: Dataset, problem: Problem) -> Evaluation:
+    """Evaluate ``model`` on ``data``: the exact regret of its decisions, and the error of its predictions."""
+    predicted = predict(model, data.features)
+    regrets = metrics.regret(problem, predicted, data.costs, data.solutions, data.instance)
+    known = ~torch.isnan(regrets)
+    optimal = metrics.optimal_values(problem, data.costs, data.solutions)
+    return Evaluation(
+        regret=float(regrets[known].mean()) if bool(known.any()) else float("nan"),
+        relative_regret=metrics.relative_regret(regrets, optimal),
+        mse=metrics.mse(predicted, data.costs),
+        auc=metrics.auc(predicted, data.costs),
+        instances=int(known.sum()),
+        failed=int((~known).sum()),
+        not_optimal=data.not_optimal,
+    )

@@ -1,0 +1,226 @@
+"""The training loop."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from regretless.cache import SolutionCache
+from regretless.data import Dataset
+from regretless.errors import InputError, TrainingError
+from regretless.losses import Loss
+from regretless.progress import track
+from regretless.training import checkpoint as checkpoints
+from regretless.training.callbacks import Callback, TrainingState
+from regretless.training.checkpoint import Parts, Progress
+from regretless.training.evaluate import evaluate, to_model
+from regretless.training.history import History
+from regretless.training.interrupt import Interruption
+
+
+class Interrupted(KeyboardInterrupt):
+    """Training was asked to stop and did so after a step, with a checkpoint where one was wanted."""
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A trained model, its history, and why training ended."""
+
+    model: nn.Module
+    history: History
+    reason: str
+
+
+def fit(
+    model: nn.Module,
+    loss: Loss,
+    train: Dataset,
+    *,
+    epochs: int = 20,
+    lr: float = 0.1,
+    optimizer: torch.optim.Optimizer | None = None,
+    batch_size: int = 24,
+    seed: int = 0,
+    validation: Dataset | None = None,
+    callbacks: Iterable[Callback] = (),
+    checkpoint: Path | str | None = None,
+    progress: bool | None = None,
+) -> Fitted:
+    """Train ``model`` with ``loss``.
+
+    Args:
+        model: maps features ``(batch, ...)`` to costs ``(batch, d)``; trained in place.
+        loss: any loss of the library.
+        train: what to learn from.
+        epochs: passes over the data.
+        lr: learning rate of Adam, where no optimizer is given.
+        optimizer: any optimizer of torch over the model's parameters.
+        batch_size: instances a step.
+        seed: of the shuffling; the cache has its own.
+        validation: its exact regret is the history's column ``regret``.
+        callbacks: stop rules, watches, schedules.
+        checkpoint: file to keep the run in after every epoch; where it exists already, the run goes on from it.
+        progress: show a bar; by default on a terminal.
+
+    Returns:
+        The model, the history, and the reason for the end.
+
+    Raises:
+        TrainingError: a prediction or the loss is no longer finite; the message names step, learning rate and instance.
+        Interrupted: SIGINT or SIGTERM came; the checkpoint, where there is one, is of the last step.
+    """
+    if epochs < 0 or batch_size < 1 or len(train) == 0:
+        raise InputError(f"need epochs >= 0, batch_size >= 1 and data, got {epochs}, {batch_size}, {len(train)} instances")
+    parts = Parts(
+        model, loss, optimizer or _adam(model, lr), list(callbacks), torch.Generator().manual_seed(seed)
+    )
+    run = _Run(parts, train, batch_size, validation, checkpoint)
+    return run.to_the_end(epochs, progress, settings={"seed": seed, "batch_size": batch_size, "instances": len(train)})
+
+
+class _Run:
+    """One run of ``fit``: the state of the loop, so that it can be left and entered at any step."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        train: Dataset,
+        batch_size: int,
+        validation: Dataset | None,
+        checkpoint: Path | str | None,
+    ) -> None:
+        self.parts, self.batch_size, self.validation = parts, batch_size, validation
+        self.path = None if checkpoint is None else Path(checkpoint)
+        parameter = next(parts.model.parameters())
+        # Once to the device and precision of the model: a step then only slices.
+        cost = train.costs.to(parameter)
+        self.data = (to_model(train.features, parameter), cost, train.solutions.to(parameter))
+        self.instance = None if train.instance is None else train.instance.to(parameter.device)
+        self.at = Progress()
+
+    def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, int]) -> Fitted:
+        parts = self.parts
+        if self.path is not None and self.path.exists():
+            self.at = checkpoints.load(self.path, parts, settings)
+        state = TrainingState(parts.model, parts.optimizer, self.at.epoch, {}, self.at.history, self.at.stopped)
+        parts.model.train()
+        remaining = range(self.at.epoch, epochs)
+        with Interruption() as interruption:
+            for _ in track(remaining, total=len(remaining), label="training", show=progress):
+                if state.stop:
+                    break
+                self._epoch(interruption, settings)
+                state.epoch, state.row = self.at.epoch, self.at.row
+                self._end_of_epoch(state)
+                self._save(settings)
+        # After the loop the checkpoint still holds the weights of the last epoch: a longer run goes on from there.
+        for callback in parts.callbacks:
+            callback.on_end(state)
+        return Fitted(parts.model, self.at.history, state.stop or f"all {epochs} epochs done")
+
+    def _epoch(self, interruption: Interruption, settings: dict[str, int]) -> None:
+        at, n = self.at, len(self.data[0])
+        if at.order is None:
+            at.order = torch.randperm(n, generator=self.parts.shuffle)
+            at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | self._counts(start=True)
+        order = at.order.to(self.data[0].device)
+        features, costs, solutions = (tensor[order] for tensor in self.data)
+        instance = None if self.instance is None else self.instance[order]
+        before, start, total = self._counts(), time.perf_counter(), at.row["loss"]
+        for step in range(at.step, -(-n // self.batch_size)):
+            part = slice(step * self.batch_size, (step + 1) * self.batch_size)
+            ids = None if instance is None else instance[part]
+            total += self._step(features[part], costs[part], solutions[part], ids, step)
+            at.step = step + 1
+            if interruption.wanted:
+                self._add_up(total, start, before)
+                self._leave(interruption.wanted, settings)
+        self._add_up(total, start, before)
+        at.row["loss"] /= n
+        at.order, at.epoch, at.step = None, at.epoch + 1, 0
+
+    def _step(self, x: Tensor, c: Tensor, v: Tensor, instance: Tensor | None, step: int) -> float:
+        """One step of gradient descent; returns the summed loss of its instances."""
+        optimizer = self.parts.optimizer
+        predicted = self.parts.model(x)
+        try:
+            loss = self.parts.loss(predicted, c, v, instance)
+            value = float(loss.detach())
+        except InputError:
+            self._refuse_nan(predicted, step)
+            raise
+        if not math.isfinite(value):
+            self._refuse_nan(predicted, step)
+            raise TrainingError(f"the loss is {value} in {self._where(step)}; lower the learning rate or scale the costs")
+        optimizer.zero_grad()
+        if loss.requires_grad:
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        return value * len(x) if self.parts.loss.reduction == "mean" else value
+
+    def _refuse_nan(self, predicted: Tensor, step: int) -> None:
+        bad = (~torch.isfinite(predicted)).nonzero()
+        if len(bad):
+            row, column = bad[0][0].item(), bad[0][-1].item()
+            assert self.at.order is not None
+            which = int(self.at.order[step * self.batch_size + int(row)])
+            raise TrainingError(
+                f"the model predicts {predicted[int(row)].flatten()[int(column)].item()} for training instance {which}, "
+                f"cost {column}, in {self._where(step)}; lower the learning rate or scale the features"
+            )
+
+    def _where(self, step: int) -> str:
+        rate = self.parts.optimizer.param_groups[0]["lr"]
+        kept = f" (the checkpoint {self.path} is from before)" if self.path and self.path.exists() else ""
+        return f"epoch {self.at.epoch + 1}, step {step + 1}, learning rate {rate:g}{kept}"
+
+    def _counts(self, *, start: bool = False) -> dict[str, float]:
+        """Running totals of the oracle; with ``start`` zeros to add up to."""
+        oracle = self.parts.loss.oracle
+        names = ("solver_seconds", "solves", "not_optimal", "lookups")
+        if start or oracle is None:
+            return dict.fromkeys(names, 0)
+        used = oracle.problem.statistics
+        lookups = oracle.statistics.lookups if isinstance(oracle, SolutionCache) else 0
+        return dict(zip(names, (used.seconds, used.solves, used.not_optimal, lookups), strict=True))
+
+    def _add_up(self, total: float, start: float, before: dict[str, float]) -> None:
+        row = self.at.row
+        row["loss"] = total
+        row["seconds"] += time.perf_counter() - start
+        for name, value in self._counts().items():
+            row[name] += value - before[name]
+        oracle = self.parts.loss.oracle
+        row["cache_size"] = len(oracle) if isinstance(oracle, SolutionCache) else None
+
+    def _end_of_epoch(self, state: TrainingState) -> None:
+        problem = self.parts.loss.problem
+        if self.validation is not None and problem is not None:
+            state.row["regret"] = evaluate(state.model, self.validation, problem).regret
+        for callback in self.parts.callbacks:
+            callback.on_epoch(state)
+        self.at.history.append(state.row)
+        self.at.stopped = state.stop
+
+    def _save(self, settings: dict[str, int]) -> None:
+        if self.path is not None:
+            checkpoints.save(self.path, self.parts, self.at, settings)
+
+    def _leave(self, name: str, settings: dict[str, int]) -> None:
+        self._save(settings)
+        kept = "nothing was kept (no checkpoint was asked for)"
+        if self.path is not None:
+            kept = f"the run is kept in {self.path}; run the same command again to go on"
+        raise Interrupted(f"{name}: training ended after epoch {self.at.epoch + 1}, step {self.at.step}; {kept}")
+
+
+def _adam(model: nn.Module, lr: float) -> torch.optim.Optimizer:
+    if not lr > 0:
+        raise InputError(f"lr must be positive, got {lr}")
+    return torch.optim.Adam(model.parameters(), lr=lr)

@@ -1,0 +1,62 @@
+"""What happened in training, epoch by epoch."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import Any
+
+Row = dict[str, Any]
+
+COLUMNS = (
+    "epoch", "loss", "regret", "seconds", "solver_seconds", "solves", "not_optimal", "lookups", "cache_size",
+)  # fmt: skip
+
+
+class History:
+    """A list of rows, one an epoch, with the columns of ``COLUMNS`` and those that callbacks add.
+
+    >>> history = History()
+    >>> history.append({"epoch": 1, "loss": 0.5, "test_regret": 3.0})
+    >>> history.column("test_regret")
+    [3.0]
+    """
+
+    def __init__(self, rows: list[Row] | None = None) -> None:
+        self.rows: list[Row] = list(rows or [])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __getitem__(self, index: int) -> Row:
+        return self.rows[index]
+
+    def append(self, row: Row) -> None:
+        """Add an epoch."""
+        self.rows.append(row)
+
+    def column(self, name: str) -> list[Any]:
+        """One column; ``None`` where a row does not have it."""
+        return [row.get(name) for row in self.rows]
+
+    def total(self, name: str) -> float:
+        """Sum of a column over the epochs that have it."""
+        return sum(value for value in self.column(name) if value is not None)
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns, the fixed ones first."""
+        more = dict.fromkeys(name for row in self.rows for name in row if name not in COLUMNS)
+        return [*COLUMNS, *more]
+
+    def to_csv(self) -> str:
+        """The history as CSV text."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        return text.getvalue()
