@@ -1,7 +1,8 @@
 """Files that are either the old or the new one, never half of each: tensors and plain data, without pickle.
 
 One file holds the tensors of a nested state (safetensors) and, in its header, the rest of it as JSON together with a
-format name, a version and a checksum. It is written to a temporary name beside its place, flushed and renamed.
+format name, a version and a checksum over all of it. It is written to a temporary name beside its place, flushed and
+renamed. Equal states give equal bytes.
 """
 
 from __future__ import annotations
@@ -9,44 +10,43 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from regretless.errors import FileError
+from regretless.errors import FileError, InputError
 from regretless.optional import need
 
 _TENSOR = "__tensor__"
+# One key only: safetensors writes several in an order that changes from run to run.
+_HEADER = "regretless"
 
 
 def write_bytes(path: Path | str, content: bytes) -> None:
     """Write a file atomically: temporary name in the same folder, flush to disk, rename."""
     path = Path(path)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        file = temporary.open("xb")
     except OSError as error:
         raise FileError(f"cannot write {path}: {error.strerror or error}; is the folder there and writable?") from error
     try:
-        with os.fdopen(handle, "wb") as file:
+        with file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        # mkstemp makes private files; results are for sharing, as the user's umask allows.
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
         os.replace(temporary, path)
     except OSError as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise FileError(
             f"cannot write {path}: {error.strerror or error}; what was there before is unchanged"
         ) from error
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -64,7 +64,7 @@ def read_json(path: Path | str) -> Any:
     """Read JSON; a damaged file is an error that names it."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise FileError(f"cannot read {path} as JSON: {error}") from error
 
 
@@ -76,49 +76,58 @@ def save_state(path: Path | str, state: Any, *, kind: str, version: int = 1) -> 
         state: what to keep; dictionary keys are strings or integers.
         kind: the format's name, checked on reading.
         version: the format's version, checked on reading.
+
+    Raises:
+        InputError: the state holds something else.
+        FileError: the file cannot be written; what was there before is unchanged.
     """
     tensors: dict[str, Tensor] = {}
-    plain = json.dumps(_split(state, tensors), allow_nan=True)
+    header: dict[str, Any] = {"format": f"regretless.{kind}", "version": version, "state": _split(state, tensors)}
+    header["sha256"] = _checksum(header, tensors)
     save = need("safetensors.torch", pip="safetensors", why="write caches and checkpoints").save
-    header = {"format": f"regretless.{kind}", "version": str(version), "state": plain}
-    header["sha256"] = _checksum(plain, tensors)
-    write_bytes(path, save(tensors, metadata=header))
+    write_bytes(path, save(tensors, metadata={_HEADER: json.dumps(header, sort_keys=True)}))
 
 
 def load_state(path: Path | str, *, kind: str, version: int = 1) -> Any:
     """Read what ``save_state`` wrote.
 
     Raises:
-        FileError: the file is missing, damaged, foreign, or of a newer version; the message names the file and the field.
+        FileError: the file is missing, damaged, foreign, or of a newer version; the message names the file and the
+            field.
     """
-    safe_open = need("safetensors", pip="safetensors", why="read caches and checkpoints").safe_open
+    load = need("safetensors.torch", pip="safetensors", why="read caches and checkpoints").load
     path = Path(path)
-    if not path.is_file():
-        raise FileError(f"there is no file {path}")
     try:
-        with safe_open(str(path), framework="pt") as file:
-            header = dict(file.metadata() or {})
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except Exception as error:
+        # Read whole, not mapped: a file that changes later must not change what was loaded from it.
+        content = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+    try:
+        size = int.from_bytes(content[:8], "little")
+        tensors: dict[str, Tensor] = load(content)
+        fields = json.loads(content[8 : 8 + size]).get("__metadata__", {})
+        header = json.loads(fields.get(_HEADER, "{}"))
+        expected = _checksum(header, tensors)
+    except Exception as error:  # whatever the bytes make the readers do, it is the file's fault
         raise FileError(f"{path} is damaged or no regretless file: {error}") from error
     if header.get("format") != f"regretless.{kind}":
         raise FileError(f"{path}: field 'format' must be 'regretless.{kind}', got {header.get('format')!r}")
-    if not header.get("version", "").isdigit():
+    if type(header.get("version")) is not int:
         raise FileError(f"{path}: field 'version' must be a whole number, got {header.get('version')!r}")
-    if int(header["version"]) > version:
+    if header["version"] > version:
         raise FileError(
             f"{path}: field 'version' is {header['version']}, this library reads up to {version}; upgrade regretless"
         )
-    if header.get("sha256") != _checksum(header.get("state", ""), tensors):
+    if header.get("sha256") != expected:
         raise FileError(f"{path}: field 'sha256' does not match the content; the file is damaged")
     try:
-        return _join(json.loads(header["state"]), tensors)
-    except (ValueError, KeyError, TypeError) as error:
+        return _join(header["state"], tensors)
+    except Exception as error:
         raise FileError(f"{path}: field 'state' cannot be read: {error}") from error
 
 
-def _checksum(plain: str, tensors: dict[str, Tensor]) -> str:
-    digest = hashlib.sha256(plain.encode("utf-8"))
+def _checksum(header: dict[str, Any], tensors: dict[str, Tensor]) -> str:
+    digest = hashlib.sha256(json.dumps([header.get(field) for field in ("format", "version", "state")]).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         digest.update(f"{name}:{tensor.dtype}:{tuple(tensor.shape)}".encode())
@@ -133,12 +142,15 @@ def _split(value: Any, tensors: dict[str, Tensor]) -> Any:
         tensors[name] = value.detach().cpu().contiguous().clone()
         return {_TENSOR: name}
     if isinstance(value, dict):
+        odd = [key for key in value if not isinstance(key, str | int)]
+        if odd:
+            raise InputError(f"keys of a state are strings or integers, got {odd[0]!r}")
         return {"d": [[key, _split(item, tensors)] for key, item in value.items()]}
     if isinstance(value, list | tuple):
         return {"l" if isinstance(value, list) else "t": [_split(item, tensors) for item in value]}
     if value is None or isinstance(value, bool | int | float | str):
         return value
-    raise TypeError(f"a state holds numbers, strings, lists, dictionaries and tensors, got {type(value).__name__}")
+    raise InputError(f"a state holds numbers, strings, lists, dictionaries and tensors, got {type(value).__name__}")
 
 
 def _join(value: Any, tensors: dict[str, Tensor]) -> Any:
