@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import math
@@ -132,19 +133,16 @@ def test_every_flipped_byte_is_noticed(tmp_path: Path) -> None:
     path = tmp_path / "small"
     save_state(path, STATE, kind="test")
     content = path.read_bytes()
+    survivors = []
     for position in range(len(content)):
         for mask in (0x01, 0x20, 0x80, 0xFF):
             damaged = bytearray(content)
             damaged[position] ^= mask
             path.write_bytes(damaged)
-            try:
-                back = load_state(path, kind="test")
-            except FileError as error:
-                assert str(path) in str(error)
-            else:
-                # A \u00e9 written as \u00E9 says the same: the file is not damaged then.
-                assert same(back, STATE), f"byte {position} xor {mask:#x} gave {back}"
-                assert mask == 0x20
+            with contextlib.suppress(FileError):
+                survivors.append((mask, load_state(path, kind="test")))
+    # A \u00e9 written as \u00E9 says the same: such a file is not damaged. Nothing else gets through.
+    assert all(mask == 0x20 and same(back, STATE) for mask, back in survivors), survivors
 
 
 def test_every_truncation_is_noticed(tmp_path: Path) -> None:
@@ -181,7 +179,7 @@ def test_a_file_of_another_kind_names_the_field(tmp_path: Path) -> None:
 
 def test_a_plain_safetensors_file_is_foreign(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(save({"weight": torch.ones(2)}))
-    with pytest.raises(FileError, match="field 'format' must be 'regretless.test', got None"):
+    with pytest.raises(FileError, match=r"field 'format' must be 'regretless.test', got None"):
         load_state(tmp_path / "f", kind="test")
 
 

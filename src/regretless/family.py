@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from regretless.errors import InputError
-from regretless.milp import MILP, TOLERANCE
+from regretless.milp import MILP, TOLERANCE, decisions, inside
 
 
 class Family:
@@ -32,8 +33,9 @@ class Family:
         for i, milp in enumerate(self.milps):
             if (milp.n, milp.dimension, milp.width) != (first.n, first.dimension, first.width):
                 raise InputError(
-                    f"all MILPs of a family need the same variables and costs: instance 0 has n={first.n}, "
-                    f"d={first.dimension}, instance {i} has n={milp.n}, d={milp.dimension}"
+                    "all MILPs of a family need the same variables and costs, and all or none known costs: "
+                    f"instance 0 has n={first.n}, d={first.dimension}, known costs: {first.has_fixed_cost}; "
+                    f"instance {i} has n={milp.n}, d={milp.dimension}, known costs: {milp.has_fixed_cost}"
                 )
         self.shares = all(milp.cost_map is None and not milp.has_fixed_cost for milp in self.milps)
         self._stacked: sparse.csr_array | None = None
@@ -58,27 +60,14 @@ class Family:
         """
         if not self.shares:
             raise InputError("feasibility across instances needs the identity as cost map and no fixed costs")
-        x = np.atleast_2d(np.asarray(solutions, dtype=np.float64))
+        x = decisions(solutions, self.milps[0].n)
         if self._stacked is None:
             self._stacked = sparse.csr_array(sparse.vstack([milp.A for milp in self.milps], format="csr"))
-        activity = self._stacked @ x.T
-        low = np.concatenate([milp.row_lower for milp in self.milps])
-        high = np.concatenate([milp.row_upper for milp in self.milps])
-        finite_low, finite_high = np.nan_to_num(np.abs(low), posinf=1.0), np.nan_to_num(np.abs(high), posinf=1.0)
-        inside = (activity >= (low - tolerance * np.maximum(1.0, finite_low))[:, None]) & (
-            activity <= (high + tolerance * np.maximum(1.0, finite_high))[:, None]
-        )
         ends = np.cumsum([milp.A.shape[0] for milp in self.milps])
-        good = np.stack([block.all(axis=0) for block in np.split(inside, ends[:-1])])
-        whole = np.abs(x - np.round(x)) <= tolerance
-        for i, milp in enumerate(self.milps):
-            good[i] &= (whole | ~milp.integer).all(axis=1)
-            good[i] &= ((x >= milp.lower - tolerance) & (x <= milp.upper + tolerance)).all(axis=1)
-        return good
+        activities = np.split((self._stacked @ x.T).T, ends[:-1], axis=1)
+        return np.stack([inside(milp, x, part, tolerance) for milp, part in zip(self.milps, activities, strict=True)])
 
     @property
     def fingerprint(self) -> str:
         """Hash of all members, in order."""
-        from hashlib import sha256
-
         return sha256("".join(milp.fingerprint for milp in self.milps).encode()).hexdigest()[:32]

@@ -65,6 +65,7 @@ class MILP:
         if self.cost_map is not None:
             put("cost_map", _matrix("cost_map", self.cost_map))
         put("fixed_cost", _vector("fixed_cost", 0.0 if self.fixed_cost is None else self.fixed_cost, n))
+        put("constant", float(_vector("constant", self.constant, 1)[0]))
         if self.names is not None:
             put("names", tuple(self.names))
         self.validate()
@@ -86,10 +87,11 @@ class MILP:
         for low, high, what in ((self.row_lower, self.row_upper, "row"), (self.lower, self.upper, "variable")):
             if np.isnan(low).any() or np.isnan(high).any():
                 raise InputError(f"{what} bounds must not be NaN; use -inf and inf where there is no bound")
-            bad = np.flatnonzero(low > high)
+            # An infinite bound on the wrong side leaves nothing in between, just like crossed ones.
+            bad = np.flatnonzero((low > high) | (low == np.inf) | (high == -np.inf))
             if bad.size:
                 i = int(bad[0])
-                raise InputError(f"{what} {i} has a lower bound {low[i]} above its upper bound {high[i]}")
+                raise InputError(f"{what} {i} leaves nothing between its bounds {low[i]} and {high[i]}")
         if self.names is not None and len(self.names) != n:
             raise InputError(f"names must hold {n} names, got {len(self.names)}")
 
@@ -115,7 +117,7 @@ class MILP:
 
     def solution(self, x: ArrayLike) -> Floats:
         """Map decisions ``(batch, n)`` to cost space ``(batch, width)``."""
-        x = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        x = decisions(x, self.n)
         v = x if self.cost_map is None else (self.cost_map @ x.T).T
         if self.has_fixed_cost:
             v = np.concatenate([v, (x @ self.fixed_cost + self.constant)[:, None]], axis=1)
@@ -135,15 +137,8 @@ class MILP:
 
     def check(self, x: ArrayLike, tolerance: float = TOLERANCE) -> NDArray[np.bool_]:
         """Say for each decision ``(batch, n)`` whether it is feasible, up to a tolerance relative to the bounds."""
-        x = np.atleast_2d(np.asarray(x, dtype=np.float64))
-        if x.shape[1] != self.n:
-            raise InputError(f"x must have shape (batch, {self.n}), got {x.shape}")
-        whole = np.abs(x - np.round(x))[:, self.integer].max(axis=1, initial=0.0) <= tolerance
-        activity = (self.A @ x.T).T
-        inside = within(x, self.lower, self.upper, tolerance) & within(
-            activity, self.row_lower, self.row_upper, tolerance
-        )
-        return np.asarray(whole & inside & np.isfinite(x).all(axis=1))
+        x = decisions(x, self.n)
+        return inside(self, x, (self.A @ x.T).T, tolerance)
 
     @property
     def fingerprint(self) -> str:
@@ -161,18 +156,37 @@ class MILP:
         return digest.hexdigest()[:32]
 
 
-def within(x: Floats, low: Floats, high: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Say for each row of ``x`` whether it lies between the bounds, with a tolerance that grows with the bound."""
+def decisions(x: ArrayLike, n: int) -> Floats:
+    """Return one or more decisions as an array ``(batch, n)``."""
+    array = np.atleast_2d(np.asarray(x, dtype=np.float64))
+    if array.ndim != 2 or array.shape[1] != n:
+        raise InputError(f"x must have shape (batch, {n}), got {array.shape}")
+    return array
+
+
+def inside(milp: MILP, x: Floats, activity: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Say for decisions ``(batch, n)`` whose rows take the values ``activity`` whether they are feasible."""
     with np.errstate(invalid="ignore"):
-        below = low - tolerance * np.maximum(1.0, np.abs(low))
-        above = high + tolerance * np.maximum(1.0, np.abs(high))
-    below[np.isneginf(low)], above[np.isposinf(high)] = -np.inf, np.inf
+        whole = np.abs(x - np.round(x))[:, milp.integer].max(axis=1, initial=0.0) <= tolerance
+    bounded = _within(x, milp.lower, milp.upper, tolerance)
+    held = _within(activity, milp.row_lower, milp.row_upper, tolerance)
+    return np.asarray(whole & bounded & held & np.isfinite(x).all(axis=1))
+
+
+def _within(x: Floats, low: Floats, high: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Compare with a tolerance that grows with the bound."""
+    below = low - tolerance * np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 1.0))
+    above = high + tolerance * np.maximum(1.0, np.where(np.isfinite(high), np.abs(high), 1.0))
     return np.asarray(((x >= below) & (x <= above)).all(axis=1))
 
 
 def _matrix(name: str, value: Any) -> sparse.csr_array:
     try:
-        matrix = sparse.csr_array(value if sparse.issparse(value) else np.atleast_2d(np.asarray(value)), dtype=float)
+        given: Any = value if sparse.issparse(value) else np.atleast_2d(np.asarray(value, dtype=np.float64))
+        if given.ndim != 2:
+            raise ValueError(f"{given.ndim} dimensions")
+        # A copy: what follows works in place, and the caller's matrix must stay as it is.
+        matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be a matrix of numbers, dense or sparse, got {type(value).__name__}") from error
     # One canonical form, so that equal models have equal fingerprints.
@@ -187,7 +201,7 @@ def _vector(name: str, value: Any, length: int) -> Floats:
     except (TypeError, ValueError) as error:
         raise InputError(f"{name} must be numbers, got {type(value).__name__}") from error
     if vector.ndim == 0:
-        return np.full(length, float(vector))
+        return np.full(length, float(vector) + 0.0)
     if vector.shape != (length,):
         raise InputError(f"{name} must be a scalar or have shape ({length},), got {vector.shape}")
-    return vector.copy()
+    return vector + 0.0  # a copy, without negative zeros
