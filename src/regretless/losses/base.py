@@ -35,7 +35,7 @@ class Loss(nn.Module, ABC):
 
     @property
     def problem(self) -> Problem | None:
-        """The problem behind the oracle."""
+        """The problem behind the loss, at which a model is evaluated."""
         return None if self.oracle is None else self.oracle.problem
 
     @abstractmethod
@@ -51,7 +51,7 @@ class Loss(nn.Module, ABC):
             solution: ``(batch, width)`` true optima in cost space, as a ``Dataset`` holds them.
             instance: ``(batch,)`` ids, for families.
         """
-        problem = self.problem
+        problem = None if self.oracle is None else self.oracle.problem
         self._check(predicted, true, solution, problem)
         if problem is not None:
             predicted, true = problem.inward(predicted), problem.inward(true)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.losses.base import Loss, Reduction
+from regretless.problem import Problem
 
 
 class TwoStage(Loss):
@@ -20,15 +21,27 @@ class TwoStage(Loss):
     Gradients: :math:`2 (\hat c - c) / d` and :math:`(\hat c - c) / (d\, \hat c (1 - \hat c))`.
 
     Args:
+        problem: only for evaluation in ``fit``; the loss does not use it.
         criterion: ``"mse"`` or ``"bce"``; the latter takes predictions that are probabilities.
         reduction: over the batch.
     """
 
-    def __init__(self, *, criterion: Literal["mse", "bce"] = "mse", reduction: Reduction = "mean") -> None:
+    def __init__(
+        self,
+        problem: Problem | None = None,
+        *,
+        criterion: Literal["mse", "bce"] = "mse",
+        reduction: Reduction = "mean",
+    ) -> None:
         super().__init__(None, reduction=reduction)
         if criterion not in ("mse", "bce"):
             raise InputError(f"criterion must be 'mse' or 'bce', got {criterion!r}")
-        self.criterion = criterion
+        self.criterion, self._problem = criterion, problem
+
+    @property
+    def problem(self) -> Problem | None:
+        """The problem at which a model is evaluated; the loss itself never asks it."""
+        return self._problem
 
     def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Errors ``(batch,)``, each the mean over its costs."""

@@ -201,7 +201,9 @@ class _Run:
 
     def _end_of_epoch(self, state: TrainingState) -> None:
         problem = self.parts.loss.problem
-        if self.validation is not None and problem is not None:
+        if self.validation is not None:
+            if problem is None:
+                raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
             state.row["regret"] = evaluate(state.model, self.validation, problem).regret
         for callback in self.parts.callbacks:
             callback.on_epoch(state)

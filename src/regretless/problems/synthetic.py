@@ -1,0 +1,105 @@
+"""Embedded half-hourly electricity prices, made up but shaped like the Irish market's, so that everything runs offline.
+
+Prices follow the residual load (load less wind) along a merit order that is flat, then steep, with spikes when it is
+tight. A linear model of the features cannot follow that curve: least squares spends itself on the steep part and the
+spikes, where the decision is clear anyway. That is why two-stage training loses regret here, as on the real data.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regretless.errors import InputError
+
+SLOTS = 48
+FEATURES = (
+    "HolidayFlag", "DayOfWeek", "WeekOfYear", "Month", "ForecastWindProduction", "SystemLoadEA", "SMPEA", "CO2Intensity",
+)  # fmt: skip
+Floats = NDArray[np.float64]
+
+
+def prices(days: int, *, seed: int = 0) -> tuple[Floats, Floats]:
+    """Make features ``(days, 48, 8)`` (unscaled, columns as ``FEATURES``) and prices ``(days, 48)``.
+
+    Args:
+        days: how many, at least 1; day 0 is a first of January.
+        seed: of everything random.
+    """
+    if days < 1:
+        raise InputError(f"days must be at least 1, got {days}")
+    generator = np.random.default_rng(seed)
+    day, slot = np.arange(days)[:, None], np.arange(SLOTS)[None, :]
+    weekday = (day + 5) % 7
+    year = 2 * np.pi * (day % 365) / 365.25
+    holiday = np.isin(day % 365, (0, 75, 120, 210, 300, 358, 359)).astype(float)
+    resting = np.maximum(weekday >= 5, holiday > 0)
+
+    hour = slot / 2.0
+    shape = 0.9 * _bump(hour, 12.0, 4.5) + 0.8 * _bump(hour, 18.0, 2.0) - 0.55 * _bump(hour, 4.0, 3.0)
+    load = 3300 + 350 * np.cos(year) + 850 * shape - 330 * resting + 110 * generator.standard_normal((days, 1))
+    load = load + _wander(generator, days, 0.9, 45.0)
+    wind = 620 + 180 * np.cos(year - 0.3) + 430 * _weather(generator, days) + _wander(generator, days, 0.97, 60.0)
+    wind = np.clip(wind, 20.0, 1600.0)
+
+    tight = (load - wind - 2700.0) / 650.0
+    base = 46.0 + 9.0 * tight + 11.0 * np.logaddexp(0.0, 2.4 * (tight - 0.55))
+    chance = 0.30 / (1.0 + np.exp(-3.5 * (tight - 1.5)))
+    spike = (generator.random((days, SLOTS)) < chance) * generator.pareto(2.2, (days, SLOTS)) * 90.0
+    price = np.maximum(base + np.minimum(spike, 600.0) + 4.0 * generator.standard_normal((days, SLOTS)), 0.0)
+
+    wind_forecast = np.clip(wind * (1 + 0.10 * generator.standard_normal((days, 1))), 0.0, None)
+    load_forecast = load + 60.0 * generator.standard_normal((days, SLOTS))
+    ahead = base * np.exp(0.10 * generator.standard_normal((days, 1))) + 5.0 * generator.standard_normal((days, SLOTS))
+    carbon = 430 + 55 * tight - 0.05 * wind + 18 * generator.standard_normal((days, SLOTS))
+
+    whole = np.ones((1, SLOTS))
+    week, month = (day % 365) // 7 + 1, (day % 365) // 30.5 + 1
+    columns = (
+        holiday * whole, weekday * whole, week * whole, month * whole, wind_forecast, load_forecast, ahead, carbon,
+    )  # fmt: skip
+    return np.stack(columns, axis=2), price
+
+
+def knapsack_data(days: int, *, seed: int = 0) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Features, values and weights of a knapsack over the slots, built as the paper's data was.
+
+    Each slot has a weight 3, 5 or 7, and its value is price times weight, with noise: ``y = price (w + U(-1, 1))``.
+
+    Returns:
+        Features ``(days, 48, 8)``, values ``(days, 48)``, weights ``(48,)``.
+    """
+    features, price = prices(days, seed=seed)
+    generator = np.random.default_rng([seed, 1])
+    weights = generator.permutation(np.repeat([3, 5, 7], SLOTS // 3))
+    values = price * (weights + generator.uniform(-1.0, 1.0, price.shape))
+    return features, values, weights
+
+
+def standardised(features: Floats, days: int) -> Floats:
+    """Scale every feature by the mean and deviation of the first ``days`` days, those that training may see."""
+    seen = features[:days].reshape(-1, features.shape[-1])
+    deviation = seen.std(axis=0)
+    return np.asarray((features - seen.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0))
+
+
+def _bump(hour: Floats, at: float, width: float) -> Floats:
+    away = np.abs(hour - at)
+    return np.asarray(np.exp(-0.5 * (np.minimum(away, 24 - away) / width) ** 2))
+
+
+def _weather(generator: np.random.Generator, days: int) -> Floats:
+    """Fronts that pass in days: a first-order process over the days."""
+    noise, level = generator.standard_normal(days), np.empty(days)
+    level[0] = noise[0]
+    for i in range(1, days):
+        level[i] = 0.6 * level[i - 1] + 0.8 * noise[i]
+    return level[:, None]
+
+
+def _wander(generator: np.random.Generator, days: int, memory: float, scale: float) -> Floats:
+    """Slow deviations within a day."""
+    noise = generator.standard_normal((days, SLOTS)) * scale * np.sqrt(1 - memory**2)
+    for i in range(1, SLOTS):
+        noise[:, i] += memory * noise[:, i - 1]
+    return noise
