@@ -25,13 +25,23 @@ def track(items: Iterable[T], *, total: int, label: str, show: bool | None = Non
         yield from items
         return
     start = shown = time.monotonic()
-    for done, item in enumerate(items, start=1):
-        yield item
-        now = time.monotonic()
-        if now - start > 1.0 and (now - shown > 0.2 or done == total):
-            shown = now
-            left = (now - start) / done * (total - done)
-            filled = "#" * (24 * done // max(total, 1))
-            end = "\n" if done == total else ""
-            sys.stderr.write(f"\r{label} [{filled:<24}] {done}/{total}, {left:.0f} s left   {end}")
+    open_line = False
+    try:
+        for done, item in enumerate(items, start=1):
+            yield item
+            now = time.monotonic()
+            if now - start > 1.0 and (now - shown > 0.2 or done >= total):
+                shown, open_line = now, True
+                sys.stderr.write(f"\r{_line(label, done, total, now - start)}\x1b[K")
+                sys.stderr.flush()
+    finally:
+        # Whatever ends it, an error or a break included, the next line of output starts on its own line.
+        if open_line:
+            sys.stderr.write("\n")
             sys.stderr.flush()
+
+
+def _line(label: str, done: int, total: int, seconds: float) -> str:
+    share = min(done / max(total, 1), 1.0)
+    left = seconds / done * max(total - done, 0)
+    return f"{label} [{'#' * int(24 * share):<24}] {done}/{total}, {left:.0f} s left"
