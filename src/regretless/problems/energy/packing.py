@@ -1,0 +1,109 @@
+"""Exact packing: can tasks that run at the same time share the machines, and how?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from regretless.problems.energy.instance import Instance, fits
+
+# Only to bound memory: answers do not depend on what is remembered.
+REMEMBERED = 200_000
+# Beyond this many trials a packing question is handed to the MILP (counted, not timed: the same on every machine).
+TRIALS = 200_000
+
+Cliques = tuple[int, ...]
+Loads = tuple[float, ...]
+
+
+class TooHardError(Exception):
+    """A search that reached its budget; the caller turns to the MILP."""
+
+
+class Packer:
+    """Assign tasks to machines such that every set of tasks that run together fits.
+
+    A set of tasks is a bit mask over positions in ``instance.tasks``. A question is a tuple of such sets ("cliques"):
+    the tasks of one clique run in one slot together, and a task keeps its machine through all of its cliques. Whether
+    they pack does not depend on when the slots are, so few different questions come up over thousands of cost vectors.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        self._usage = [task.usage for task in instance.tasks]
+        self._capacity = [machine.capacity for machine in instance.machines]
+        self._total = tuple(sum(values) for values in zip(*self._capacity, strict=True))
+        share = [max(u / max(c, 1e-300) for u, c in zip(task, self._total, strict=True)) for task in self._usage]
+        # Large tasks first: what does not fit shows early.
+        self._order = sorted(range(len(share)), key=lambda j: (-share[j], j))
+        self._known: dict[Cliques, dict[int, int] | TooHardError | None] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_known": {}}
+
+    def machines(self, cliques: Cliques) -> dict[int, int] | None:
+        """Return ``{task: machine}`` by position for all tasks in the cliques, or ``None`` where they cannot pack.
+
+        Raises:
+            TooHardError: the question took more trials than its budget.
+        """
+        if cliques not in self._known:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            try:
+                self._known[cliques] = self._search(cliques)
+            except TooHardError as error:
+                self._known[cliques] = error
+        answer = self._known[cliques]
+        if isinstance(answer, TooHardError):
+            raise TooHardError
+        return answer
+
+    def packs(self, cliques: Cliques) -> bool:
+        """Say whether the cliques pack."""
+        return self.machines(cliques) is not None
+
+    def minimal(self, cliques: Cliques, order: Sequence[int]) -> Cliques:
+        """Drop tasks, tried in ``order``, from cliques that do not pack, as long as the rest still does not pack."""
+        for j in order:
+            fewer = tuple(clique & ~(1 << j) for clique in cliques)
+            if fewer != cliques and not self.packs(fewer):
+                cliques = fewer
+        return cliques
+
+    def _search(self, cliques: Cliques) -> dict[int, int] | None:
+        tasks = [j for j in self._order if any(clique >> j & 1 for clique in cliques)]
+        for clique in cliques:
+            used = zip(*(self._usage[j] for j in tasks if clique >> j & 1), strict=True)
+            if clique and not fits(tuple(sum(values) for values in used), self._total):
+                return None
+        # The load that a task adds to its machine: one number a clique and resource.
+        added = [tuple(u if clique >> j & 1 else 0.0 for clique in cliques for u in self._usage[j]) for j in tasks]
+        limits = [capacity * len(cliques) for capacity in self._capacity]
+        loads: list[Loads] = [(0.0,) * len(limit) for limit in limits]
+        chosen: list[int] = []
+        trials = 0
+
+        def place() -> bool:
+            nonlocal trials
+            if len(chosen) == len(tasks):
+                return True
+            tried = set()
+            for machine, limit in enumerate(limits):
+                trials += 1
+                if trials > TRIALS:
+                    raise TooHardError
+                before = loads[machine]
+                if (limit, before) in tried:  # a machine just like one that was tried
+                    continue
+                tried.add((limit, before))
+                after = tuple(a + b for a, b in zip(before, added[len(chosen)], strict=True))
+                if fits(after, limit):
+                    loads[machine] = after
+                    chosen.append(machine)
+                    if place():
+                        return True
+                    chosen.pop()
+                    loads[machine] = before
+            return False
+
+        return dict(zip(tasks, chosen, strict=True)) if place() else None

@@ -1,0 +1,37 @@
+"""Sums of neighbouring prices: what each start of a task would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from regretless.milp import Floats
+
+
+def window_sums(costs: Floats, lengths: Sequence[int]) -> dict[int, Floats]:
+    """Sums of ``length`` neighbouring columns of ``costs (batch, slots)``: ``{length: (batch, slots - length + 1)}``.
+
+    Windows are put together from windows whose length is a power of two. Prefix sums would lose the small prices beside
+    a huge one, and a matrix product rounds differently with the size of the batch.
+    """
+    slots = costs.shape[1]
+    doubled = [costs]
+    while 2 ** len(doubled) <= max(lengths):
+        half, size = doubled[-1], 2 ** (len(doubled) - 1)
+        doubled.append(half[:, : slots - 2 * size + 1] + half[:, size : slots - size + 1])
+    sums = {}
+    for length in lengths:
+        width, at, total = slots - length + 1, 0, np.zeros(1)
+        for power, part in enumerate(doubled):
+            if length >> power & 1:
+                total, at = total + part[:, at : at + width], at + 2**power
+        sums[length] = total
+    return sums
+
+
+def tame(costs: Floats) -> Floats:
+    """Scale rows whose sums would overflow by a power of two, which moves no optimum."""
+    if not costs.size or np.abs(costs).max() < 2.0**900:
+        return costs
+    return np.where(np.abs(costs).max(axis=1, keepdims=True) < 2.0**900, costs, costs * 2.0**-200)
