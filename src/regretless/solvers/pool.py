@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
@@ -12,10 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.errors import InputError
+from regretless.errors import InputError, RegretlessError
 from regretless.family import Family
 from regretless.milp import MILP, Floats
-from regretless.solvers.engine import Engine, Outcome, make_engine
+from regretless.solvers.engine import Engine, Outcome, make_engine, names
 from regretless.types import Solved, Status
 
 MODELS_PER_THREAD = 64
@@ -25,7 +26,8 @@ class EnginePool:
     """Solve batches with an engine, one solver object per thread and model.
 
     Engines release the interpreter lock while they solve, so threads serve as well as processes and share all memory.
-    An exception in one instance becomes that instance's status; the rest of the batch is not touched.
+    An exception in one instance becomes that instance's status; the rest of the batch is not touched. What no instance
+    can be solved with (an engine that is not installed, an option that it does not know) is raised.
 
     Args:
         model: a MILP or a family of them.
@@ -46,44 +48,58 @@ class EnginePool:
     ) -> None:
         if workers < 1:
             raise InputError(f"workers must be at least 1, got {workers}")
+        if engine not in names():
+            raise InputError(f"engine must be one of {', '.join(names())}, got {engine!r}")
+        if time_limit is not None and not time_limit > 0:
+            raise InputError(f"time_limit must be positive seconds or None, got {time_limit}")
         self.model, self.engine, self.workers = model, engine, workers
         self.time_limit, self.options = time_limit, options
         self._local = threading.local()
         self._executor: ThreadPoolExecutor | None = None
+        self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_local": None, "_executor": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._local = threading.local()
+        self._local, self._process = threading.local(), os.getpid()
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, width)`` costs; see ``regretless.types.Backend``."""
-        outcomes = list(self.outcomes(costs.detach().cpu().to(torch.float64).numpy(), instance))
-        return _gather(self.model, outcomes, costs, decision)
+        rows = costs.detach().cpu().to(torch.float64).numpy()
+        milps = [self._milp(i) for i in _ids(rows, instance)]
+        return _gather(milps, list(self.outcomes(rows, instance)), self._milp(0), costs.device, decision)
 
     def outcomes(self, costs: Floats, instance: Tensor | None) -> Iterator[Outcome]:
         """Yield one outcome an instance, in order."""
-        ids = [0] * len(costs) if instance is None else instance.tolist()
-        jobs = [(i, self._milp(i).objective(costs[k : k + 1])[0]) for k, i in enumerate(ids)]
+        jobs = [(i, self._milp(i).objective(costs[k : k + 1])[0]) for k, i in enumerate(_ids(costs, instance))]
         yield from self._map(jobs)
 
     def _map(self, jobs: list[tuple[int, Floats]]) -> Iterable[Outcome]:
         if self.workers == 1 or len(jobs) == 1:
             return map(self._solve_one, jobs)
-        if self._executor is None:
+        if self._executor is None or self._process != os.getpid():  # threads do not survive a fork
+            self._process = os.getpid()
             self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="regretless")
         return self._executor.map(self._solve_one, jobs)
 
     def _solve_one(self, job: tuple[int, Floats]) -> Outcome:
         index, objective = job
+        if not np.isfinite(objective).all():
+            return _failed("the objective is not finite: the costs are not, or overflow in the cost map")
         try:
-            return self._engine(index).solve(objective)
+            engine = self._engine(index)
+        except RegretlessError:
+            raise
+        except Exception as error:
+            return _failed(f"{type(error).__name__}: {error}")
+        try:
+            return engine.solve(objective)
         except Exception as error:
             # A solver may be left in any state by an exception: the next solve gets a new one.
             self._engines().pop(index, None)
-            return Outcome(None, Status.ERROR, np.inf, f"{type(error).__name__}: {error}")
+            return _failed(f"{type(error).__name__}: {error}")
 
     def _milp(self, index: int) -> MILP:
         return self.model[index] if isinstance(self.model, Family) else self.model
@@ -104,19 +120,26 @@ class EnginePool:
         return engines[index]
 
 
-def _gather(model: MILP | Family, outcomes: list[Outcome], costs: Tensor, decision: bool) -> Solved:
-    """Outcomes of engines (decisions) to a batch in cost space."""
-    first = model[0] if isinstance(model, Family) else model
+def _ids(costs: Floats, instance: Tensor | None) -> list[int]:
+    return [0] * len(costs) if instance is None else [int(i) for i in instance]
+
+
+def _failed(message: str) -> Outcome:
+    return Outcome(None, Status.ERROR, np.inf, message)
+
+
+def _gather(milps: list[MILP], outcomes: list[Outcome], first: MILP, device: torch.device, decision: bool) -> Solved:
+    """Outcomes of engines (decisions) to a batch in cost space, each by its own programme's map."""
     x = np.full((len(outcomes), first.n), np.nan)
-    for row, outcome in enumerate(outcomes):
+    solution = np.full((len(outcomes), first.width), np.nan)
+    for row, (milp, outcome) in enumerate(zip(milps, outcomes, strict=True)):
         if outcome.x is not None:
-            x[row] = outcome.x
+            x[row], solution[row] = outcome.x, milp.solution(outcome.x)[0]
     plain = all(outcome.status is Status.OPTIMAL for outcome in outcomes)
-    like = {"dtype": torch.float64, "device": costs.device}
     return Solved(
-        solution=torch.as_tensor(first.solution(x), **like),
+        solution=torch.as_tensor(solution, device=device),
         status=None if plain else [outcome.status for outcome in outcomes],
-        gap=None if plain else torch.tensor([outcome.gap for outcome in outcomes], dtype=torch.float64),
-        decision=torch.as_tensor(x, **like) if decision else None,
+        gap=None if plain else torch.tensor([outcome.gap for outcome in outcomes], dtype=torch.float64, device=device),
+        decision=torch.as_tensor(x, device=device) if decision else None,
         message={row: outcome.message for row, outcome in enumerate(outcomes) if outcome.message},
     )
