@@ -43,10 +43,10 @@ def prices(days: int, *, seed: int = 0) -> tuple[Floats, Floats]:
     wind = np.clip(wind, 20.0, 1600.0)
 
     tight = (load - wind - 2700.0) / 650.0
-    base = 46.0 + 9.0 * tight + 11.0 * np.logaddexp(0.0, 2.4 * (tight - 0.55))
+    base = 46.0 + 9.0 * tight + 18.0 * np.logaddexp(0.0, 2.4 * (tight - 0.55))
     chance = 0.30 / (1.0 + np.exp(-3.5 * (tight - 1.5)))
-    spike = (generator.random((days, SLOTS)) < chance) * generator.pareto(2.2, (days, SLOTS)) * 90.0
-    price = np.maximum(base + np.minimum(spike, 600.0) + 4.0 * generator.standard_normal((days, SLOTS)), 0.0)
+    spike = (generator.random((days, SLOTS)) < chance) * generator.pareto(3.0, (days, SLOTS)) * 60.0
+    price = np.maximum(base + np.minimum(spike, 300.0) + 4.0 * generator.standard_normal((days, SLOTS)), 0.0)
 
     wind_forecast = np.clip(wind * (1 + 0.10 * generator.standard_normal((days, 1))), 0.0, None)
     load_forecast = load + 60.0 * generator.standard_normal((days, SLOTS))
