@@ -13,6 +13,9 @@ from regretless.errors import InputError
 from regretless.milp import MILP, Floats
 from regretless.types import Status
 
+GARBAGE = 1e-4
+NO_BOUND = 1e20
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -34,15 +37,32 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class EngineEntry:
-    """A row of the table: where the engine lives, the package it needs, and its pip name."""
+    """A row of the table: where the engine lives, the package it needs, its pip name, its licence and its limits."""
 
     module: str
     package: str
     pip: str
+    licence: str
+    limits: str = ""
 
 
 TABLE: dict[str, EngineEntry] = {
-    "highs": EngineEntry("regretless.solvers.highs", "highspy", "highspy<1.15"),
+    "highs": EngineEntry("regretless.solvers.highs", "highspy", "highspy<1.15", "MIT"),
+    "scip": EngineEntry("regretless.solvers.scip", "pyscipopt", "pyscipopt", "Apache 2.0"),
+    "cpsat": EngineEntry(
+        "regretless.solvers.cpsat",
+        "ortools",
+        "ortools",
+        "Apache 2.0",
+        "whole, bounded variables and whole rows only; costs are scaled to whole numbers",
+    ),
+    "gurobi": EngineEntry(
+        "regretless.solvers.gurobi",
+        "gurobipy",
+        "gurobipy",
+        "commercial",
+        "the free licence of the pip package: up to 2,000 variables and 2,000 rows",
+    ),
 }
 
 
@@ -77,3 +97,29 @@ def snapped(milp: MILP, x: Floats) -> Floats:
     """Round integer variables of an engine's answer, so that equal decisions are equal arrays."""
     x = np.where(milp.integer, np.round(x), x)
     return np.clip(x, milp.lower, milp.upper) + 0.0
+
+
+def guarded(milp: MILP, x: Floats, status: Status, gap: float = 0.0, message: str = "") -> Outcome:
+    """Snap an engine's answer and hand it on, unless it is garbage: not finite, or grossly infeasible.
+
+    The tolerance is looser than the engines' own, so that only an answer that no tolerance explains is refused.
+    """
+    x = snapped(milp, x) if np.isfinite(x).all() else x
+    if not milp.check(x, GARBAGE)[0]:
+        return Outcome(
+            None, Status.ERROR, np.inf, f"the engine's answer is infeasible for the model ({status}) {message}"
+        )
+    return Outcome(x, status, gap, message)
+
+
+def relative_gap(value: float, bound: float) -> float:
+    """``|value - bound| / |value|`` of an incumbent and a bound on the optimum; infinite where there is no bound."""
+    difference = abs(value - bound)
+    if difference == 0.0:
+        return 0.0
+    return difference / abs(value) if value != 0.0 and difference < NO_BOUND else np.inf
+
+
+def told_apart(status: Status) -> Status:
+    """Tell unbounded from infeasible by how a solve with an objective of zeros ended."""
+    return Status.UNBOUNDED if status is Status.OPTIMAL else status

@@ -9,7 +9,7 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.milp import MILP, Floats
 from regretless.optional import need
-from regretless.solvers.engine import Outcome, snapped
+from regretless.solvers.engine import Outcome, snapped, told_apart
 from regretless.types import Status
 
 # The feasibility jump costs more than it finds on models of this size; the default gap of 1e-4 calls wrong solutions
@@ -101,20 +101,16 @@ class HighsEngine:
             return Status.TIME_LIMIT, text
         if model_status == kinds.kInfeasible:
             return Status.INFEASIBLE, text
-        if model_status == kinds.kUnbounded:
+        # Of a mixed-integer programme only the relaxation is known to be unbounded, not that it has a whole point.
+        if model_status == kinds.kUnbounded and not self._is_mip:
             return Status.UNBOUNDED, text
-        if model_status == kinds.kUnboundedOrInfeasible:
+        if model_status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
             return self._unbounded_or_infeasible(), text
         return Status.ERROR, f"HiGHS ended with '{text}'"
 
     def _unbounded_or_infeasible(self) -> Status:
         """Presolve cannot tell the two apart: solve once more with no objective."""
-        self._highs.clearSolver()
-        zero = np.zeros(self.milp.n)
-        self._highs.changeColsCost(self.milp.n, self._columns, zero)
-        self._highs.run()
-        feasible = self._highs.getModelStatus() == self._highspy.HighsModelStatus.kOptimal
-        return Status.UNBOUNDED if feasible else Status.INFEASIBLE
+        return told_apart(self.solve(np.zeros(self.milp.n)).status)
 
 
 def build(milp: MILP, *, time_limit: float | None = None, **options: Any) -> HighsEngine:

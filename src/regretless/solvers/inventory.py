@@ -1,0 +1,75 @@
+"""Which engines are here: versions, licences, limits, and whether each one really solves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+
+import numpy as np
+
+from regretless.milp import MILP
+from regretless.solvers.engine import TABLE, available, make_engine
+from regretless.types import Status
+
+
+@dataclass(frozen=True)
+class EngineReport:
+    """One engine, as ``regretless doctor`` shows it.
+
+    Attributes:
+        name: as in the table of engines.
+        installed: whether its package is found.
+        version: of the package; empty where it is not installed.
+        licence: the engine's licence.
+        limits: what the engine or its free licence cannot do; empty where there is nothing to say.
+        works: whether it solved a tiny model just now; ``None`` where that was not tried.
+        problem: why it did not work, or how to install it; empty where all is well.
+    """
+
+    name: str
+    installed: bool
+    version: str
+    licence: str
+    limits: str
+    works: bool | None
+    problem: str
+
+
+def inventory(*, probe: bool = True) -> list[EngineReport]:
+    """Describe all engines of the table.
+
+    Args:
+        probe: also solve a tiny model with each, which finds a missing licence or a broken installation.
+    """
+    here = available()
+    reports = []
+    for name, entry in TABLE.items():
+        works, problem = None, ""
+        if not here[name]:
+            problem = f"not installed; get it with: pip install '{entry.pip}'"
+        elif probe:
+            problem = _trial(name)
+            works = not problem
+        version = _version(entry.package) if here[name] else ""
+        reports.append(EngineReport(name, here[name], version, entry.licence, entry.limits, works, problem))
+    return reports
+
+
+def _trial(name: str) -> str:
+    """Solve a knapsack of two items; return what went wrong."""
+    try:
+        outcome = make_engine(name, MILP([[1.0, 1.0]], row_upper=1.0)).solve(np.array([-1.0, -2.0]))
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    if outcome.status is not Status.OPTIMAL or outcome.x is None:
+        return outcome.message or str(outcome.status)
+    return (
+        "" if outcome.x.tolist() == [0.0, 1.0] else f"it solved a knapsack of two items wrongly: {outcome.x.tolist()}"
+    )
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "unknown"
