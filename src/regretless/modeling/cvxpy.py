@@ -1,0 +1,138 @@
+"""Problems of cvxpy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from regretless.errors import InputError
+from regretless.milp import Floats
+from regretless.modeling.linear import Linear
+
+UNSUPPORTED = ("complex", "imag", "symmetric", "diag", "PSD", "NSD", "hermitian", "sparsity")
+
+
+def linear(model: Any) -> Linear:
+    """Read a ``cvxpy.Problem`` with an affine objective and affine constraints.
+
+    Variables stand in the order of their creation; an element of an array is called ``x[i,j]``, rows first.
+    """
+    if not hasattr(model, "constraints") or not hasattr(model, "objective"):
+        raise InputError(f"a cvxpy model must be a cvxpy.Problem, got {type(model).__qualname__}")
+    if not model.objective.args[0].is_affine():
+        raise InputError("the objective of the cvxpy problem is not affine; only linear ones can be predicted")
+    for parameter in model.parameters():
+        if parameter.value is None:
+            raise InputError(
+                f"the cvxpy parameter {parameter.name()!r} has no value; set it before reading the problem"
+            )
+    variables = sorted(model.variables(), key=lambda variable: int(variable.id))
+    if not variables:
+        raise InputError("the cvxpy problem has no variables")
+    with _at_zero(variables):
+        blocks = [_rows(constraint, variables) for constraint in model.constraints]
+        objective, constant = _affine(model.objective.args[0], variables)
+    n = sum(int(variable.size) for variable in variables)
+    boxes = [_box(variable) for variable in variables]
+    return Linear(
+        A=sparse.vstack([A for A, _, _ in blocks], format="csr") if blocks else sparse.csr_array((0, n)),
+        row_lower=np.concatenate([np.zeros(0), *(low for _, low, _ in blocks)]),
+        row_upper=np.concatenate([np.zeros(0), *(high for _, _, high in blocks)]),
+        lower=np.concatenate([low for low, _, _ in boxes]),
+        upper=np.concatenate([high for _, high, _ in boxes]),
+        integer=np.concatenate([whole for _, _, whole in boxes]),
+        objective=objective.toarray()[0],
+        constant=float(constant[0]),
+        sense="max" if type(model.objective).__name__ == "Maximize" else "min",
+        names=tuple(name for variable in variables for name in _names(variable)),
+    )
+
+
+@contextmanager
+def _at_zero(variables: list[Any]) -> Iterator[None]:
+    """Set all variables to zero, where an affine expression shows its constant and gradient; put them back after."""
+    before = [variable.value for variable in variables]
+    try:
+        for variable in variables:
+            # save_value does not check attributes: zero need not be feasible
+            variable.save_value(np.zeros(variable.shape))
+        yield
+    finally:
+        for variable, value in zip(variables, before, strict=True):
+            variable.save_value(value)
+
+
+def _affine(expression: Any, variables: list[Any]) -> tuple[Any, Floats]:
+    """``expression = A x + b`` with elements of both sides in row-major order."""
+    gradient = expression.grad
+    blocks = []
+    for variable in variables:
+        part = gradient.get(variable)
+        shape = (int(variable.size), int(expression.size))
+        block = (
+            sparse.csr_array(shape)
+            if part is None
+            else sparse.csr_array(np.reshape(part, shape) if np.ndim(part) == 0 else part)
+        )
+        # cvxpy counts column by column
+        blocks.append(block[_order(variable.shape)][:, _order(expression.shape)].T)
+    constant = np.asarray(expression.value, dtype=float)
+    return sparse.csr_array(sparse.hstack(blocks, format="csr")), constant.reshape(-1, order="C")
+
+
+def _order(shape: tuple[int, ...]) -> Any:
+    """Positions in column-major order, listed row by row."""
+    return np.arange(int(np.prod(shape))).reshape(shape, order="F").reshape(-1)
+
+
+def _rows(constraint: Any, variables: list[Any]) -> tuple[Any, Floats, Floats]:
+    kind = type(constraint).__name__
+    if kind not in ("Equality", "Inequality", "Zero", "NonPos", "NonNeg"):
+        raise InputError(f"the cvxpy problem has a constraint of kind {kind}, which a linear model cannot represent")
+    if not all(argument.is_affine() for argument in constraint.args):
+        raise InputError(f"the constraint {constraint} of the cvxpy problem is not affine, so it cannot be represented")
+    expression = constraint.args[0] if len(constraint.args) == 1 else constraint.args[0] - constraint.args[1]
+    A, constant = _affine(expression, variables)
+    free = np.full(len(constant), np.inf)
+    low = -free if kind in ("Inequality", "NonPos") else -constant
+    high = free if kind == "NonNeg" else -constant
+    return A, low, high
+
+
+def _box(variable: Any) -> tuple[Floats, Floats, Any]:
+    attributes = variable.attributes
+    for name in UNSUPPORTED:
+        if np.any(attributes.get(name)):
+            raise InputError(f"the cvxpy variable {variable.name()!r} is {name}, which a linear model cannot represent")
+    low, high = np.full(variable.shape, -np.inf), np.full(variable.shape, np.inf)
+    if attributes.get("bounds") is not None:
+        low, high = (
+            np.array(np.broadcast_to(np.asarray(side, float), variable.shape)) for side in attributes["bounds"]
+        )
+    if attributes.get("nonneg") or attributes.get("pos"):
+        low = np.maximum(low, 0.0)
+    if attributes.get("nonpos") or attributes.get("neg"):
+        high = np.minimum(high, 0.0)
+    binary, whole = _mask(variable, "boolean"), _mask(variable, "integer")
+    low, high = np.where(binary, np.maximum(low, 0.0), low), np.where(binary, np.minimum(high, 1.0), high)
+    return low.reshape(-1), high.reshape(-1), (binary | whole).reshape(-1)
+
+
+def _mask(variable: Any, kind: str) -> Any:
+    mask = np.zeros(variable.shape, dtype=bool)
+    given = variable.attributes.get(kind)
+    if given is True:
+        mask[...] = True
+    elif given:
+        mask[tuple(np.asarray(axis) for axis in getattr(variable, f"{kind}_idx"))] = True
+    return mask
+
+
+def _names(variable: Any) -> list[str]:
+    if variable.shape == ():
+        return [variable.name()]
+    return [f"{variable.name()}[{','.join(map(str, position))}]" for position in np.ndindex(*variable.shape)]

@@ -1,0 +1,119 @@
+"""Model files: ``.mps`` and ``.lp``, plain or gzipped, read by HiGHS."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import tempfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from regretless.errors import FileError, InputError
+from regretless.modeling.linear import Linear
+from regretless.modeling.mps import refuse_garbled
+from regretless.optional import need
+
+SUFFIXES = (".mps", ".lp", ".mps.gz", ".lp.gz")
+# HiGHS says these in its log; they are sound files that hold what a linear model cannot.
+UNSUPPORTED = {
+    "SOS not supported": "SOS constraints",
+    "Quadratic": "quadratic constraints",
+    "INDICATORS": "indicator constraints",
+    "LAZYCONS": "lazy constraints",
+    "GENCONS": "general constraints",
+    "PWLOBJ": "a piecewise-linear objective",
+}
+
+
+def linear(model: Any) -> Linear:
+    """Read the file at a path.
+
+    Raises:
+        FileError: the file is missing, has another suffix, or is garbled.
+        InputError: it holds something that a linear model cannot represent.
+    """
+    path = Path(model)
+    kind = next((suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)), None)
+    if kind is None:
+        raise FileError(f"{path}: a model file must end in {', '.join(SUFFIXES)}")
+    text = _text(path, kind)
+    if kind.startswith(".mps"):
+        refuse_garbled(path, text)
+    elif re.search(r"=\s*[01](\.0*)?\s*->", text):
+        # HiGHS would refuse this, and print past its own silence
+        raise InputError(f"{path} has indicator constraints, which a linear model cannot represent")
+    # A copy under a plain name: HiGHS goes by the suffix, and reads no gzip.
+    with tempfile.TemporaryDirectory(prefix="regretless-") as folder:
+        copy = Path(folder) / f"model{kind.removesuffix('.gz')}"
+        copy.write_text(text, encoding="utf-8")
+        return _from_highs(path, copy, Path(folder) / "log")
+
+
+def _text(path: Path, kind: str) -> str:
+    if not path.is_file():
+        raise FileError(f"there is no file {path}")
+    try:
+        content = path.read_bytes()
+        return (gzip.decompress(content) if kind.endswith(".gz") else content).decode("utf-8-sig")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise FileError(f"{path} cannot be read: {error}") from error
+
+
+def _from_highs(path: Path, copy: Path, log: Path) -> Linear:
+    highspy = need("highspy", pip="highspy<1.15", why="read model files")
+    highs = highspy.Highs()
+    highs.setOptionValue("output_flag", False)
+    highs.setOptionValue("log_file", str(log))
+    highs.setOptionValue("log_to_console", False)
+    highs.setOptionValue("output_flag", True)
+    status = highs.readModel(str(copy))
+    highs.setOptionValue("log_file", "")
+    said = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+    if status == highspy.HighsStatus.kError:
+        for sign, what in UNSUPPORTED.items():
+            if sign in said:
+                raise InputError(f"{path} has {what}, which a linear model cannot represent")
+        reasons = [line.removeprefix("ERROR:").strip() for line in said.splitlines() if line.startswith("ERROR")]
+        reason = "; ".join(reasons).replace(str(copy), path.name)
+        raise FileError(f"{path} is garbled or no model file: {reason or 'HiGHS cannot read it'}")
+    lp = highs.getLp()
+    if highs.getModel().hessian_.dim_:
+        raise InputError(f"{path} has a quadratic objective; only linear ones can be predicted")
+    if lp.num_col_ == 0:
+        raise FileError(f"{path} is garbled or empty: no variables found in it")
+    names = tuple(str(name) for name in lp.col_names_)
+    if len(names) != lp.num_col_:
+        raise FileError(f"{path} gives two variables one name, or a variable none")
+    return _arrays(path, highspy, lp, names)
+
+
+def _arrays(path: Path, highspy: Any, lp: Any, names: tuple[str, ...]) -> Linear:
+    n, rows = lp.num_col_, lp.num_row_
+    kinds = list(lp.integrality_) or [highspy.HighsVarType.kContinuous] * n
+    for name, kind in zip(names, kinds, strict=True):
+        if kind not in (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger):
+            raise InputError(
+                f"{path}: the variable {name!r} is semi-continuous or semi-integer: it cannot be represented"
+            )
+    matrix = lp.a_matrix_
+    parts = (np.array(matrix.value_, float), np.array(matrix.index_, np.int64), np.array(matrix.start_, np.int64))
+    if matrix.format_ == highspy.MatrixFormat.kColwise:
+        A = sparse.csc_array(parts, shape=(rows, n)).tocsr()
+    else:
+        A = sparse.csr_array(parts, shape=(rows, n))
+    return Linear(
+        A=A,
+        row_lower=np.array(lp.row_lower_, float),
+        row_upper=np.array(lp.row_upper_, float),
+        lower=np.array(lp.col_lower_, float),
+        upper=np.array(lp.col_upper_, float),
+        integer=np.array([kind == highspy.HighsVarType.kInteger for kind in kinds], dtype=bool),
+        objective=np.array(lp.col_cost_, float),
+        constant=float(lp.offset_),
+        sense="max" if lp.sense_ == highspy.ObjSense.kMaximize else "min",
+        names=names,
+    )

@@ -1,0 +1,63 @@
+"""Models of linopy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from regretless.errors import InputError
+from regretless.modeling.linear import Linear
+
+
+def linear(model: Any) -> Linear:
+    """Read a ``linopy.Model``; an element of an array is called ``x[i,j]`` by its coordinates."""
+    if not hasattr(model, "matrices"):
+        raise InputError(f"a linopy model must be a linopy.Model, got {type(model).__qualname__}")
+    _refuse(model)
+    matrices = model.matrices
+    labels = np.asarray(matrices.vlabels)
+    n = len(labels)
+    if not n:
+        raise InputError("the linopy model has no variables")
+    senses = np.asarray(matrices.sense, dtype="U1")
+    right = np.asarray(matrices.b, dtype=float)
+    A = matrices.A
+    kinds = np.asarray(matrices.vtypes)
+    constant = float(np.nan_to_num(np.asarray(model.objective.expression.const, dtype=float)).sum())
+    return Linear(
+        A=sparse.csr_array((0, n)) if A is None else A,
+        row_lower=np.where(senses == "<", -np.inf, right),
+        row_upper=np.where(senses == ">", np.inf, right),
+        lower=np.asarray(matrices.lb, dtype=float),
+        upper=np.asarray(matrices.ub, dtype=float),
+        integer=np.isin(kinds, ["B", "I"]),
+        objective=np.asarray(matrices.c, dtype=float),
+        constant=constant,
+        sense="max" if model.objective.sense == "max" else "min",
+        names=_names(model, labels),
+    )
+
+
+def _refuse(model: Any) -> None:
+    if model.objective.is_quadratic:
+        raise InputError("the linopy model has a quadratic objective; only linear ones can be predicted")
+    for name, variable in model.variables.items():
+        if variable.attrs.get("semi_continuous"):
+            raise InputError(f"the variable {name!r} is semi-continuous, which a linear model cannot represent")
+        if any(key.startswith("sos") for key in variable.attrs):
+            raise InputError(f"the variable {name!r} is in an SOS constraint, which a linear model cannot represent")
+    if len(getattr(model, "indicator_constraints", ()) or ()):
+        raise InputError("the linopy model has indicator constraints, which a linear model cannot represent")
+
+
+def _names(model: Any, labels: Any) -> tuple[str, ...]:
+    found: dict[int, str] = {}
+    for name, variable in model.variables.items():
+        array = variable.labels
+        keys = [[str(key) for key in array.indexes[dimension]] for dimension in array.dims]
+        for position, label in np.ndenumerate(array.values):
+            inside = ",".join(keys[axis][i] for axis, i in enumerate(position))
+            found[int(label)] = f"{name}[{inside}]" if inside else name
+    return tuple(found[int(label)] for label in labels)

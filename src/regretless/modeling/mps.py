@@ -1,0 +1,77 @@
+"""Faults in ``.mps`` files that HiGHS reads over in silence: words where numbers belong, unknown variables."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from regretless.errors import FileError
+
+NEEDS_VALUE = {"UP", "LO", "FX", "LI", "UI", "SC", "SI"}
+NO_VALUE = {"FR", "MI", "PL", "BV"}
+
+
+def refuse_garbled(path: Path, text: str) -> None:
+    """Check the fields of every data line, and raise an error that names the first bad line.
+
+    Raises:
+        FileError: a number is missing, no number, or not finite; or a bound is given to an unknown variable.
+    """
+    section, columns = "", set()
+    for number, line in enumerate(text.splitlines(), start=1):
+        fields = line.split()
+        if not fields or line.startswith("*"):
+            continue
+        if not line[0].isspace():
+            section = fields[0].upper()
+            if section == "ENDATA":
+                return
+            continue
+        where = f"{path}, line {number}"
+        if section == "COLUMNS":
+            marker = [field.strip("'").upper() for field in fields[1:]]
+            if "MARKER" in marker:
+                if not line.count("'") and not set(marker) & {"INTORG", "INTEND"}:
+                    raise FileError(f"{where}: a MARKER must say 'INTORG' or 'INTEND', got {line.strip()!r}")
+                if not line.count("'"):
+                    raise FileError(f"{where}: write 'MARKER' and its kind in quotes, got {line.strip()!r}")
+                continue
+            columns.add(fields[0])
+            _pairs(fields[1:], where, line)
+        elif section in ("RHS", "RANGES"):
+            _pairs(fields[len(fields) % 2 :], where, line)
+        elif section == "BOUNDS":
+            _bound(fields, columns, where, line)
+    raise FileError(f"{path} is cut off or no .mps file: it has no ENDATA line")
+
+
+def _pairs(fields: list[str], where: str, line: str) -> None:
+    if not fields or len(fields) % 2:
+        raise FileError(f"{where}: expected pairs of a row and a number, got {line.strip()!r}")
+    for value in fields[1::2]:
+        _number(value, where, finite=True)
+
+
+def _bound(fields: list[str], columns: set[str], where: str, line: str) -> None:
+    kind = fields[0].upper()
+    if kind not in NEEDS_VALUE | NO_VALUE:
+        raise FileError(f"{where}: unknown kind of bound {fields[0]!r}")
+    rest = fields[1:]
+    if kind in NEEDS_VALUE:
+        if len(rest) < 2:
+            raise FileError(f"{where}: expected a variable and a number, got {line.strip()!r}")
+        _number(rest[-1], where, finite=False)
+        rest = rest[:-1]
+    # the name of the set of bounds may be left out; a bound without a number may still carry one
+    if not any(field in columns for field in rest[:2]):
+        raise FileError(f"{where}: a bound for an unknown variable, got {line.strip()!r}")
+
+
+def _number(text: str, where: str, *, finite: bool) -> None:
+    try:
+        # Fortran's exponent is common in old files
+        value = float(text.replace("D", "E").replace("d", "e"))
+    except ValueError:
+        raise FileError(f"{where}: expected a number, got {text!r}") from None
+    if math.isnan(value) or (finite and math.isinf(value)):
+        raise FileError(f"{where}: expected a finite number, got {text!r}")

@@ -1,0 +1,94 @@
+"""Models of Pyomo."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from regretless.errors import InputError
+from regretless.modeling.linear import Linear, Row, stacked
+from regretless.optional import need
+
+# Everything active that is none of these says something about the feasible set that rows cannot say.
+SUPPORTED = {
+    "Var", "Constraint", "Objective", "Block", "Set", "Param", "Expression", "Suffix", "BuildAction", "BuildCheck",
+    "RangeSet", "SetOf", "Port",
+}  # fmt: skip
+
+
+def linear(model: Any) -> Linear:
+    """Read a concrete Pyomo model: its active components, in the order of their declaration.
+
+    A fixed variable stays a variable whose two bounds are its value.
+    """
+    pyomo = need("pyomo.environ", pip="pyomo", why="read Pyomo models")
+    if not hasattr(model, "component_data_objects"):
+        raise InputError(f"a Pyomo model must be a ConcreteModel, got {type(model).__qualname__}")
+    if not model.is_constructed():
+        raise InputError("the Pyomo model is abstract; call create_instance() and read what it returns")
+    for component in model.component_objects(active=True):
+        if component.ctype.__name__ not in SUPPORTED:
+            raise InputError(
+                f"the Pyomo model has the active {component.ctype.__name__} {component.name!r}, which a linear model "
+                "cannot represent; transform or deactivate it"
+            )
+    variables = list(model.component_data_objects(pyomo.Var, descend_into=True))
+    column = {id(variable): j for j, variable in enumerate(variables)}
+    rows = []
+    for constraint in model.component_data_objects(pyomo.Constraint, active=True, descend_into=True):
+        terms, offset = _terms(constraint.body, column, f"the constraint {constraint.name!r}")
+        low, high = (None if side is None else pyomo.value(side) for side in (constraint.lower, constraint.upper))
+        low, high = -np.inf if low is None else low - offset, np.inf if high is None else high - offset
+        rows.append(Row(terms, low, high))
+    A, row_lower, row_upper = stacked(rows, len(variables))
+    objective, constant, sense = np.zeros(len(variables)), 0.0, "min"
+    targets = list(model.component_data_objects(pyomo.Objective, active=True, descend_into=True))
+    if len(targets) > 1:
+        raise InputError(f"the Pyomo model has {len(targets)} active objectives; deactivate all but one")
+    if targets:
+        terms, constant = _terms(targets[0].expr, column, "the objective")
+        objective[list(terms)] = list(terms.values())
+        sense = "min" if targets[0].sense == pyomo.minimize else "max"
+    bounds = [_bounds(pyomo, variable) for variable in variables]
+    return Linear(
+        A=A,
+        row_lower=row_lower,
+        row_upper=row_upper,
+        lower=np.array([low for low, _ in bounds], dtype=float),
+        upper=np.array([high for _, high in bounds], dtype=float),
+        integer=np.array([_whole(variable) for variable in variables], dtype=bool),
+        objective=objective,
+        constant=float(constant),
+        sense="max" if sense == "max" else "min",
+        names=tuple(variable.name for variable in variables),
+    )
+
+
+def _terms(expression: Any, column: dict[int, int], where: str) -> tuple[dict[int, float], float]:
+    repn = need("pyomo.repn", pip="pyomo", why="read Pyomo models").generate_standard_repn(expression)
+    if not repn.is_linear():
+        raise InputError(f"{where} of the Pyomo model is not linear, so it cannot be represented")
+    for variable in repn.linear_vars:
+        if id(variable) not in column:
+            raise InputError(f"{where} uses the variable {variable.name!r}, which does not belong to the model")
+    pairs = zip(repn.linear_vars, repn.linear_coefs, strict=True)
+    return {column[id(variable)]: float(value) for variable, value in pairs}, float(repn.constant)
+
+
+def _bounds(pyomo: Any, variable: Any) -> tuple[float, float]:
+    if variable.fixed:
+        value = float(pyomo.value(variable))
+        return value, value
+    low, high = variable.bounds
+    return -np.inf if low is None else float(low), np.inf if high is None else float(high)
+
+
+def _whole(variable: Any) -> bool:
+    if variable.is_continuous():
+        return False
+    if variable.is_integer() or variable.is_binary():
+        return True
+    raise InputError(
+        f"the domain of the variable {variable.name!r} is neither real nor whole; it cannot be represented"
+    )
