@@ -9,22 +9,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.errors import SolveError
 from regretless.family import Family
-from regretless.milp import MILP
+from regretless.milp import MILP, Floats
+from regretless.solvers.engine import snapped
 from regretless.types import Solved, Status
 
 
 class FunctionBackend:
     """Call ``function(costs)`` (for a family ``function(costs, instance)``) once an instance.
 
-    The function speaks the user's sense: it gets the costs as the user would write them. What it returns is not trusted:
-    it must have the right length and finite values, and, where a model is there to check it, be feasible.
+    The function speaks the user's sense: it gets the costs as the user would write them. What it returns is not
+    trusted: it must have the right length and finite values, and, where a model is there to check it, be feasible.
 
     Args:
-        function: takes ``(d,)`` costs, returns a solution ``(width,)`` in cost space.
+        function: takes ``(width,)`` costs, returns a solution ``(width,)`` in cost space. Where the model has known
+            costs, the last cost is their weight; with the identity as cost map ``(n,)`` values are enough then.
         width: length of a solution.
         sign: -1 where the function maximises, else 1.
-        model: a MILP or family with the identity as cost map, to check the answers against.
+        model: a MILP or family; with the identity as cost map the answers are checked against it.
         with_instance: whether the function takes the instance id as second argument.
     """
 
@@ -39,6 +42,9 @@ class FunctionBackend:
     ) -> None:
         self.function, self.width, self.sign, self.model = function, width, sign, model
         self.with_instance = with_instance
+        first = model[0] if isinstance(model, Family) else model
+        # how many of a solution's values are the decision itself
+        self._visible = width if first is None or first.cost_map is not None else first.n
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, width)`` costs; see ``regretless.types.Backend``."""
@@ -50,29 +56,35 @@ class FunctionBackend:
         for k, (row, i) in enumerate(zip(rows, ids, strict=True)):
             try:
                 answer = self.function(row.copy(), i) if self.with_instance else self.function(row.copy())
-                problem = self._fault(answer, i)
+                solution[k] = self._checked(_array(answer), i)
             except Exception as error:
-                answer, problem = None, f"{type(error).__name__}: {error}"
-            if problem:
-                status[k], message[k] = Status.ERROR, problem
-            else:
-                solution[k] = _array(answer)
+                status[k] = Status.ERROR
+                message[k] = str(error) if isinstance(error, SolveError) else f"{type(error).__name__}: {error}"
         values = torch.as_tensor(solution, device=costs.device)
-        return Solved(values, status if message else None, decision=values if decision else None, message=message)
+        gap = torch.as_tensor(np.where(np.isnan(solution).any(axis=1), np.inf, 0.0), device=costs.device)
+        return Solved(
+            solution=values,
+            status=status if message else None,
+            gap=gap if message else None,
+            decision=values[:, : self._visible] if decision else None,
+            message=message,
+        )
 
-    def _fault(self, answer: Any, instance: int | None) -> str:
-        values = _array(answer)
-        if values.shape != (self.width,):
-            return f"the solver function must return {self.width} values, got shape {values.shape}"
+    def _checked(self, values: Floats, instance: int | None) -> Floats:
+        if values.shape not in ((self.width,), (self._visible,)):
+            raise SolveError(f"the solver function must return {self.width} values, got shape {values.shape}")
         if not np.isfinite(values).all():
-            return "the solver function returned NaN or infinite values"
+            raise SolveError("the solver function returned NaN or infinite values")
         model = self.model[instance or 0] if isinstance(self.model, Family) else self.model
-        if model is not None and model.cost_map is None and not model.has_fixed_cost and not model.check(values)[0]:
-            return "the solver function returned a solution that is infeasible for the model"
-        return ""
+        if model is None or model.cost_map is not None:
+            return values + 0.0
+        if not model.check(values[: model.n])[0]:
+            raise SolveError("the solver function returned a solution that is infeasible for the model")
+        exact: Floats = model.solution(snapped(model, values[: model.n]))[0]
+        return exact
 
 
-def _array(answer: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _array(answer: Any) -> Floats:
     if isinstance(answer, Tensor):
         answer = answer.detach().cpu().numpy()
     return np.asarray(answer, dtype=np.float64)
