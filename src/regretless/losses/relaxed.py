@@ -1,0 +1,31 @@
+"""What the losses over a smoothed relaxation share: the true cost of its solution."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regretless.losses.base import Loss, Reduction, dot
+from regretless.problem import Oracle
+from regretless.relaxation.layer import Relaxation
+from regretless.relaxation.programs import Program
+
+
+class RelaxedRegret(Loss):
+    r"""True cost of the smoothed relaxed solution, less that of the true optimum: :math:`c^\top (g(\hat c) - v^*(c))`.
+
+    The relaxation is larger than the set of decisions, so the loss can be negative; its gradient does not care.
+    """
+
+    def __init__(self, oracle: Oracle, program: Program, *, reduction: Reduction = "mean") -> None:
+        super().__init__(oracle, reduction=reduction)
+        self.relaxation = Relaxation(oracle.problem, program)
+
+    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Losses ``(batch,)``; an instance whose relaxation failed counts nothing where the problem allows that."""
+        relaxed = self.relaxation(predicted, instance)
+        failed = torch.isnan(relaxed).any(dim=1)
+        if bool(failed.any()):
+            self._left_out = failed
+            relaxed = torch.where(failed[:, None], solution.to(relaxed.dtype), relaxed)
+        return dot(true, relaxed - solution)

@@ -1,0 +1,82 @@
+"""One Newton system of an interior-point method, by Cholesky on the normal equations."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regretless.relaxation.standard_form import StandardForm
+
+# Relative size of what is added to a normal matrix that is singular in float64 arithmetic, tried in this order.
+JITTER = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
+
+
+class NormalEquations:
+    """Solve ``H dz - E' dy = r``, ``E dz = s`` for a diagonal ``H``, batched.
+
+    With ``D = 1 / H`` this is ``(E D E') dy = s - E D r`` and ``dz = D (r + E' dy)``. Variables with neither bounds nor
+    a quadratic term have ``H = 0``: their equations ``-E_F' dy = r_F`` are added to the normal matrix with a weight,
+    which changes no solution and makes it regular, and a second, small matrix gives ``dz_F``.
+
+    Args:
+        form: the constraints.
+        H: ``(batch, n + slacks)`` diagonal, not negative.
+        damping: added to the diagonal of the normal matrix of the rows as they were before scaling.
+    """
+
+    def __init__(self, form: StandardForm, H: Tensor, *, damping: float = 0.0) -> None:
+        self.form = form
+        # A quadratic term makes H positive on the free variables too: then there is nothing special about them.
+        self.free = form.free if len(form.free) and not bool((H[:, form.free] > 0).all()) else None
+        if self.free is None:
+            self.D = 1.0 / H
+        else:
+            bounded = torch.ones_like(H[0], dtype=torch.bool)
+            bounded[self.free] = False
+            D = torch.where(bounded, 1.0 / H, 0.0)
+            self.D = torch.where(bounded, D, (D.sum(1) / bounded.sum().clamp(min=1)).clamp(min=1e-8)[:, None])
+        M = form.normal_matrix(self.D)
+        if damping:
+            M.diagonal(dim1=1, dim2=2).add_(damping / form.length.square())
+        self.L = _cholesky(M)
+        if self.free is not None:
+            self.columns = form.A[:, self.free].expand(len(H), -1, -1)
+            self.within = self._normal(self.columns)
+            self.small = _cholesky(self.columns.mT @ self.within)
+
+    def solve(self, r: Tensor, s: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Return ``(dz, dy)`` for right-hand sides ``(batch, n + slacks)`` and ``(batch, rows)`` (0 when ``None``)."""
+        right = -self.form.apply(self.D * r)
+        if s is not None:
+            right = right + s
+        dy = self._normal(right[:, :, None])[:, :, 0]
+        if self.free is None:
+            return self.D * (r + self.form.transposed(dy)), dy
+        gap = (dy[:, None] @ self.columns)[:, 0] + r[:, self.free]
+        part = torch.cholesky_solve(gap[:, :, None], self.small)
+        dy = dy - (self.within @ part)[:, :, 0]
+        dz = self.D * (r + self.form.transposed(dy))
+        dz[:, self.free] = part[:, :, 0]
+        return dz, dy
+
+    def _normal(self, right: Tensor) -> Tensor:
+        return torch.cholesky_solve(right, self.L)
+
+
+def _cholesky(M: Tensor) -> Tensor:
+    """Factors of ``(batch, m, m)``; a matrix that is singular gets a small multiple of its diagonal added."""
+    if M.shape[1] == 0:
+        return M
+    L: Tensor
+    L, info = torch.linalg.cholesky_ex(M)
+    for size in JITTER:
+        bad = info > 0
+        if not bool(bad.any()):
+            break
+        again = M[bad]
+        diagonal = again.diagonal(dim1=1, dim2=2)
+        diagonal += size * diagonal.amax(dim=1, keepdim=True).clamp(min=1e-300)
+        factor, state = torch.linalg.cholesky_ex(again)
+        L, info = L.clone(), info.clone()
+        L[bad], info[bad] = factor, state
+    return L

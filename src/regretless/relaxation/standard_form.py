@@ -1,0 +1,151 @@
+"""The relaxation as ``E z = b`` with bounds on ``z``, in tensors, and its normal equations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regretless.milp import Floats
+from regretless.relaxation.system import System
+
+# Largest block of numbers that the dense product A D A' makes at once.
+BLOCK = 16_000_000
+# The sparse product pays where it has at most this share of the dense product's terms.
+SPARSE = 0.05
+
+
+@dataclass(frozen=True)
+class StandardForm:
+    """``E z = b``, ``lower <= z <= upper`` with ``z = (x, s)`` and ``E z = A x - (0, s)``.
+
+    Equality rows come first and have no slack; every other row ``low <= a . x <= high`` is ``a . x - s = 0`` with the
+    slack between its bounds. All rows have length 1, all numbers are float64.
+
+    Attributes:
+        A: ``(rows, n)``.
+        b: ``(rows,)``.
+        lower, upper: ``(n + slacks,)``, 0 where infinite.
+        has_lower, has_upper: ``(n + slacks,)``, 1 where the bound is finite and 0 where not.
+        start: ``(n + slacks,)`` a point strictly between the bounds, with ``E z = b`` where one is known.
+        length: ``(rows,)`` lengths of the rows before they were scaled.
+        free: columns with no bound at all.
+        pairs: sparse map from a diagonal D to ``A D A'``, or ``None`` where the dense product is cheaper.
+    """
+
+    A: Tensor
+    b: Tensor
+    lower: Tensor
+    upper: Tensor
+    has_lower: Tensor
+    has_upper: Tensor
+    start: Tensor
+    length: Tensor
+    free: Tensor
+    pairs: Tensor | None
+
+    @classmethod
+    def of(cls, system: System, start: Floats | None = None) -> StandardForm:
+        """Order the rows, scale them and add the slacks.
+
+        Args:
+            system: the constraints after presolve.
+            start: ``(n,)`` a point strictly inside, or ``None`` for the middle of the bounds.
+        """
+        equal = system.row_lower == system.row_upper
+        order = np.argsort(~equal, kind="stable")
+        length = np.linalg.norm(system.A[order], axis=1)
+        A = system.A[order] / length[:, None]
+        row_lower, row_upper = system.row_lower[order] / length, system.row_upper[order] / length
+        equalities = int(equal.sum())
+        lower = np.concatenate([system.lower, row_lower[equalities:]])
+        upper = np.concatenate([system.upper, row_upper[equalities:]])
+        z = _middle(lower, upper)
+        if start is not None:
+            z = np.concatenate([start, (A @ start)[equalities:]])
+        b = np.where(np.arange(len(A)) < equalities, row_lower, 0.0)
+
+        def tensor(values: Floats) -> Tensor:
+            return torch.as_tensor(np.asarray(values), dtype=torch.float64)
+
+        return cls(
+            A=tensor(A),
+            b=tensor(b),
+            lower=tensor(np.where(np.isfinite(lower), lower, 0.0)),
+            upper=tensor(np.where(np.isfinite(upper), upper, 0.0)),
+            has_lower=tensor(np.isfinite(lower)),
+            has_upper=tensor(np.isfinite(upper)),
+            start=tensor(z),
+            length=tensor(length),
+            free=torch.as_tensor(np.flatnonzero(np.isinf(lower) & np.isinf(upper))),
+            pairs=_pairs(A),
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of variables without the slacks."""
+        return int(self.A.shape[1])
+
+    @property
+    def equalities(self) -> int:
+        """Number of equality rows."""
+        return int(len(self.A) - (len(self.lower) - self.n))
+
+    def to(self, device: torch.device) -> StandardForm:
+        """The same form on another device."""
+        if self.A.device == device:
+            return self
+        parts: dict[str, Tensor | None] = {f.name: getattr(self, f.name) for f in fields(self)}
+        moved: dict[str, Any] = {name: None if part is None else part.to(device) for name, part in parts.items()}
+        return replace(self, **moved)
+
+    def apply(self, z: Tensor) -> Tensor:
+        """``E z``: ``(batch, n + slacks) -> (batch, rows)``."""
+        y = z[:, : self.n] @ self.A.T
+        y[:, self.equalities :] -= z[:, self.n :]
+        return y
+
+    def transposed(self, y: Tensor) -> Tensor:
+        """``E' y``: ``(batch, rows) -> (batch, n + slacks)``."""
+        return torch.cat([y @ self.A, -y[:, self.equalities :]], dim=1)
+
+    def normal_matrix(self, diagonal: Tensor) -> Tensor:
+        """``E D E'``: ``(batch, n + slacks) -> (batch, rows, rows)``."""
+        d, rows = diagonal[:, : self.n], len(self.A)
+        if self.pairs is not None:
+            matrix = (self.pairs @ d.T).T.reshape(len(d), rows, rows).contiguous()
+        else:
+            step = max(1, BLOCK // max(1, self.A.numel()))
+            blocks = [torch.matmul(self.A * part[:, None], self.A.T) for part in torch.split(d, step)]
+            matrix = blocks[0] if len(blocks) == 1 else torch.cat(blocks)
+        matrix.diagonal(dim1=1, dim2=2)[:, self.equalities :] += diagonal[:, self.n :]
+        return matrix
+
+
+def _middle(lower: Floats, upper: Floats) -> Floats:
+    """A point strictly between bounds."""
+    low, high = np.isfinite(lower), np.isfinite(upper)
+    with np.errstate(invalid="ignore"):
+        middle = np.where(low & high, (lower + upper) / 2, np.where(low, lower + 1.0, np.where(high, upper - 1.0, 0.0)))
+    return np.asarray(middle)
+
+
+def _pairs(A: Floats) -> Tensor | None:
+    """Matrix ``P`` with ``vec(A D A') = P d``, as ``(rows * rows, n)`` in compressed rows."""
+    rows, n = A.shape
+    terms = float((np.count_nonzero(A, axis=0) ** 2).sum())
+    if rows < 8 or terms > SPARSE * rows * rows * n:
+        return None
+    places, columns, values = [], [], []
+    for column in range(n):
+        inside = np.flatnonzero(A[:, column])
+        places.append((inside[:, None] * rows + inside[None, :]).ravel())
+        columns.append(np.full(len(inside) ** 2, column))
+        values.append(np.outer(A[inside, column], A[inside, column]).ravel())
+    index = torch.as_tensor(np.stack([np.concatenate(places), np.concatenate(columns)]))
+    return torch.sparse_coo_tensor(
+        index, torch.as_tensor(np.concatenate(values)), (rows * rows, n), check_invariants=False
+    ).coalesce()
