@@ -23,7 +23,7 @@ READERS: dict[str, str] = {
     "pyomo": "regretless.modeling.pyomo",
     "cvxpy": "regretless.modeling.cvxpy",
     "ortools.math_opt": "regretless.modeling.mathopt",
-    "gurobipy": "regretless.modeling.gurobi",
+    "gurobipy": "regretless.modeling.gurobipy",
     "linopy": "regretless.modeling.linopy",
 }
 FILES = "regretless.modeling.files"

@@ -136,10 +136,11 @@ def _gather(milps: list[MILP], outcomes: list[Outcome], first: MILP, device: tor
         if outcome.x is not None:
             x[row], solution[row] = outcome.x, milp.solution(outcome.x)[0]
     plain = all(outcome.status is Status.OPTIMAL for outcome in outcomes)
+    gaps = [outcome.gap for outcome in outcomes]  # CP-SAT's optimum may carry what rounding the costs can have cost
     return Solved(
         solution=torch.as_tensor(solution, device=device),
         status=None if plain else [outcome.status for outcome in outcomes],
-        gap=None if plain else torch.tensor([outcome.gap for outcome in outcomes], dtype=torch.float64, device=device),
+        gap=torch.tensor(gaps, dtype=torch.float64, device=device) if any(gaps) else None,
         decision=torch.as_tensor(x, device=device) if decision else None,
         message={row: outcome.message for row, outcome in enumerate(outcomes) if outcome.message},
     )
