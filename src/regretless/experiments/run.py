@@ -1,0 +1,158 @@
+"""One run: a folder that holds its specification, environment, history, weights and figures."""
+
+from __future__ import annotations
+
+import platform
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from regretless.errors import FileError, RegretlessError
+from regretless.experiments.spec import Spec
+from regretless.problems import Loaded, load
+from regretless.storage import load_state, read_json, save_state, write_json, write_text
+from regretless.training import Callback, EarlyStopping, Watch, evaluate, fit, methods
+
+PACKAGES = ("regretless", "numpy", "scipy", "torch", "highspy")
+
+
+def environment() -> dict[str, str]:
+    """Versions and machine, kept with every run."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = "not installed"
+    return versions | {"python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+
+
+def run(
+    spec: Spec,
+    folder: Path | str,
+    *,
+    loaded: Loaded | None = None,
+    workers: int = 1,
+    store: Path | str | None = None,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """Train and evaluate one specification, and keep everything in ``folder``.
+
+    What is done already is returned and not done again; an interrupted run goes on from its last epoch.
+
+    Args:
+        spec: what to run.
+        folder: where to keep it.
+        loaded: the problem, where it is loaded already.
+        workers: threads of the solver; they do not change the numbers.
+        store: folder that keeps true optima.
+        progress: show bars.
+
+    Returns:
+        The figures: ``status``, ``regret``, ``relative_regret``, ``mse``, ``auc``, times and counts.
+    """
+    folder = Path(folder)
+    if (folder / "metrics.json").exists():
+        return finished(folder, spec)
+    write_json(folder / "spec.json", spec.as_dict())
+    write_json(folder / "environment.json", environment())
+    if loaded is None:
+        loaded = load_problem(spec, workers=workers, store=store)
+    row = methods.method(spec.method)
+    model = loaded.model(0 if spec.init == "shared" else spec.seed)
+    loss = methods.make_loss(spec.method, loaded.problem, loaded.train, seed=spec.seed, **spec.settings)
+    start = time.perf_counter()
+    fitted = fit(
+        model,
+        loss,
+        loaded.train,
+        epochs=spec.epochs,
+        lr=spec.lr,
+        batch_size=spec.batch_size or row.batch_size or loaded.batch_size,
+        seed=spec.seed,
+        callbacks=_callbacks(spec, loaded),
+        checkpoint=folder / "checkpoint.safetensors",
+        progress=progress,
+    )
+    seconds = time.perf_counter() - start
+    result = evaluate(model, loaded.test, loaded.problem)
+    history = fitted.history
+    epochs = max(len(history), 1)
+    figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
+    figures |= result.as_dict()
+    figures |= {"epoch_seconds": history.total("seconds") / epochs, "solver_seconds": history.total("solver_seconds")}
+    figures |= {name: int(history.total(name)) for name in ("solves", "lookups")}
+    figures |= {"cache_size": history[-1]["cache_size"] if len(history) else None}
+    save_state(folder / "weights.safetensors", dict(model.state_dict()), kind="weights")
+    write_text(folder / "history.csv", history.to_csv())
+    # Last, since this is what marks the run as done.
+    write_json(folder / "metrics.json", figures)
+    (folder / "checkpoint.safetensors").unlink(missing_ok=True)
+    return figures
+
+
+def load_problem(spec: Spec, *, workers: int = 1, store: Path | str | None = None) -> Loaded:
+    """Load the problem of a specification."""
+    options = {"workers": workers} | dict(spec.options)
+    if store is not None:
+        options["store"] = str(store)
+    return load(spec.problem, **options)
+
+
+def finished(folder: Path, spec: Spec | None = None) -> dict[str, Any]:
+    """Read the figures of a finished run; a folder of another run is refused."""
+    if spec is not None:
+        there = read_json(folder / "spec.json")
+        if there != spec.as_dict():
+            different = sorted(key for key in spec.as_dict() if there.get(key) != spec.as_dict()[key])
+            raise FileError(f"{folder} holds another run (it differs in {', '.join(different)}): choose another folder")
+    return dict(read_json(folder / "metrics.json"))
+
+
+def trained(folder: Path | str, *, workers: int = 1, store: Path | str | None = None) -> tuple[Spec, Loaded, nn.Module]:
+    """Load a finished run back: its specification, its problem and its model."""
+    folder = Path(folder)
+    if not (folder / "spec.json").is_file():
+        raise FileError(f"{folder} is no run: there is no spec.json in it; make one with: regretless train")
+    if not (folder / "weights.safetensors").is_file():
+        raise FileError(f"{folder} is not finished: run the same train command again to go on")
+    spec = Spec.from_dict(read_json(folder / "spec.json"))
+    loaded = load_problem(spec, workers=workers, store=store)
+    model = loaded.model(0)
+    weights = load_state(folder / "weights.safetensors", kind="weights")
+    try:
+        model.load_state_dict(weights)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise FileError(f"{folder / 'weights.safetensors'} does not fit the model of {spec.problem}: {error}") from error
+    return spec, loaded, model
+
+
+def record_failure(folder: Path | str, spec: Spec, error: BaseException) -> dict[str, Any]:
+    """Keep a failed run with its error, so that the rest of a grid can go on."""
+    known = isinstance(error, RegretlessError)
+    figures = {"status": "failed", "error": str(error) if known else f"{type(error).__name__}: {error}"}
+    write_json(Path(folder) / "spec.json", spec.as_dict())
+    write_json(Path(folder) / "failure.json", figures)
+    return figures
+
+
+def _callbacks(spec: Spec, loaded: Loaded) -> list[Callback]:
+    callbacks: list[Callback] = []
+    if spec.watch:
+        callbacks.append(Watch(loaded.problem, loaded.test, name="test"))
+    if spec.patience:
+        if loaded.validation is None:
+            raise FileError(f"{spec.problem} has no validation data to stop on: leave out patience")
+        callbacks.append(Watch(loaded.problem, loaded.validation, name="validation"))
+        callbacks.append(EarlyStopping(patience=spec.patience, column="validation_regret"))
+    return callbacks
+
+
+# Several threads inside torch make these small steps slower, not faster.
+def single_threaded() -> None:
+    """Let torch use one thread, which is faster at this size; called by the command line only."""
+    torch.set_num_threads(1)

@@ -1,0 +1,80 @@
+"""A run's specification: everything that determines its numbers, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from regretless.errors import InputError
+from regretless.training import methods
+
+INITS = ("random", "shared")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """What to run.
+
+    Attributes:
+        problem: name in the table of problems.
+        method: name in the table of methods.
+        seed: of the shuffling, the coin and, with ``init="random"``, the first weights.
+        init: ``"random"`` first weights for every seed, or ``"shared"`` by all seeds, as the published deviations need.
+        epochs, lr, batch_size: of the training; ``None`` takes the paper's, or the method's own.
+        settings: of the method, such as ``p_solve``, ``grow_at`` or ``lambda_``.
+        options: of the problem, such as ``split``, ``engine`` or ``days``.
+        watch: whether to write the test regret of every epoch into the history.
+        patience: epochs without a better validation regret before training stops; 0 trains to the end.
+    """
+
+    problem: str
+    method: str
+    seed: int = 0
+    init: str = "random"
+    epochs: int = 20
+    lr: float = 0.1
+    batch_size: int | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
+    watch: bool = True
+    patience: int = 0
+
+    def __post_init__(self) -> None:
+        methods.method(self.method)
+        if self.init not in INITS:
+            raise InputError(f"init must be 'random' or 'shared', got {self.init!r}")
+        if self.epochs < 0 or not self.lr > 0 or self.patience < 0:
+            raise InputError(
+                f"need epochs >= 0, lr > 0 and patience >= 0, got {self.epochs}, {self.lr} and {self.patience}"
+            )
+
+    @property
+    def p_solve(self) -> float | None:
+        """Probability of a solve: 1 for methods that always solve, ``None`` for those that never do."""
+        row = methods.method(self.method)
+        if row.cached:
+            return float(self.settings.get("p_solve", 0.05))
+        return None if self.method == "two-stage" else 1.0
+
+    @property
+    def digest(self) -> str:
+        """Hash of the specification, which names the run's folder."""
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Spec:
+        """Read what ``as_dict`` wrote; unknown fields are an error."""
+        known = {f.name for f in fields(cls)}
+        unknown = set(values) - known
+        if unknown:
+            raise InputError(f"a run's specification does not know {sorted(unknown)[0]!r}; it has {sorted(known)}")
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise InputError(f"a run's specification is incomplete or wrong: {error}") from error

@@ -1,0 +1,55 @@
+"""The table of problems: names, and what loads them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from regretless.errors import InputError
+from regretless.problems.loaded import Loaded
+
+# A row: names, module, function. Modules are imported when a problem is asked for, so that one cannot break another.
+TABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (
+        ("synthetic-knapsack-60", "synthetic-knapsack-120", "synthetic-knapsack-180"),
+        "regretless.problems.knapsack_load",
+        "load_synthetic_knapsack",
+    ),
+    (("knapsack-60", "knapsack-120", "knapsack-180"), "regretless.problems.knapsack_load", "load_knapsack"),
+    (("energy-1", "energy-2", "energy-3"), "regretless.problems.energy.load", "load_energy"),
+    (("matching-10", "matching-25", "matching-50"), "regretless.problems.matching.load", "load_matching"),
+)
+
+
+def names() -> list[str]:
+    """Names of all problems."""
+    return [name for row in TABLE for name in row[0]]
+
+
+def loader(name: str) -> Callable[..., Loaded]:
+    """Return the function that loads ``name``; ``energy:PATH`` stands for any further ICON instance file."""
+    for known, module, function in TABLE:
+        if name in known or (name.startswith("energy:") and known[0] == "energy-1"):
+            load: Callable[..., Loaded] = getattr(importlib.import_module(module), function)
+            return load
+    raise InputError(f"problem must be one of {', '.join(names())} or energy:PATH, got {name!r}")
+
+
+def load(name: str, **options: Any) -> Loaded:
+    """Load a problem with its data and a model to start from.
+
+    Args:
+        name: as in ``names()``.
+        options: ``split``, ``engine``, ``workers``, ``seed``, ``time_limit``, ``store`` and the problem's own.
+
+    >>> load("synthetic-knapsack-60", days=40).train.costs.shape
+    torch.Size([28, 48])
+    """
+    function = loader(name)
+    known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    unknown = [key for key in options if key not in known]
+    if unknown:
+        raise InputError(f"problem {name!r} does not know {unknown[0]!r}: its options are {', '.join(known)}")
+    return function(name, **options)

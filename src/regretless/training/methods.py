@@ -1,0 +1,95 @@
+"""The table of methods: a name, and how to build its loss from a problem and training data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from regretless.cache import SolutionCache
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.losses import MAP, NCE, Blackbox, Loss, SPOPlus, TwoStage
+from regretless.problem import Oracle, Problem
+
+CACHE_SETTINGS = ("p_solve", "grow_at", "capacity", "evict", "policy")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the table.
+
+    Attributes:
+        summary: one line for people.
+        build: ``(oracle, **options) -> Loss``.
+        cached: whether the oracle is a solution cache around the problem.
+        options: settings of the loss and their defaults.
+        batch_size: instances a step, where the method differs from its problem.
+    """
+
+    summary: str
+    build: Callable[..., Loss]
+    cached: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+    batch_size: int | None = None
+
+
+def _contrastive(loss: type[NCE] | type[MAP], cost: str) -> Callable[..., Loss]:
+    def build(oracle: Oracle, **options: Any) -> Loss:
+        return loss(oracle, cost=cost, **options)  # type: ignore[arg-type]
+
+    return build
+
+
+TABLE: dict[str, Method] = {
+    "two-stage": Method("prediction error, then solve", TwoStage, options={"criterion": "mse"}, batch_size=1),
+    "spo": Method("SPO+, one solve an instance and step", SPOPlus),
+    "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
+    "spo-cache": Method("SPO+ over the solution cache", SPOPlus, cached=True),
+    "blackbox-cache": Method("Blackbox over the solution cache", Blackbox, cached=True, options={"lambda_": 1.0}),
+    "nce-c": Method("NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}),
+    "nce-dc": Method("NCE at c_hat - c", _contrastive(NCE, "c_hat-c"), cached=True, options={"over": "mean"}),
+    "nce-2c": Method("NCE at 2 c_hat - c", _contrastive(NCE, "2c_hat-c"), cached=True, options={"over": "mean"}),
+    "map-c": Method("MAP at c_hat", _contrastive(MAP, "c_hat"), cached=True, options={"select": "shifted"}),
+    "map-dc": Method("MAP at c_hat - c", _contrastive(MAP, "c_hat-c"), cached=True, options={"select": "shifted"}),
+    "map-2c": Method("MAP at 2 c_hat - c", _contrastive(MAP, "2c_hat-c"), cached=True, options={"select": "shifted"}),
+}
+
+
+def names() -> list[str]:
+    """Names of all methods."""
+    return list(TABLE)
+
+
+def method(name: str) -> Method:
+    """Look a method up; an unknown name is an error that lists the known ones."""
+    if name not in TABLE:
+        raise InputError(f"method must be one of {', '.join(TABLE)}, got {name!r}")
+    return TABLE[name]
+
+
+def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **settings: Any) -> Loss:
+    """Build the loss of a method, with its cache started from the training optima.
+
+    Args:
+        name: a key of the table of methods.
+        problem: what to solve.
+        train: training data; only its optima are used.
+        seed: of the cache's coin.
+        settings: of the cache (``p_solve``, ``grow_at``, ``capacity``, ``evict``, ``policy``) and of the loss.
+
+    >>> sorted(method("map-dc").options)
+    ['select']
+    """
+    row = method(name)
+    allowed = [*row.options, *(CACHE_SETTINGS if row.cached else ())]
+    unknown = [key for key in settings if key not in allowed]
+    if unknown:
+        known = f"its settings are {', '.join(allowed)}" if allowed else "it has no settings"
+        raise InputError(f"method {name!r} does not know {unknown[0]!r}: {known}")
+    oracle: Oracle = problem
+    if row.cached:
+        of_cache = {key: settings[key] for key in CACHE_SETTINGS if key in settings}
+        oracle = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, **of_cache)
+    options = dict(row.options) | {key: value for key, value in settings.items() if key in row.options}
+    return row.build(oracle, **options)
