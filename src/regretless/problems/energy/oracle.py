@@ -99,15 +99,15 @@ class EnergyOracle:
         if self._pool is None:
             self._model = self._model or formulate(self.instance)
             self._pool = EnginePool(self._model, engine=self.engine, time_limit=self.time_limit)
-        (outcome,) = self._pool.outcomes(row, None)
-        if outcome.x is None:
-            return Found(None, outcome.status, float("inf"), message=outcome.message)
-        chosen = schedule(self.instance, outcome.x)
+        solved = self._pool.solve(torch.as_tensor(row), decision=True)
+        status, message = solved.statuses[0], solved.message.get(0, "")
+        if solved.decision is None or not solved.found[0]:
+            return Found(None, status, float("inf"), message=message)
+        chosen = schedule(self.instance, solved.decision[0])
         position = {machine.id: m for m, machine in enumerate(self.instance.machines)}
         machines = {j: position[assignment.machine] for j, assignment in enumerate(chosen)}
-        return Found(
-            tuple(assignment.start for assignment in chosen), outcome.status, outcome.gap, machines, outcome.message
-        )
+        gap = 0.0 if solved.gap is None else float(solved.gap[0])
+        return Found(tuple(assignment.start for assignment in chosen), status, gap, machines, message)
 
     def _gather(self, starts: Starts, searched: dict[int, Found], costs: Tensor, decision: bool) -> Solved:
         solution = np.zeros((len(starts), self.instance.slots))
