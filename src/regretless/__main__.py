@@ -1,0 +1,5 @@
+"""``python -m regretless``."""
+
+from regretless.cli import main
+
+main()

@@ -1,0 +1,5 @@
+"""``python -m regretless.cli``."""
+
+from regretless.cli import main
+
+main()

@@ -1,0 +1,43 @@
+"""The table of commands."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from regretless import __version__
+from regretless.cli.data import data
+from regretless.cli.demo import demo
+from regretless.cli.doctor import doctor
+from regretless.cli.evaluate import evaluate
+from regretless.cli.report import report
+from regretless.cli.train import train
+
+app = typer.Typer(
+    name="regretless",
+    help="Decision-focused learning: train on the regret of the decision, with a solution cache.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"regretless {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+) -> None:
+    from regretless.experiments.run import single_threaded
+
+    single_threaded()
+
+
+for command in (demo, doctor, train, evaluate, report):
+    app.command()(command)
+app.add_typer(data, name="data")

@@ -1,0 +1,40 @@
+"""``regretless demo``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regretless.cli.show import print_json, print_table
+from regretless.experiments import Spec, run
+from regretless.experiments.defaults import training_defaults
+from regretless.experiments.run import load_problem
+from regretless.progress import track
+from regretless.report import write
+
+PROBLEM = "synthetic-knapsack-60"
+METHODS = ("two-stage", "spo", "spo-cache", "nce-c", "map-dc")
+COLUMNS = ("method", "test regret", "relative regret", "seconds per epoch", "solver calls", "cache size")
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for runs and report.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(help="Seed of first weights, shuffling and coin.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print figures as JSON.")] = False,
+) -> None:
+    """Train five methods on embedded data, print a table and write an HTML report."""
+    specs = [Spec(PROBLEM, method, seed=seed, **training_defaults(PROBLEM, method)) for method in METHODS]
+    loaded = load_problem(specs[0])
+    figures = {}
+    for spec in track(specs, total=len(specs), label="demo"):
+        figures[spec.method] = run(spec, out / "runs" / spec.digest, loaded=loaded, progress=False)
+    page = write(out, out / "report.html", title="regretless demo")
+    if json:
+        print_json({"report": str(page), "methods": figures})
+        return
+    shown = ("regret", "relative_regret", "epoch_seconds", "solves", "cache_size")
+    rows = [(name, *(row[column] for column in shown)) for name, row in figures.items()]
+    print_table(f"{PROBLEM}: train on {len(loaded.train)} days, test on {len(loaded.test)}", COLUMNS, rows)
+    print(f"report: {page}")

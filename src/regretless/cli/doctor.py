@@ -1,0 +1,70 @@
+"""``regretless doctor``."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+from importlib import metadata
+from typing import Annotated, Any
+
+import torch
+import typer
+
+from regretless import __version__
+from regretless.cli.show import print_json, print_table
+from regretless.problems import files
+from regretless.solvers import available
+
+OPTIONAL = {
+    "highspy": "highspy<1.15", "safetensors": "safetensors", "pyscipopt": "pyscipopt", "ortools": "ortools",
+    "gurobipy": "gurobipy", "cpmpy": "cpmpy", "pyomo": "pyomo", "cvxpy": "cvxpy", "linopy": "linopy",
+    "sklearn": "scikit-learn", "pandas": "pandas", "matplotlib": "matplotlib", "optuna": "optuna", "cma": "cma",
+}  # fmt: skip
+
+
+def doctor(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
+    """Show versions, engines, data and known conflicts."""
+    found = examine()
+    if json:
+        print_json(found)
+        return
+    print_table("regretless doctor", ("what", "version"), list(found["versions"].items()))
+    print_table("engines", ("engine", "installed"), [(k, "yes" if v else "no") for k, v in found["engines"].items()])
+    print_table("data", ("data set", "present"), [(k, "yes" if v else "no") for k, v in found["data"].items()])
+    for line in found["conflicts"] or ["no known conflict"]:
+        print(line)
+
+
+def examine() -> dict[str, Any]:
+    """Collect what the doctor shows."""
+    versions = {"regretless": __version__, "python": platform.python_version(), "torch": torch.__version__}
+    versions["cuda"] = "available" if torch.cuda.is_available() else "not available"
+    versions |= {package: _version(package, pip) for package, pip in OPTIONAL.items()}
+    return {
+        "versions": versions,
+        "engines": available(),
+        "data": {row.name: row.present for row in files.status()},
+        "data_folder": os.environ.get("REGRETLESS_DATA", ""),
+        "conflicts": _conflicts(versions),
+    }
+
+
+def _version(package: str, pip: str) -> str:
+    if importlib.util.find_spec(package) is None:
+        return f"missing (pip install '{pip}')"
+    name = pip.partition("<")[0]
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "installed"
+
+
+def _conflicts(versions: dict[str, str]) -> list[str]:
+    highs = versions["highspy"].split(".")
+    if highs[0].isdigit() and tuple(map(int, highs[:2])) >= (1, 15) and not versions["ortools"].startswith("missing"):
+        return [
+            "conflict: highspy 1.15 or newer and OR-Tools ship one library under one name, and the second import fails; "
+            "install highspy below 1.15"
+        ]
+    return []

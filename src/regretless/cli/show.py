@@ -1,0 +1,47 @@
+"""How figures are printed: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def print_json(value: Any) -> None:
+    """Print plain data as strict JSON: what is not a number becomes null."""
+    print(json.dumps(_strict(value), indent=2))
+
+
+def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a table; numbers to the right."""
+    table = Table(title=title, title_justify="left")
+    numeric = [all(not isinstance(row[i], str) for row in rows) for i in range(len(columns))]
+    for name, right in zip(columns, numeric, strict=True):
+        table.add_column(name, justify="right" if right else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*(number(cell) for cell in row))
+    Console().print(table)
+
+
+def number(value: Any) -> str:
+    """Write a number the way a person would read it."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if isinstance(value, float):
+        size = abs(value)
+        return f"{value:.0f}" if size >= 1e4 else f"{value:.1f}" if size >= 100 else f"{value:.4g}"
+    return str(value)
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: _strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(item) for item in value]
+    return value
