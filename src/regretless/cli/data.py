@@ -32,7 +32,10 @@ def list_(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] =
     if json:
         print_json(rows)
         return
-    cells = [(r["name"], "yes" if r["present"] else "no", ", ".join(r["problems"]), r["what"]) for r in rows]
+    cells = [
+        (row.name, "yes" if row.present else "no", ", ".join(table[row.name].problems), table[row.name].what)
+        for row in files.status()
+    ]
     print_table("public data", ("data set", "present", "problems", "what it is"), cells)
     print(f"folder: {files.folder()}")
 
@@ -40,6 +43,8 @@ def list_(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] =
 @data.command("fetch")
 def fetch(name: Annotated[str, typer.Argument(help="A data set or a file, or 'all'.")]) -> None:
     """Download a data set, verify its checksum, and keep it in the data folder."""
-    wanted = [file for row in files.datasets().values() for file in row.files] if name == "all" else files.files_of(name)
+    wanted = (
+        [file for row in files.datasets().values() for file in row.files] if name == "all" else files.files_of(name)
+    )
     for file in wanted:
         print(files.fetch(file))

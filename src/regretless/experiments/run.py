@@ -127,7 +127,9 @@ def trained(folder: Path | str, *, workers: int = 1, store: Path | str | None = 
     try:
         model.load_state_dict(weights)
     except (RuntimeError, TypeError, AttributeError) as error:
-        raise FileError(f"{folder / 'weights.safetensors'} does not fit the model of {spec.problem}: {error}") from error
+        raise FileError(
+            f"{folder / 'weights.safetensors'} does not fit the model of {spec.problem}: {error}"
+        ) from error
     return spec, loaded, model
 
 

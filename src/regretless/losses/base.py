@@ -18,11 +18,12 @@ Reduction = Literal["mean", "sum", "none"]
 class Loss(nn.Module, ABC):
     """A loss ``loss(predicted, true, solution, instance=None) -> scalar`` on batches ``(batch, d)``.
 
-    Users speak their own sense; ``forward`` turns costs into minimising ones, with known costs as one more coordinate, so
-    that the formula in ``each`` always minimises and never asks.
+    Users speak their own sense; ``forward`` turns costs into minimising ones, with known costs as one more coordinate,
+    so that the formula in ``each`` always minimises and never asks.
 
     Args:
-        oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``; ``None`` where none is needed.
+        oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``; ``None`` where none is
+            needed.
         reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
@@ -55,7 +56,7 @@ class Loss(nn.Module, ABC):
         self._check(predicted, true, solution, problem)
         if problem is not None:
             predicted, true = problem.inward(predicted), problem.inward(true)
-        self._left_out = None
+        self._forget()
         losses = self.each(predicted, true, solution, instance)
         if self.reduction == "none":
             return losses
@@ -64,6 +65,9 @@ class Loss(nn.Module, ABC):
         if self._left_out is None:
             return losses.mean()
         return losses.sum() / (~self._left_out).sum().clamp(min=1)
+
+    def _forget(self) -> None:
+        self._left_out = None
 
     def ask(
         self, queries: Sequence[Tensor], predicted: Tensor, solution: Tensor, instance: Tensor | None
@@ -89,7 +93,9 @@ class Loss(nn.Module, ABC):
         if predicted.ndim != 2 or predicted.shape[1] != d:
             raise InputError(f"predicted must have shape (batch, {d}), got {tuple(predicted.shape)}")
         if true.shape != predicted.shape:
-            raise InputError(f"true must have the shape of predicted, {tuple(predicted.shape)}, got {tuple(true.shape)}")
+            raise InputError(
+                f"true must have the shape of predicted, {tuple(predicted.shape)}, got {tuple(true.shape)}"
+            )
         wanted = (len(predicted), d if problem is None else problem.width)
         if problem is not None and solution.shape != wanted:
             raise InputError(f"solution must have shape {wanted}, got {tuple(solution.shape)}")

@@ -29,9 +29,9 @@ class NCE(Loss):
 
     .. math:: \frac{1}{|S|} \sum_{s \in S} f(v^*, \tilde c) - f(s, \tilde c)
 
-    Gradient for linear f, up to the factor 2 of ``2c_hat-c``: :math:`v^* - \bar S`. It does not depend on the prediction,
-    and the three costs give one gradient up to a factor: all that NCE learns from is which solutions are in S. It needs
-    only the sum of S, so its cost does not depend on the size of S.
+    Gradient for linear f, up to the factor 2 of ``2c_hat-c``: :math:`v^* - \bar S`. It does not depend on the
+    prediction, and the three costs give one gradient up to a factor: all that NCE learns from is which solutions are in
+    S. It needs only the sum of S, so its cost does not depend on the size of S.
 
     Args:
         cache: the oracle that holds S; each step flips its coins and grows it.
@@ -85,9 +85,10 @@ class MAP(Loss):
 
     Gradient for linear f, up to the factor 2 of ``2c_hat-c``: :math:`v^* - s` at the chosen member s.
 
-    Which member is chosen matters. ``select="shifted"`` takes the arg-max of the margin above, at the shifted cost: this
-    is what gives the published numbers, and with ``2c_hat-c`` it *is* SPO+ over the cache. ``select="predicted"`` takes
-    the arg-min at the predicted cost, as the paper's text says; its three costs then have one gradient up to a factor.
+    Which member is chosen matters. ``select="shifted"`` takes the arg-max of the margin above, at the shifted cost:
+    this is what gives the published numbers, and with ``2c_hat-c`` it *is* SPO+ over the cache. ``select="predicted"``
+    takes the arg-min at the predicted cost, as the paper's text says; its three costs then have one gradient up to a
+    factor.
 
     Args:
         oracle: answers the arg-min: a ``SolutionCache``, or a ``Problem`` for the maximum over the whole feasible set.
@@ -137,7 +138,9 @@ def _known(cost: Cost) -> Cost:
 
 def _needs_cache(what: str, oracle: object) -> SolutionCache:
     if not isinstance(oracle, SolutionCache):
-        raise InputError(f"{what} needs a SolutionCache, got {type(oracle).__name__}: wrap it in SolutionCache(problem)")
+        raise InputError(
+            f"{what} needs a SolutionCache, got {type(oracle).__name__}: wrap it in SolutionCache(problem)"
+        )
     return oracle
 
 

@@ -57,7 +57,7 @@ class KnapsackOracle:
         block = max(1, BLOCK_VALUES // self._counts.shape[1])
         if len(value) <= block:
             return Solved(self._by_counts(value, self._counts))
-        return Solved(torch.cat([self._by_counts(part, self._counts) for part in value.split(block)]))
+        return Solved(torch.cat([self._by_counts(part, self._counts) for part in torch.split(value, block)]))
 
     def _by_counts(self, value: Tensor, counts: Tensor) -> Tensor:
         if counts.device != value.device:

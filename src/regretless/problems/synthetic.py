@@ -94,7 +94,7 @@ def _weather(generator: np.random.Generator, days: int) -> Floats:
     level[0] = noise[0]
     for i in range(1, days):
         level[i] = 0.6 * level[i - 1] + 0.8 * noise[i]
-    return level[:, None]
+    return np.asarray(level[:, None])
 
 
 def _wander(generator: np.random.Generator, days: int, memory: float, scale: float) -> Floats:
@@ -102,4 +102,4 @@ def _wander(generator: np.random.Generator, days: int, memory: float, scale: flo
     noise = generator.standard_normal((days, SLOTS)) * scale * np.sqrt(1 - memory**2)
     for i in range(1, SLOTS):
         noise[:, i] += memory * noise[:, i - 1]
-    return noise
+    return np.asarray(noise)

@@ -49,7 +49,8 @@ def predict(model: nn.Module, features: Tensor) -> Tensor:
     try:
         with torch.no_grad():
             parts = [
-                model(part if parameter is None else to_model(part, parameter)) for part in features.split(PREDICT_BATCH)
+                model(part if parameter is None else to_model(part, parameter))
+                for part in torch.split(features, PREDICT_BATCH)
             ]
     finally:
         model.train(was_training)

@@ -76,10 +76,10 @@ def fit(
         Interrupted: SIGINT or SIGTERM came; the checkpoint, where there is one, is of the last step.
     """
     if epochs < 0 or batch_size < 1 or len(train) == 0:
-        raise InputError(f"need epochs >= 0, batch_size >= 1 and data, got {epochs}, {batch_size}, {len(train)} instances")
-    parts = Parts(
-        model, loss, optimizer or _adam(model, lr), list(callbacks), torch.Generator().manual_seed(seed)
-    )
+        raise InputError(
+            f"need epochs >= 0, batch_size >= 1 and data, got {epochs}, {batch_size}, {len(train)} instances"
+        )
+    parts = Parts(model, loss, optimizer or _adam(model, lr), list(callbacks), torch.Generator().manual_seed(seed))
     run = _Run(parts, train, batch_size, validation, checkpoint)
     return run.to_the_end(epochs, progress, settings={"seed": seed, "batch_size": batch_size, "instances": len(train)})
 
@@ -157,10 +157,12 @@ class _Run:
             raise
         if not math.isfinite(value):
             self._refuse_nan(predicted, step)
-            raise TrainingError(f"the loss is {value} in {self._where(step)}; lower the learning rate or scale the costs")
+            raise TrainingError(
+                f"the loss is {value} in {self._where(step)}; lower the learning rate or scale the costs"
+            )
         optimizer.zero_grad()
         if loss.requires_grad:
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimizer.step()
         return value * len(x) if self.parts.loss.reduction == "mean" else value
 

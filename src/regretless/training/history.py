@@ -45,7 +45,7 @@ class History:
 
     def total(self, name: str) -> float:
         """Sum of a column over the epochs that have it."""
-        return sum(value for value in self.column(name) if value is not None)
+        return float(sum(value for value in self.column(name) if value is not None))
 
     @property
     def columns(self) -> list[str]:

@@ -24,7 +24,9 @@ class Interruption:
                 self._before[number] = signal.signal(number, self._catch)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._give_back()
 
     def _catch(self, number: int, frame: FrameType | None) -> None:
