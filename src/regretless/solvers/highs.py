@@ -38,7 +38,11 @@ class HighsEngine:
         self.milp, self.warm = milp, warm
         self._highspy = highspy
         self._highs = highspy.Highs()
-        settings = DEFAULTS | ({} if time_limit is None else {"time_limit": float(time_limit)}) | options
+        # HiGHS 1.14.0 presolves some models with whole and continuous variables to a worse point and calls it optimal
+        # (its issue 3043, mended in 1.15).
+        mixed = milp.integer.any() and not milp.integer.all()
+        safe = {"presolve": "off"} if mixed and self._highs.version() == "1.14.0" else {}
+        settings = DEFAULTS | safe | ({} if time_limit is None else {"time_limit": float(time_limit)}) | options
         # silence first: setOptionValue itself prints
         self._highs.setOptionValue("output_flag", settings.pop("output_flag"))
         for name, value in settings.items():

@@ -1,0 +1,280 @@
+from __future__ import annotations
+
+import time
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regretless.errors import InputError
+from regretless.milp import MILP
+from regretless.solvers.highs import HighsEngine, build
+from regretless.types import Status
+
+
+def points(milp: MILP) -> np.ndarray[Any, Any]:
+    """All feasible whole points of a bounded model."""
+    axes = [np.arange(low, high + 1) for low, high in zip(milp.lower, milp.upper, strict=True)]
+    box = np.array(list(product(*axes)))
+    return box[milp.check(box)]
+
+
+@st.composite
+def models(draw: st.DrawFn) -> tuple[MILP, np.ndarray[Any, Any]]:
+    """General integers; ranges, equalities and one-sided rows; many of them infeasible; two objectives."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n, rows = draw(st.integers(1, 4)), draw(st.integers(0, 3))
+    low = rng.integers(-6, 6, rows).astype(float)
+    high = low + rng.choice([0, 0, 2, 5], rows)
+    low[rng.random(rows) < 0.25] = -np.inf
+    high[rng.random(rows) < 0.25] = np.inf
+    lower = rng.integers(-3, 2, n).astype(float)
+    milp = MILP(
+        rng.integers(-4, 5, (rows, n)).astype(float),
+        row_lower=low,
+        row_upper=high,
+        lower=lower,
+        upper=lower + rng.integers(0, 5, n),
+    )
+    return milp, np.stack([rng.integers(-5, 6, n).astype(float), rng.normal(size=n)])
+
+
+@given(case=models())
+def test_the_optimum_is_that_of_brute_force(case: tuple[MILP, np.ndarray[Any, Any]]) -> None:
+    milp, objectives = case
+    feasible = points(milp)
+    engine = HighsEngine(milp)
+    for objective in objectives:
+        outcome = engine.solve(objective)
+        if len(feasible) == 0:
+            assert outcome.status is Status.INFEASIBLE
+            assert outcome.x is None
+        else:
+            assert outcome.status is Status.OPTIMAL
+            assert outcome.gap == 0.0
+            assert outcome.x is not None
+            assert milp.check(outcome.x)[0]
+            assert (outcome.x == np.round(outcome.x)).all()
+            assert objective @ outcome.x == pytest.approx((feasible @ objective).min(), abs=1e-9)
+
+
+@given(case=models())
+def test_the_answer_does_not_depend_on_what_was_solved_before(case: tuple[MILP, np.ndarray[Any, Any]]) -> None:
+    milp, (first, second) = case
+    fresh, used = HighsEngine(milp).solve(first), HighsEngine(milp)
+    for objective in (second, -first, np.zeros(milp.n)):
+        used.solve(objective)
+    again = used.solve(first)
+    assert again.status is fresh.status
+    assert (again.x is None) is (fresh.x is None)
+    if again.x is not None:
+        assert np.array_equal(again.x, fresh.x)
+
+
+def test_mixed_models_keep_their_continuous_part() -> None:
+    milp = MILP([[1.0, 1.0]], row_upper=2.5, upper=[3.0, 1.0], integer=[True, False])
+    outcome = HighsEngine(milp).solve(np.array([-2.0, -1.0]))
+    assert outcome.x is not None
+    assert outcome.x.tolist() == [2.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("milp", "objective", "optimum"),
+    [
+        (MILP([[1.0, 1.0]], row_lower=4.5, upper=10.0, integer=[False, True]), [2.0, 3.0], 9.0),
+        (MILP([[1.0, 1.0]], row_upper=2.5, upper=[3.0, 1.0], integer=[True, False]), [-2.0, -1.0], -4.5),
+    ],
+)
+def test_presolve_does_not_spoil_mixed_models(milp: MILP, objective: list[float], optimum: float) -> None:
+    # HiGHS 1.14.0 calls 15 and -3 optimal here: https://github.com/ERGO-Code/HiGHS/issues/3043
+    outcome = HighsEngine(milp).solve(np.array(objective))
+    assert outcome.x is not None
+    assert outcome.x @ objective == pytest.approx(optimum)
+
+
+@st.composite
+def mixed_models(draw: st.DrawFn) -> tuple[MILP, np.ndarray[Any, Any]]:
+    """Whole variables beside two continuous ones, each in one row only, which is what presolve stumbled over."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    whole = rng.integers(-3, 4, (2, 2)).astype(float)
+    A = np.hstack([whole, np.diag(rng.choice([-2.0, -1.0, 1.0, 2.0], 2))])
+    high = rng.integers(0, 8, 2) / 2
+    low = np.where(rng.random(2) < 0.5, -np.inf, high - rng.integers(0, 4, 2) / 2)
+    milp = MILP(A, row_lower=low, row_upper=high, upper=[3.0, 3.0, 1.0, 2.0], integer=[True, True, False, False])
+    return milp, rng.integers(-4, 5, 4).astype(float)
+
+
+@given(case=mixed_models())
+def test_the_optimum_of_mixed_models_is_that_of_brute_force(case: tuple[MILP, np.ndarray[Any, Any]]) -> None:
+    milp, objective = case
+    A, best = milp.A.toarray(), np.inf
+    for x in product(range(4), repeat=2):
+        # what is left for each continuous variable is an interval, and its best end is known
+        value = objective[:2] @ x
+        for k in (0, 1):
+            rest = (np.array([milp.row_lower[k], milp.row_upper[k]]) - A[k, :2] @ x) / A[k, 2 + k]
+            low, high = max(rest.min(), 0.0), min(rest.max(), milp.upper[2 + k])
+            value += np.inf if low > high + 1e-9 else min(objective[2 + k] * low, objective[2 + k] * high)
+        best = min(best, value)
+    outcome = HighsEngine(milp).solve(objective)
+    assert (outcome.status is Status.INFEASIBLE) is bool(best == np.inf)
+    if best < np.inf:
+        assert outcome.x is not None
+        assert milp.check(outcome.x)[0]
+        assert objective @ outcome.x == pytest.approx(best, abs=1e-4)
+
+
+def test_a_relaxation_is_a_linear_programme() -> None:
+    milp = MILP([[2.0, 3.0]], row_upper=4.0)
+    outcome = HighsEngine(milp.relax()).solve(np.array([-2.0, -2.9]))
+    assert outcome.status is Status.OPTIMAL
+    assert outcome.x is not None
+    assert outcome.x == pytest.approx([1.0, 2.0 / 3.0])
+
+
+def free(A: Any, **settings: Any) -> MILP:
+    return MILP(A, **({"lower": -np.inf, "upper": np.inf} | settings))
+
+
+@pytest.mark.parametrize("integer", [True, False])
+@pytest.mark.parametrize(
+    ("milp", "objective", "status"),
+    [
+        (free([[1.0, 1.0]], row_upper=1.0), [1.0, 0.0], Status.UNBOUNDED),
+        (free([[1.0, -1.0], [1.0, -1.0]], row_lower=[0.0, -3.0], row_upper=[1.0, -2.0]), [1.0, 1.0], Status.INFEASIBLE),
+        (free([[1.0, -1.0]], row_lower=0.0, row_upper=1.0), [1.0, -1.0], Status.OPTIMAL),
+        (free([[1.0, -1.0]], row_lower=0.0, row_upper=1.0), [1.0, 1.0], Status.UNBOUNDED),
+        (MILP([[1.0, 1.0]], row_lower=3.0), [1.0, 1.0], Status.INFEASIBLE),
+        (MILP(np.zeros((0, 2)), upper=np.inf), [1.0, -1.0], Status.UNBOUNDED),
+    ],
+)
+def test_infeasible_and_unbounded_are_told_apart(
+    milp: MILP, objective: list[float], status: Status, integer: bool
+) -> None:
+    milp = milp if integer else milp.relax()
+    engine = HighsEngine(milp)
+    for _ in range(2):
+        outcome = engine.solve(np.array(objective))
+        assert outcome.status is status
+        assert (outcome.x is None) is (status is not Status.OPTIMAL)
+
+
+def test_an_unbounded_relaxation_without_whole_points_is_infeasible() -> None:
+    # 2 x - 2 y = 1 has no whole point, and its relaxation is unbounded
+    milp = free([[2.0, -2.0]], row_lower=1.0, row_upper=1.0, lower=-50.0, upper=[50.0, 50.0])
+    assert HighsEngine(milp).solve(np.array([1.0, 1.0])).status is Status.INFEASIBLE
+
+
+def test_an_unbounded_objective_does_not_spoil_the_next_solve() -> None:
+    engine = HighsEngine(MILP([[1.0, 1.0]], row_lower=1.0, upper=np.inf))
+    assert engine.solve(np.array([-1.0, 1.0])).status is Status.UNBOUNDED
+    outcome = engine.solve(np.array([1.0, 2.0]))
+    assert outcome.x is not None
+    assert outcome.x.tolist() == [1.0, 0.0]
+
+
+def market_split(slack: bool) -> MILP:
+    """Equalities that branch and bound cannot settle in a moment; with slack every point is feasible at a price."""
+    rng = np.random.default_rng(0)
+    rows, n = 4, 30
+    A = rng.integers(0, 100, (rows, n)).astype(float)
+    half = np.floor(A.sum(axis=1) / 2)
+    if not slack:
+        return MILP(A, row_lower=half, row_upper=half)
+    A = np.hstack([A, np.eye(rows), -np.eye(rows)])
+    upper = np.append(np.ones(n), np.full(2 * rows, np.inf))
+    return MILP(A, row_lower=half, row_upper=half, upper=upper, integer=upper == 1.0)
+
+
+def test_a_time_limit_with_an_incumbent_reports_it_with_its_gap() -> None:
+    milp = market_split(slack=True)
+    engine = HighsEngine(milp, time_limit=0.2)
+    objective = np.append(np.zeros(30), np.ones(8))
+    for _ in range(3):  # each solve has its own time, whatever the ones before it took
+        start = time.perf_counter()
+        outcome = engine.solve(objective)
+        seconds = time.perf_counter() - start
+        assert outcome.status is Status.TIME_LIMIT
+        assert 0.15 < seconds < 2.0
+        assert outcome.x is not None
+        assert milp.check(outcome.x)[0]
+        assert 0.0 < outcome.gap <= 1.0
+        assert outcome.message
+
+
+def test_a_time_limit_with_nothing_in_hand_says_so() -> None:
+    start = time.perf_counter()
+    outcome = HighsEngine(market_split(slack=False), time_limit=0.2).solve(np.zeros(30))
+    assert time.perf_counter() - start < 2.0
+    assert outcome.status is Status.TIME_LIMIT
+    assert outcome.x is None
+    assert outcome.gap == np.inf
+
+
+def test_the_time_limit_does_not_add_up_over_many_solves() -> None:
+    rng = np.random.default_rng(1)
+    engine = HighsEngine(MILP([rng.integers(1, 50, 20)], row_upper=200.0), time_limit=0.25)
+    start = time.perf_counter()
+    statuses = set()
+    while time.perf_counter() - start < 0.8:
+        statuses.add(engine.solve(-rng.random(20)).status)
+    assert statuses == {Status.OPTIMAL}
+
+
+def test_the_gap_is_closed_where_the_default_of_the_solver_would_leave_it_open() -> None:
+    # two items whose values differ by less than 1e-4 of the whole: only the better one is optimal
+    milp = MILP([np.append(np.ones(2), np.zeros(1))], row_upper=1.0)
+    engine = HighsEngine(milp)
+    for better in (0, 1):
+        objective = np.array([-1.0, -1.0, -1e6])
+        objective[better] -= 1e-3
+        outcome = engine.solve(objective)
+        assert outcome.x is not None
+        assert outcome.x[better] == 1.0
+
+
+def test_answers_have_no_negative_zeros_and_no_rounding_noise() -> None:
+    milp = MILP([[1.0, 1.0, 1.0]], row_lower=-1.0, row_upper=1.0, lower=-1.0)
+    for seed in range(20):
+        outcome = HighsEngine(milp).solve(np.random.default_rng(seed).normal(size=3))
+        assert outcome.x is not None
+        assert not np.signbit(outcome.x[outcome.x == 0]).any()
+        assert (outcome.x == np.round(outcome.x)).all()
+
+
+@pytest.mark.parametrize("value", [1e10, 1e19, 1e25, 1e300])
+def test_huge_finite_costs_are_either_solved_right_or_reported(value: float) -> None:
+    milp = MILP([[1.0, 1.0]], row_upper=1.0)
+    for sign in (1.0, -1.0):
+        outcome = HighsEngine(milp).solve(np.array([sign * value, -1.0]))
+        if outcome.x is None:
+            assert outcome.status is Status.ERROR
+        else:
+            assert outcome.x.tolist() == ([0.0, 1.0] if sign > 0 else [1.0, 0.0])
+
+
+def test_a_start_does_not_change_the_optimum() -> None:
+    milp = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
+    outcome = HighsEngine(milp).solve(np.array([-3.0, -4.0, -5.0]), start=np.array([0.0, 0.0, 1.0]))
+    assert outcome.x is not None
+    assert outcome.x.tolist() == [1.0, 1.0, 0.0]
+
+
+def test_an_unknown_option_is_named() -> None:
+    with pytest.raises(InputError, match="HiGHS does not know the option no_such_option = 1"):
+        build(MILP([[1.0]]), no_such_option=1)
+
+
+def test_a_known_option_arrives() -> None:
+    engine = build(MILP([[1.0]]), time_limit=3.0, mip_rel_gap=0.5)
+    assert engine._highs.getOptionValue("mip_rel_gap")[1] == 0.5
+    assert engine._highs.getOptionValue("time_limit")[1] == 3.0
+    assert engine._highs.getOptionValue("threads")[1] == 1
+
+
+def test_it_says_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    HighsEngine(MILP([[1.0]])).solve(np.array([-1.0]))
+    assert capfd.readouterr() == ("", "")
