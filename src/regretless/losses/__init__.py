@@ -3,7 +3,21 @@
 from regretless.losses.base import Loss
 from regretless.losses.blackbox import Blackbox
 from regretless.losses.contrastive import MAP, NCE
+from regretless.losses.expected_regret import ExpectedRegret
+from regretless.losses.ranking import Listwise, Pairwise, PairwiseDifference, Pointwise
 from regretless.losses.spo import SPOPlus
 from regretless.losses.two_stage import TwoStage
 
-__all__ = ["MAP", "NCE", "Blackbox", "Loss", "SPOPlus", "TwoStage"]
+__all__ = [
+    "MAP",
+    "NCE",
+    "Blackbox",
+    "ExpectedRegret",
+    "Listwise",
+    "Loss",
+    "Pairwise",
+    "PairwiseDifference",
+    "Pointwise",
+    "SPOPlus",
+    "TwoStage",
+]

@@ -66,6 +66,10 @@ class Loss(nn.Module, ABC):
             return losses.mean()
         return losses.sum() / (~self._left_out).sum().clamp(min=1)
 
+    def diagnostics(self) -> dict[str, float]:
+        """Figures of the last step that belong in the history; computed only when asked for."""
+        return {}
+
     def _forget(self) -> None:
         self._left_out = None
 

@@ -207,6 +207,7 @@ class _Run:
             if problem is None:
                 raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
             state.row["regret"] = evaluate(state.model, self.validation, problem).regret
+        state.row |= self.parts.loss.diagnostics()
         for callback in self.parts.callbacks:
             callback.on_epoch(state)
         self.at.history.append(state.row)

@@ -9,7 +9,19 @@ from typing import Any
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
-from regretless.losses import MAP, NCE, Blackbox, Loss, SPOPlus, TwoStage
+from regretless.losses import (
+    MAP,
+    NCE,
+    Blackbox,
+    ExpectedRegret,
+    Listwise,
+    Loss,
+    Pairwise,
+    PairwiseDifference,
+    Pointwise,
+    SPOPlus,
+    TwoStage,
+)
 from regretless.problem import Oracle, Problem
 
 CACHE_SETTINGS = ("p_solve", "grow_at", "capacity", "evict", "policy")
@@ -53,6 +65,16 @@ TABLE: dict[str, Method] = {
     "map-c": Method("MAP at c_hat", _contrastive(MAP, "c_hat"), cached=True, options={"select": "shifted"}),
     "map-dc": Method("MAP at c_hat - c", _contrastive(MAP, "c_hat-c"), cached=True, options={"select": "shifted"}),
     "map-2c": Method("MAP at 2 c_hat - c", _contrastive(MAP, "2c_hat-c"), cached=True, options={"select": "shifted"}),
+    "soft": Method(
+        "expected regret over the cache (ours)",
+        ExpectedRegret,
+        cached=True,
+        options={"temperature": 0.1, "scale": "relative", "final_temperature": None, "anneal_steps": None},
+    ),
+    "pointwise": Method("ranking: match every score", Pointwise, cached=True),
+    "pairwise": Method("ranking: the best leads every other", Pairwise, cached=True, options={"margin": 0.0}),
+    "pairwise-difference": Method("ranking: match the lead of the best", PairwiseDifference, cached=True),
+    "listwise": Method("ranking: match the distribution", Listwise, cached=True, options={"temperature": 0.1}),
 }
 
 

@@ -1,0 +1,120 @@
+"""Expected regret over the cache: the paper's distribution, made exact where its partition function is a plain sum."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from regretless.cache import SolutionCache
+from regretless.errors import InputError
+from regretless.losses.base import Loss, Reduction, dot
+
+Scale = Literal["relative", "fixed"]
+
+
+class ExpectedRegret(Loss):
+    r"""Expected true cost of a solution drawn from S by its predicted cost, less the optimum (method ``soft``).
+
+    The paper's distribution (Eq. 4) restricted to the cache has a partition function that is a plain sum:
+
+    .. math:: p(s \mid \hat c) = \frac{\exp(-f(s, \hat c) / T)}{\sum_{s' \in S} \exp(-f(s', \hat c) / T)},
+              \qquad \sum_{s \in S} p(s \mid \hat c)\, f(s, c) - f(v^*, c)
+
+    so the expected regret is exact and differentiable: one matrix product and a soft-max, no solver but for the growth of
+    S. Gradient: :math:`-\frac{1}{T} \sum_s p_s (f(s, c) - \mathbb{E} f(\cdot, c))\, s`. As T falls it becomes the regret of
+    the best member of S.
+
+    Args:
+        cache: the oracle that holds S; each step flips its coins and grows it.
+        temperature: T itself (``scale="fixed"``), or as a share of the standard deviation of the predicted costs over S
+            (``scale="relative"``), so that it does not depend on the scale of the costs.
+        scale: ``"relative"`` or ``"fixed"``.
+        final_temperature: where given, the temperature falls (or rises) to it geometrically over ``anneal_steps`` steps.
+        anneal_steps: steps of that fall; needed with ``final_temperature``.
+        reduction: over the batch.
+    """
+
+    def __init__(
+        self,
+        cache: SolutionCache,
+        *,
+        temperature: float = 0.1,
+        scale: Scale = "relative",
+        final_temperature: float | None = None,
+        anneal_steps: int | None = None,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(cache, reduction=reduction)
+        if not isinstance(cache, SolutionCache):
+            raise InputError(f"ExpectedRegret needs a SolutionCache, got {type(cache).__name__}")
+        if not temperature > 0 or not math.isfinite(temperature):
+            raise InputError(f"temperature must be positive, got {temperature}")
+        if scale not in ("relative", "fixed"):
+            raise InputError(f"scale must be 'relative' or 'fixed', got {scale!r}")
+        if final_temperature is not None and (not final_temperature > 0 or not anneal_steps or anneal_steps < 1):
+            raise InputError(
+                f"annealing needs final_temperature > 0 and anneal_steps >= 1, got {final_temperature} and {anneal_steps}"
+            )
+        self.cache, self.scale, self.temperature = cache, scale, float(temperature)
+        self.final_temperature, self.anneal_steps = final_temperature, anneal_steps
+        self._last: Tensor | None = None
+        self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
+
+    def current_temperature(self) -> float:
+        """Temperature of the next step."""
+        if self.final_temperature is None or self.anneal_steps is None:
+            return self.temperature
+        share = min(int(self.steps) / self.anneal_steps, 1.0)
+        return self.temperature * (self.final_temperature / self.temperature) ** share
+
+    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Expected regrets ``(batch,)`` over S."""
+        self.cache.grow([predicted], predicted, instance)
+        store = self.cache.store
+        store.to(predicted.device)
+        if len(store) == 0:
+            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
+        rows = store.rows.to(predicted.dtype)
+        serves = None if instance is None or store.serves is None else store.serves[instance]
+        with torch.no_grad():
+            scores = predicted @ rows.T
+            t = self.current_temperature() * self._unit(scores, serves)
+            if serves is not None:
+                scores = scores.masked_fill(~serves, torch.inf)
+            p = torch.softmax(scores.div_(-t), dim=1)
+            values = true @ rows.T
+            expected = (p * values).sum(dim=1)
+            # The gradient in closed form: autograd would walk through the soft-max and keep three (batch, |S|) tensors.
+            gradient = (p * (values - expected[:, None]) / -t) @ rows
+        if self.training and self.final_temperature is not None:
+            self.steps += 1
+        self._last = p
+        # The second term is zero in value and carries the gradient.
+        return expected - dot(true, solution) + dot(predicted - predicted.detach(), gradient)
+
+    @property
+    def perplexity(self) -> float:
+        """Effective number of solutions in the last step: ``exp`` of the mean entropy of p."""
+        if self._last is None:
+            return float("nan")
+        return math.exp(float(torch.special.entr(self._last).sum(dim=1).mean()))
+
+    def diagnostics(self) -> dict[str, float]:
+        """Perplexity and temperature, for the history."""
+        return {"perplexity": self.perplexity, "temperature": self.current_temperature()}
+
+    def _unit(self, scores: Tensor, serves: Tensor | None) -> Tensor:
+        """Scale of the temperature: 1, or the deviation of the scores over S, per instance."""
+        if self.scale == "fixed":
+            return scores.new_ones(len(scores), 1)
+        if serves is None:
+            deviation = scores.std(dim=1, correction=0)
+        else:
+            count = serves.sum(dim=1).clamp(min=1)
+            mean = (scores * serves).sum(dim=1) / count
+            deviation = (((scores - mean[:, None]) * serves).square().sum(dim=1) / count).sqrt()
+        # All scores equal (a cache of one, or zero predictions): any positive unit gives the uniform distribution.
+        return torch.where(deviation > 0, deviation, torch.ones_like(deviation))[:, None]

@@ -1,0 +1,135 @@
+"""Ranking losses over the cache: order the cached solutions by predicted cost as the true costs order them."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regretless.cache import SolutionCache
+from regretless.errors import InputError
+from regretless.losses.base import Loss, Reduction
+
+
+class _Ranking(Loss):
+    """What the ranking losses share: the scores of all members of S, predicted and true, for each instance."""
+
+    def __init__(self, cache: SolutionCache, *, reduction: Reduction = "mean") -> None:
+        super().__init__(cache, reduction=reduction)
+        if not isinstance(cache, SolutionCache):
+            raise InputError(f"a ranking loss needs a SolutionCache, got {type(cache).__name__}")
+        self.cache = cache
+
+    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Losses ``(batch,)`` over the members of S that serve each instance."""
+        self.cache.grow([predicted], predicted, instance)
+        store = self.cache.store
+        store.to(predicted.device)
+        if len(store) == 0:
+            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
+        rows = store.rows.to(predicted.dtype)
+        with torch.no_grad():
+            true_scores = true @ rows.T
+        serves = None
+        if instance is not None and store.serves is not None:
+            serves = store.serves[instance]
+        return self.rank(predicted @ rows.T, true_scores, serves)
+
+    def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
+        """Losses ``(batch,)`` of predicted and true scores ``(batch, |S|)``."""
+        raise NotImplementedError  # pragma: no cover
+
+
+class Pointwise(_Ranking):
+    r"""Pointwise ranking: match the score of every solution (Mandi et al. 2022, Eq. 7).
+
+    .. math:: \frac{1}{|S|} \sum_{s \in S} \big( f(s, \hat c) - f(s, c) \big)^2
+    """
+
+    def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
+        """Mean squared difference of the scores."""
+        return _mean((predicted - true).square(), serves)
+
+
+class Pairwise(_Ranking):
+    r"""Pairwise ranking: the best solution must lead every other by a margin (Mandi et al. 2022, Eq. 8).
+
+    .. math:: \frac{1}{|S|} \sum_{s \in S} \max\big(0,\; \nu + f(s^*, \hat c) - f(s, \hat c) \big)
+
+    where :math:`s^*` is the best member of S at the true costs. The hinge makes it blind to pairs that are in order.
+
+    Args:
+        cache: the oracle that holds S.
+        margin: :math:`\nu`, on the scale of the objective.
+        reduction: over the batch.
+    """
+
+    def __init__(self, cache: SolutionCache, *, margin: float = 0.0, reduction: Reduction = "mean") -> None:
+        super().__init__(cache, reduction=reduction)
+        if margin < 0:
+            raise InputError(f"margin must be at least 0, got {margin}")
+        self.margin = float(margin)
+
+    def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
+        """Mean hinge of the pairs with the best member."""
+        best = _best(true, serves)
+        lead = predicted.gather(1, best) - predicted
+        worse = true > true.gather(1, best)  # a solution as good as the best need not trail it
+        return _mean((self.margin + lead).clamp(min=0.0) * worse, serves)
+
+
+class PairwiseDifference(_Ranking):
+    r"""Pairwise difference: match the lead of the best solution over every other (Mandi et al. 2022, Eq. 9).
+
+    .. math:: \frac{1}{|S|} \sum_{s \in S} \Big( \big(f(s^*, \hat c) - f(s, \hat c)\big) - \big(f(s^*, c) - f(s, c)\big) \Big)^2
+    """
+
+    def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
+        """Mean squared difference of the leads."""
+        best = _best(true, serves)
+        lead = predicted.gather(1, best) - predicted
+        return _mean((lead - (true.gather(1, best) - true)).square(), serves)
+
+
+class Listwise(_Ranking):
+    r"""Listwise ranking: cross-entropy of two soft-max distributions over S (Mandi et al. 2022, Eq. 11).
+
+    .. math:: -\sum_{s \in S} p_T(s \mid c) \log p_T(s \mid \hat c), \qquad p_T(s \mid c) \propto \exp(-f(s, c) / T)
+
+    The temperature is a share of the standard deviation of the true scores over S. On the raw scale of the costs the target
+    would be one-hot, and the loss would no longer rank anything but the first.
+
+    Args:
+        cache: the oracle that holds S.
+        temperature: share of the deviation of the true scores.
+        reduction: over the batch.
+    """
+
+    def __init__(self, cache: SolutionCache, *, temperature: float = 0.1, reduction: Reduction = "mean") -> None:
+        super().__init__(cache, reduction=reduction)
+        if not temperature > 0:
+            raise InputError(f"temperature must be positive, got {temperature}")
+        self.temperature = float(temperature)
+
+    def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
+        """Cross-entropy of the predicted distribution against the true one."""
+        centred = true - _mean(true, serves)[:, None]
+        deviation = _mean(centred.square(), serves).sqrt()[:, None]
+        t = self.temperature * torch.where(deviation > 0, deviation, torch.ones_like(deviation))
+        if serves is not None:
+            predicted, true = (scores.masked_fill(~serves, torch.inf) for scores in (predicted, true))
+        target = torch.softmax(-true / t, dim=1)
+        log_p = torch.log_softmax(-predicted / t, dim=1)
+        if serves is not None:
+            log_p = log_p.masked_fill(~serves, 0.0)  # zero times minus infinity
+        return -(target * log_p).sum(dim=1)
+
+
+def _mean(values: Tensor, serves: Tensor | None) -> Tensor:
+    if serves is None:
+        return values.mean(dim=1)
+    return (values * serves).sum(dim=1) / serves.sum(dim=1).clamp(min=1)
+
+
+def _best(true: Tensor, serves: Tensor | None) -> Tensor:
+    scores = true if serves is None else true.masked_fill(~serves, torch.inf)
+    return scores.argmin(dim=1, keepdim=True)
