@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor
@@ -22,8 +22,8 @@ class SolutionStore:
     """A growing set of rows in cost space.
 
     Insertion costs O(width) a row (one hash, one dictionary look-up, exact comparison only on a match); storage doubles
-    when it is full, so growth is amortised; a look-up is one matrix product in blocks of bounded memory; the running sum
-    makes the mean over S free. For families a mask says which row serves which instance.
+    when it is full, so growth is amortised; a look-up is one matrix product in blocks of bounded memory; the running
+    sum makes the mean over S free. For families a mask says which row serves which instance.
 
     Args:
         width: columns of a row.
@@ -46,6 +46,8 @@ class SolutionStore:
             raise InputError(f"capacity must be at least 1 or None, got {capacity}")
         if evict not in ("unused", "oldest"):
             raise InputError(f"evict must be 'unused' or 'oldest', got {evict!r}")
+        if dtype not in (torch.float32, torch.float64):
+            raise InputError(f"dtype must be torch.float32 or torch.float64, got {dtype}")
         self.width, self.instances, self.capacity, self.evict = width, instances, capacity, evict
         self.size = 0
         self.evicted = 0
@@ -58,6 +60,7 @@ class SolutionStore:
         self._sum = torch.zeros(instances or 1, width, dtype=torch.float64)
         self._count = torch.zeros(instances or 1, dtype=torch.float64)
         self._mean: Tensor | None = None
+        self._all_served = False
         self._index: dict[int, int] = {}
         self._keys = _hash_keys(width)
 
@@ -91,7 +94,10 @@ class SolutionStore:
         Returns:
             How many were new.
         """
+        if (serves is None) != (self.instances is None):
+            raise InputError("a family's solutions come with a mask of the instances they serve, others without")
         rows = solutions.detach().to(device=self._rows.device, dtype=self._rows.dtype) + 0.0  # -0.0 becomes 0.0
+        serves = None if serves is None else serves.to(rows.device, copy=True)
         hashes = self._hash(rows)
         fresh = self._fresh(rows, hashes.tolist(), serves)
         if self.capacity is not None:
@@ -103,9 +109,10 @@ class SolutionStore:
         rows, hashes = rows[pick], hashes[pick]
         self._rows[places] = rows
         self._hashes[places] = hashes
-        self._clock += 1
-        self._stamps[places] = self._clock
-        mine = None if serves is None else serves.to(rows.device)[:, pick]
+        # Each row has its own stamp, so that of a batch the first goes first.
+        self._stamps[places] = torch.arange(self._clock + 1, self._clock + 1 + len(fresh), device=rows.device)
+        self._clock += len(fresh)
+        mine = None if serves is None else serves[:, pick]
         if mine is not None:
             self._serves[:, places] = mine
         self._count_in(rows, mine, 1.0)
@@ -131,9 +138,8 @@ class SolutionStore:
             value, position = (best.min(dim=1)) if instance is not None else (None, best.argmin(dim=1))
         else:
             value, position = self._scan(costs, instance, objective, block)
-        if instance is not None and value is not None and torch.isinf(value).any():
-            lost = int(instance[torch.isinf(value)][0])
-            raise InputError(f"the cache holds no solution that is feasible for instance {lost}: add its optimum first")
+        if instance is not None and value is not None and bool((lost := torch.isposinf(value)).any()):
+            _refuse(int(instance[lost][0]))
         if self.capacity is not None and self.evict == "unused":
             self._clock += 1
             self._stamps[position] = self._clock
@@ -143,7 +149,12 @@ class SolutionStore:
         """Mean of the rows, ``(width,)``; for families of those that serve each instance, ``(batch, width)``."""
         if self._mean is None:
             self._mean = (self._sum / self._count.clamp(min=1.0)[:, None]).to(self._rows.dtype)
-        return self._mean[0] if instance is None else self._mean[instance]
+            self._all_served = bool((self._count > 0).all())
+        if instance is None:
+            return self._mean[0]
+        if not self._all_served and bool((lost := self._count[instance] == 0).any()):
+            _refuse(int(instance[lost][0]))
+        return self._mean[instance]
 
     def count(self, instance: Tensor | None = None) -> Tensor:
         """Number of rows, or for families of those that serve each instance."""
@@ -157,12 +168,17 @@ class SolutionStore:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take over the content of ``state``."""
-        rows = state["rows"]
+        rows, stamps = state["rows"], state["stamps"]
         if rows.ndim != 2 or rows.shape[1] != self.width:
             raise InputError(f"cached solutions must have {self.width} columns, got shape {tuple(rows.shape)}")
         serves = state.get("serves")
         if (serves is None) != (self.instances is None):
             raise InputError("a cache of a family cannot be loaded into one of a single problem, nor the reverse")
+        whole = True
+        if self.capacity is not None and len(rows) > self.capacity:  # keep what an eviction would have kept
+            whole = False
+            keep = torch.topk(stamps, self.capacity).indices.sort().values
+            rows, stamps, serves = rows[keep], stamps[keep], None if serves is None else serves[:, keep]
         device, capacity = self._rows.device, self.capacity
         self.__init__(  # type: ignore[misc]
             self.width, instances=self.instances, capacity=None, evict=self.evict, dtype=self._rows.dtype
@@ -171,8 +187,9 @@ class SolutionStore:
         self.add(rows, serves)
         self.capacity = capacity
         if len(rows) == self.size:
-            self._stamps[: self.size] = state["stamps"].to(device)
-            self._sum.copy_(state["sum"])  # bit for bit as it was summed, in its order
+            self._stamps[: self.size] = stamps.to(device)
+            if whole and rows.dtype == self._rows.dtype:
+                self._sum.copy_(state["sum"])  # bit for bit as it was summed, in its order
         self._clock, self.evicted = int(state["clock"]), int(state["evicted"])
 
     def _fresh(self, rows: Tensor, hashes: list[int], serves: Tensor | None) -> list[int]:
@@ -196,13 +213,16 @@ class SolutionStore:
             same = (rows[known] == self._rows[places]).all(dim=1).tolist()
             # Two rows with one hash: keep both rather than lose one.
             fresh += [position for position, equal in zip(known, same, strict=True) if not equal]
+            if self.capacity is not None and self.evict == "unused":  # found again is used
+                self._clock += 1
+                self._stamps[[place for place, equal in zip(places, same, strict=True) if equal]] = self._clock
             if serves is not None:
                 self._serve_more(serves, [(p, q) for p, q, e in zip(known, places, same, strict=True) if e])
         return sorted(fresh)
 
     def _serve_more(self, serves: Tensor, pairs: list[tuple[int, int]]) -> None:
         for position, place in pairs:
-            new = serves[:, position].to(self._serves.device) & ~self._serves[:, place]
+            new = serves[:, position] & ~self._serves[:, place]
             if bool(new.any()):
                 self._serves[new, place] = True
                 self._count_in(self._rows[place][None], new[:, None], 1.0)
@@ -216,8 +236,9 @@ class SolutionStore:
         self.size += free
         if free == wanted:
             return places
-        stamps = self._stamps[: self.size - free]
-        victims = torch.topk(stamps, wanted - free, largest=False, sorted=True).indices
+        # Rows that one look-up used have one stamp: the position decides, so that every machine evicts alike.
+        rank = self._stamps[: self.size - free] * self.size + torch.arange(self.size - free, device=places.device)
+        victims = torch.topk(rank, wanted - free, largest=False, sorted=True).indices
         gone = self._rows[victims]
         self._count_in(gone, None if self.instances is None else self._serves[:, victims], -1.0)
         for key, place in zip(self._hashes[victims].tolist(), victims.tolist(), strict=True):
@@ -275,10 +296,17 @@ class SolutionStore:
     def _hash(self, rows: Tensor) -> Tensor:
         """64-bit hash of each row: bits times random odd keys, folded so that no bit is lost, summed."""
         bits = rows.contiguous().view(torch.int64 if rows.dtype == torch.float64 else torch.int32).to(torch.int64)
-        mixed = bits * self._keys
+        # Whole numbers have their bits at the top, where a product keeps few of them: fold them down first.
+        mixed = bits ^ (bits >> 32)
+        mixed ^= mixed >> 16
+        mixed *= self._keys
         mixed ^= mixed >> 29
         mixed *= _MIX
         return mixed.sum(dim=1)
+
+
+def _refuse(instance: int) -> NoReturn:
+    raise InputError(f"the cache holds no solution that is feasible for instance {instance}: add its optimum first")
 
 
 def _hash_keys(width: int) -> Tensor:
