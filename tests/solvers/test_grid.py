@@ -151,7 +151,7 @@ def test_an_unbounded_model_is_unbounded_everywhere(engine, name):
     _needs(engine)
     milp = UNBOUNDED[name]
     if engine == "cpsat":
-        with pytest.raises(InputError, match="bounds on every variable|continuous"):
+        with pytest.raises(InputError, match=r"bounds on every variable|continuous"):
             make_engine(engine, milp)
         return
     solver = make_engine(engine, milp)

@@ -1,4 +1,4 @@
-"""Faults in ``.mps`` files that HiGHS reads over in silence: words where numbers belong, unknown variables."""
+"""Faults in ``.mps`` files that HiGHS reads over in silence: words where numbers belong, unknown rows and variables."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ def refuse_garbled(path: Path, text: str) -> None:
     """Check the fields of every data line, and raise an error that names the first bad line.
 
     Raises:
-        FileError: a number is missing, no number, or not finite; or a bound is given to an unknown variable.
+        FileError: a number is missing, no number, or not finite; or a row or variable is unknown.
     """
-    section, columns = "", set()
+    section = ""
+    rows: set[str] = set()
+    columns: set[str] = set()
     for number, line in enumerate(text.splitlines(), start=1):
         fields = line.split()
         if not fields or line.startswith("*"):
@@ -28,26 +30,29 @@ def refuse_garbled(path: Path, text: str) -> None:
                 return
             continue
         where = f"{path}, line {number}"
-        if section == "COLUMNS":
+        if section == "ROWS":
+            rows.add(fields[-1])
+        elif section == "COLUMNS":
             marker = [field.strip("'").upper() for field in fields[1:]]
             if "MARKER" in marker:
-                if not line.count("'") and not set(marker) & {"INTORG", "INTEND"}:
-                    raise FileError(f"{where}: a MARKER must say 'INTORG' or 'INTEND', got {line.strip()!r}")
                 if not line.count("'"):
                     raise FileError(f"{where}: write 'MARKER' and its kind in quotes, got {line.strip()!r}")
                 continue
             columns.add(fields[0])
-            _pairs(fields[1:], where, line)
+            _pairs(fields[1:], rows, where, line)
         elif section in ("RHS", "RANGES"):
-            _pairs(fields[len(fields) % 2 :], where, line)
+            _pairs(fields[len(fields) % 2 :], rows, where, line)
         elif section == "BOUNDS":
             _bound(fields, columns, where, line)
     raise FileError(f"{path} is cut off or no .mps file: it has no ENDATA line")
 
 
-def _pairs(fields: list[str], where: str, line: str) -> None:
+def _pairs(fields: list[str], rows: set[str], where: str, line: str) -> None:
     if not fields or len(fields) % 2:
         raise FileError(f"{where}: expected pairs of a row and a number, got {line.strip()!r}")
+    for row in fields[::2]:
+        if row not in rows:
+            raise FileError(f"{where}: an unknown row {row!r}; names must not hold spaces")
     for value in fields[1::2]:
         _number(value, where, finite=True)
 

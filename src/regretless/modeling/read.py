@@ -26,7 +26,7 @@ READERS: dict[str, str] = {
     "gurobipy": "regretless.modeling.gurobipy",
     "linopy": "regretless.modeling.linopy",
 }
-FILES = "regretless.modeling.files"
+FILES = "regretless.modeling.model_files"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pytest
+
+from regretless.errors import InputError
+from regretless.modeling import read
+
+mathopt = pytest.importorskip("ortools.math_opt.python.mathopt")
+
+
+def test_deleted_and_unnamed_variables_do_not_disturb_the_order():
+    model = mathopt.Model()
+    x = [model.add_variable(lb=0, ub=3, is_integer=True) for _ in range(3)]
+    model.add_linear_constraint((x[0] + 2 * x[2] + 2 >= 1) <= 6)
+    model.delete_variable(x[1])
+    model.minimize(x[0] + 4 * x[2] + 1)
+    milp, sense, names = read(model)
+    assert (sense, len(names), milp.constant) == ("min", 2, 1.0)
+    assert milp.A.toarray().tolist() == [[1, 2]]
+    assert (milp.row_lower.tolist(), milp.row_upper.tolist()) == ([-1], [4])
+
+
+def _quadratic_objective(model, x):
+    model.minimize(x * x)
+
+
+def _second_objective(model, x):
+    model.add_auxiliary_objective(priority=1, expr=x)
+
+
+def _indicator(model, x):
+    model.add_indicator_constraint(indicator=model.add_binary_variable(), implied_constraint=x <= 1)
+
+
+def _quadratic_constraint(model, x):
+    model.add_quadratic_constraint(x * x <= 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (_quadratic_objective, "quadratic objective"),
+        (_second_objective, "more than one objective"),
+        (_indicator, "indicator"),
+        (_quadratic_constraint, "quadratic constraints"),
+    ],
+)
+def test_what_is_not_linear_is_refused_with_the_reason(change, reason):
+    model = mathopt.Model()
+    x = model.add_variable(lb=0, ub=3, name="x")
+    change(model, x)
+    with pytest.raises(InputError, match=reason):
+        read(model, "x")
+
+
+def test_other_ortools_models_are_refused():
+    cp_model = pytest.importorskip("ortools.sat.python.cp_model")
+    with pytest.raises(InputError, match="MathOpt"):
+        read(cp_model.CpModel())
