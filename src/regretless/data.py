@@ -168,7 +168,7 @@ def _labels(problem: Problem, costs: Tensor, ids: Tensor | None, progress: bool 
         instance = None if ids is None else ids[part]
         solved = problem.attempt(inward[part], instance)
         if problem.on_failure == "raise":
-            refuse_failures(solved, instance)
+            refuse_failures(solved, instance, range(part.start, part.stop))
         solutions.append(solved.solution.to(torch.float64).cpu())
         status += solved.statuses
     return torch.cat(solutions) if solutions else costs.new_zeros(0, problem.width), status

@@ -14,7 +14,7 @@ SOLVE_BATCH = 64
 def regret(
     problem: Problem, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
 ) -> Tensor:
-    r"""Exact regret of each instance, in the user's units, at least zero.
+    r"""Exact regret of each instance, in the user's units: at least zero, up to rounding, where labels are optimal.
 
     .. math:: f(v^*(\hat c), c) - f(v^*(c), c) \quad\text{(minimising; the reverse where the sense is max)}
 
@@ -33,13 +33,19 @@ def regret(
     inward = problem.inward(predicted.detach().to(torch.float64))
     cost = problem.inward(true.detach().to(torch.float64))
     best = solution.detach().to(torch.float64)
+    bad = (~torch.isfinite(inward)).nonzero()
+    if len(bad):
+        row, column = bad[0].tolist()
+        raise InputError(
+            f"predicted must be finite, got {predicted[row, column].item()} for instance {row}, cost {column}"
+        )
     regrets = []
     for start in range(0, len(inward), SOLVE_BATCH):
         part = slice(start, start + SOLVE_BATCH)
         ids = None if instance is None else instance[part]
         solved = problem.attempt(inward[part], ids)
         if problem.on_failure == "raise":
-            refuse_failures(solved, ids)
+            refuse_failures(solved, ids, range(start, start + SOLVE_BATCH))
         regrets.append((cost[part] * (solved.solution.to(torch.float64) - best[part])).sum(dim=1))
     return torch.cat(regrets) if regrets else cost.new_zeros(0)
 

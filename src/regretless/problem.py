@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,6 +16,7 @@ from regretless.errors import InputError, SolveError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.solvers import EnginePool, FunctionBackend
+from regretless.tensors import ids, tensor
 from regretless.types import Backend, OnFailure, Sense, Solved, Status
 
 
@@ -78,17 +78,17 @@ class Problem:
 
     Args:
         model: a ``MILP``, a ``Family`` of them, or ``None`` when only a solver is there.
-        oracle: solves it: ``None`` for ``engine``, an object with ``solve(costs, instance)`` that minimises in cost space
-            (a ``Backend``), or a plain function ``costs -> solution`` that speaks the user's sense.
+        oracle: solves it: ``None`` for ``engine``, an object with ``solve(costs, instance)`` that minimises in cost
+            space (a ``Backend``), or a plain function ``costs -> solution`` that speaks the user's sense.
         dimension: number d of predicted costs; needed only without a model.
         sense: ``"min"`` or ``"max"``, of the user's objective.
         engine: name of the engine that solves the model where there is no oracle.
         workers: threads that solve side by side.
         time_limit: seconds for one solve.
-        on_failure: what a failed solve does in training: ``"raise"`` stops with the instance named, ``"cache"`` uses the
-            best cached solution instead, ``"skip"`` leaves the instance out of the step.
+        on_failure: what a failed solve does in training: ``"raise"`` stops with the instance named, ``"cache"`` uses
+            the best cached solution instead, ``"skip"`` leaves the instance out of the step.
         instances: number of instances, where a plain function serves a family without a model.
-        name: for messages and reports.
+        name: for messages and reports; without a model it also tells stored labels and caches apart.
         options: settings of the engine.
 
     >>> problem = Problem(oracle=lambda c: c == c.max(), dimension=3, sense="max")
@@ -119,7 +119,15 @@ class Problem:
             raise InputError("a problem needs a model, or an oracle together with dimension=d")
         if model is not None and dimension not in (None, _first(model).dimension):
             raise InputError(f"dimension is {_first(model).dimension} in the model, got {dimension}")
+        if oracle is not None and options:
+            raise InputError(f"options are settings of an engine, and here an oracle solves: got {', '.join(options)}")
+        if isinstance(model, MILP) and instances is not None:
+            raise InputError("instances= is for functions that serve a family; a family with models is a Family")
+        for what, count in (("dimension", dimension), ("instances", instances)):
+            if count is not None and count < 1:
+                raise InputError(f"{what} must be at least 1, got {count}")
         self.model, self.sense, self.on_failure, self.name = model, sense, on_failure, name
+        self._options = options
         self.engine = engine if oracle is None else ""
         self.dimension: int = dimension if model is None else _first(model).dimension  # type: ignore[assignment]
         self.width: int = self.dimension if model is None else _first(model).width
@@ -138,8 +146,9 @@ class Problem:
             )
 
     def __repr__(self) -> str:
-        solver = self.engine or type(self.backend).__name__
-        return f"Problem({self.name or 'unnamed'}, dimension={self.dimension}, sense={self.sense!r}, solver={solver})"
+        return (
+            f"Problem({self.name or 'unnamed'}, dimension={self.dimension}, sense={self.sense!r}, solver={self.solver})"
+        )
 
     @property
     def problem(self) -> Problem:
@@ -160,10 +169,18 @@ class Problem:
         label = getattr(function, "__qualname__", type(function).__qualname__)
         return hashlib.sha256(f"{label}:{self.name}:{self.dimension}:{self.sense}".encode()).hexdigest()[:32]
 
+    @property
+    def solver(self) -> str:
+        """Who solves, and with which settings: another solver may choose another of several optima."""
+        if self.engine:
+            return f"{self.engine}({', '.join(f'{key}={self._options[key]!r}' for key in sorted(self._options))})"
+        return type(self.backend).__qualname__
+
     def inward(self, costs: Tensor) -> Tensor:
         """Costs in the user's sense ``(batch, d)`` to minimising costs ``(batch, width)``.
 
-        Known costs are one more coordinate whose cost is 1: formulas that are linear in the costs then treat them right.
+        Known costs are one more coordinate whose cost is 1: formulas that are linear in the costs then treat them
+        right.
         """
         if self.width > self.dimension:
             costs = torch.cat([costs, costs.new_ones(len(costs), 1)], dim=1)
@@ -211,24 +228,25 @@ class Problem:
         Returns:
             Solutions, full decisions, objectives, and how each solve ended. Failures are reported, not raised.
         """
-        given = torch.as_tensor(np.asarray(costs) if not isinstance(costs, Tensor) else costs).to(torch.float64)
+        given = tensor("costs", costs).to(torch.float64)
         if given.ndim != 2 or given.shape[1] != self.dimension:
             raise InputError(f"costs must have shape (batch, {self.dimension}), got {tuple(given.shape)}")
-        ids = None if instance is None else torch.as_tensor(instance, dtype=torch.int64)
+        check_finite(given)
+        members = ids(instance)
         inward = self.inward(given)
-        solved = self.attempt(inward, ids, decision=True)
+        solved = self.attempt(inward, members, decision=True)
         solution = solved.solution.to(torch.float64)
         return Decisions(
             solution=solution,
             decision=solution if solved.decision is None else solved.decision,
             objective=self.sign * (inward * solution).sum(dim=1),
             status=solved.statuses,
-            gap=torch.zeros(len(given), dtype=torch.float64) if solved.gap is None else solved.gap,
+            gap=given.new_zeros(len(given)) if solved.gap is None else solved.gap,
             message=dict(solved.message),
         )
 
-    def feasible(self, solutions: Tensor, instance: Tensor | None = None) -> Tensor | None:
-        """``(instances, m)`` mask of which cached solutions serve which instance, or ``None`` when it cannot be told."""
+    def feasible(self, solutions: Tensor) -> Tensor | None:
+        """``(instances, m)`` mask of which solutions serve which instance, or ``None`` when it cannot be told."""
         if isinstance(self.model, Family) and self.model.shares:
             mask = self.model.feasible(solutions.detach().cpu().to(torch.float64).numpy())
             return torch.as_tensor(mask, device=solutions.device)
@@ -241,34 +259,50 @@ class Problem:
                 raise InputError("this problem is no family: leave out instance=")
             return
         if instance is None:
-            raise InputError(f"this problem is a family of {self.instances} instances: pass instance= with (batch,) ids")
+            raise InputError(
+                f"this problem is a family of {self.instances} instances: pass instance= with (batch,) ids"
+            )
         if instance.shape != (batch,):
             raise InputError(f"instance must have shape ({batch},), got {tuple(instance.shape)}")
-        if batch and not (0 <= int(instance.min()) and int(instance.max()) < self.instances):
+        if batch and (int(instance.min()) < 0 or int(instance.max()) >= self.instances):
             bad = instance[(instance < 0) | (instance >= self.instances)][0]
             raise InputError(f"instance must be between 0 and {self.instances - 1}, got {int(bad)}")
 
     def _check(self, costs: Tensor, instance: Tensor | None) -> None:
         if costs.ndim != 2 or costs.shape[1] != self.width:
             raise InputError(f"costs must have shape (batch, {self.width}), got {tuple(costs.shape)}")
-        # A sum is one pass and is finite unless an entry is not; only then look for the culprit.
-        if not torch.isfinite(costs.sum()):
-            bad = (~torch.isfinite(costs)).nonzero()
-            if len(bad):
-                row, column = bad[0].tolist()
-                raise InputError(f"costs must be finite, got {costs[row, column].item()} at row {row}, column {column}")
+        check_finite(costs)
         if instance is not None or self.instances is not None:
             self.check_instance(instance, len(costs))
 
 
-def refuse_failures(solved: Solved, instance: Tensor | None = None) -> None:
-    """Raise a ``SolveError`` that names the first instance without a solution, if there is one."""
+def check_finite(costs: Tensor) -> None:
+    """Raise an ``InputError`` that names the first entry of ``(batch, width)`` costs that is NaN or infinite."""
+    # A sum is one pass and is finite unless an entry is not; only then look for the culprit.
+    if not torch.isfinite(costs.sum()):
+        bad = (~torch.isfinite(costs)).nonzero()
+        if len(bad):
+            row, column = bad[0].tolist()
+            raise InputError(f"costs must be finite, got {costs[row, column].item()} at row {row}, column {column}")
+
+
+def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequence[int] | None = None) -> None:
+    """Raise a ``SolveError`` that names the first instance without a solution, if there is one.
+
+    Args:
+        solved: what to look at.
+        instance: ``(batch,)`` ids, for families.
+        rows: how the caller counts these instances, where they are only some of its batch.
+    """
     if solved.status is None:
         return
     missing = (~solved.found).nonzero().flatten().tolist()
     if missing:
         row = missing[0]
-        where = f"instance {row} of the batch" + ("" if instance is None else f" (family member {int(instance[row])})")
+        place = row if rows is None else rows[row]
+        where = f"instance {place} of the batch" + (
+            "" if instance is None else f" (family member {int(instance[row])})"
+        )
         more = f" ({len(missing)} of {len(solved.solution)} failed)" if len(missing) > 1 else ""
         raise SolveError(
             f"no solution for {where}: {solved.status[row]}{more}. {solved.message.get(row, '')} "
