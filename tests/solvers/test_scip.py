@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from regretless.errors import MissingDependencyError
+from regretless.milp import MILP
+from regretless.solvers.engine import make_engine
+from regretless.types import Status
+
+KNAPSACK = MILP([[3.0, 4.0, 5.0, 2.0]], row_upper=7.0)
+
+
+def test_a_missing_package_is_named_with_its_pip_line(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyscipopt.scip", None)
+    with pytest.raises(MissingDependencyError, match="pip install 'pyscipopt'"):
+        make_engine("scip", KNAPSACK)
+
+
+class TestWithScip:
+    @pytest.fixture(autouse=True)
+    def _package(self):
+        pytest.importorskip("pyscipopt")
+
+    def test_it_is_silent(self, capfd):
+        make_engine("scip", KNAPSACK).solve(-np.ones(4))
+        assert capfd.readouterr().out == ""
+
+    def test_the_start_of_one_solve_is_not_the_start_of_the_next(self):
+        engine = make_engine("scip", KNAPSACK)
+        objective = np.array([-3.0, -4.0, -5.0, -2.0])
+        plain = engine.solve(objective).x
+        for start in ([1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]):
+            assert objective @ engine.solve(objective, np.array(start)).x == -7.0
+            assert np.array_equal(engine.solve(objective).x, plain)
+
+    def test_a_start_saves_a_solve_that_has_no_time_to_find_one(self):
+        rng = np.random.default_rng(3)
+        A = rng.integers(0, 100, (5, 40)).astype(float)
+        start = rng.integers(0, 2, 40).astype(float)
+        engine = make_engine("scip", MILP(A, row_lower=A @ start, row_upper=A @ start), time_limit=0.2)
+        objective = rng.normal(size=40)
+        assert engine.solve(objective).x is None
+        outcome = engine.solve(objective, start)
+        assert outcome.status is Status.TIME_LIMIT
+        assert np.array_equal(outcome.x, start)
+
+    def test_options_reach_the_solver(self):
+        engine = make_engine("scip", KNAPSACK, **{"limits/solutions": 1, "presolving/maxrounds": 0})
+        assert engine.solve(-np.array([3.0, 4.0, 5.0, 2.5])).status is Status.TIME_LIMIT
+
+    def test_it_solves_in_a_thread(self):
+        found = []
+        thread = threading.Thread(target=lambda: found.append(make_engine("scip", KNAPSACK).solve(-np.ones(4)).status))
+        thread.start()
+        thread.join()
+        assert found == [Status.OPTIMAL]
