@@ -1,0 +1,46 @@
+"""What users hand over, as tensors: arrays, nested lists, data frames, tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regretless.errors import InputError
+
+
+def tensor(name: str, value: Any) -> Tensor:
+    """Return numbers as a tensor of their own; a tensor is taken as it is, without its gradient.
+
+    Args:
+        name: what the values are, for the message.
+        value: array, nested list, data frame or tensor.
+
+    Raises:
+        InputError: not numbers, or lists of different lengths.
+    """
+    if isinstance(value, Tensor):
+        return value.detach()
+    if value is None:
+        raise InputError(f"{name} must be numbers, got None")
+    try:
+        # A copy: the caller's array may be read-only, and may change later.
+        array = np.array(value.to_numpy() if hasattr(value, "to_numpy") else value, order="C")
+        return torch.from_numpy(array.astype(np.float64) if array.dtype == object else array)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers, got {type(value).__name__}: {error}") from error
+
+
+def ids(value: Any) -> Tensor | None:
+    """Return instance ids as int64, refusing what would have to be rounded; ``None`` stays ``None``."""
+    if value is None:
+        return None
+    given = tensor("instance", value)
+    whole = given.to(torch.int64)
+    if given.dtype == torch.bool or not torch.equal(whole.to(given.dtype), given):
+        raise InputError(
+            f"instance must be whole numbers, got {given.dtype} values such as {given.flatten()[:3].tolist()}"
+        )
+    return whole
