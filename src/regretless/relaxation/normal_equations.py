@@ -25,7 +25,7 @@ class NormalEquations:
     """
 
     def __init__(self, form: StandardForm, H: Tensor, *, damping: float = 0.0) -> None:
-        self.form = form
+        self.form, self.exact = form, damping == 0.0
         # A quadratic term makes H positive on the free variables too: then there is nothing special about them.
         self.free = form.free if len(form.free) and not bool((H[:, form.free] > 0).all()) else None
         if self.free is None:
@@ -46,16 +46,28 @@ class NormalEquations:
 
     def solve(self, r: Tensor, s: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Return ``(dz, dy)`` for right-hand sides ``(batch, n + slacks)`` and ``(batch, rows)`` (0 when ``None``)."""
-        right = -self.form.apply(self.D * r)
-        if s is not None:
-            right = right + s
+        dz, dy = self._once(r, s)
+        if not self.exact:
+            return dz, dy
+        # D spans many orders of magnitude near a solution: one refinement keeps the rows' equations exact.
+        left = -self.form.apply(dz)
+        more, more_y = self._once(None, left if s is None else left + s)
+        return dz + more, dy + more_y
+
+    def _once(self, r: Tensor | None, s: Tensor | None) -> tuple[Tensor, Tensor]:
+        right = s
+        if r is not None:
+            right = -self.form.apply(self.D * r) if s is None else s - self.form.apply(self.D * r)
+        assert right is not None
         dy = self._normal(right[:, :, None])[:, :, 0]
         if self.free is None:
-            return self.D * (r + self.form.transposed(dy)), dy
-        gap = (dy[:, None] @ self.columns)[:, 0] + r[:, self.free]
-        part = torch.cholesky_solve(gap[:, :, None], self.small)
+            push = self.form.transposed(dy)
+            return self.D * (push if r is None else push + r), dy
+        gap = (dy[:, None] @ self.columns)[:, 0]
+        part = torch.cholesky_solve((gap if r is None else gap + r[:, self.free])[:, :, None], self.small)
         dy = dy - (self.within @ part)[:, :, 0]
-        dz = self.D * (r + self.form.transposed(dy))
+        push = self.form.transposed(dy)
+        dz = self.D * (push if r is None else push + r)
         dz[:, self.free] = part[:, :, 0]
         return dz, dy
 

@@ -94,7 +94,8 @@ def follow(
         solutions.
     """
     batch, slacks = len(c), len(form.lower) - form.n
-    scale = c.abs().amax(dim=1, keepdim=True).clamp(min=max(quadratic, mu, 1e-30))
+    scale = c.abs().amax(dim=1, keepdim=True).clamp(min=max(quadratic, mu))
+    scale = torch.where(scale > 0, scale, 1.0)
     cost = torch.cat([c / scale, c.new_zeros(batch, slacks)], dim=1)
     weight = torch.cat([(quadratic / scale).expand(-1, form.n), c.new_zeros(batch, slacks)], dim=1)
     floor = mu / scale

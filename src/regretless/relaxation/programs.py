@@ -62,7 +62,8 @@ class QuadraticProgram:
 
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
         """Solve the quadratic programmes by path following."""
-        point, done = follow(form, c, self.tau, 0.0)
+        # |origin + x|^2 is |x|^2 with another linear term.
+        point, done = follow(form, c + self.tau * form.origin, self.tau, 0.0)
         H = point.curvature()
         H[:, : form.n] += self.tau
         return _smooth(form, point, H, done, [Status.OPTIMAL] * len(c), "the quadratic programme did not converge")
@@ -92,7 +93,7 @@ class BarrierProgram:
 def _smooth(form: StandardForm, point: Point, H: Tensor, done: Tensor, status: list[Status], text: str) -> Smooth:
     """Take the solutions out of the points, and mark what is none."""
     proven = [s in (Status.UNBOUNDED, Status.INFEASIBLE) for s in status]
-    good = done & ~torch.tensor(proven, device=done.device)
+    good = done & ~torch.tensor(proven, dtype=torch.bool, device=done.device)
     x = point.z[:, : form.n]
     if bool(good.all()):
         return Smooth(x, H, None, {})

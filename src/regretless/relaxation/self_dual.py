@@ -14,7 +14,7 @@ from regretless.types import Status
 
 ITERATIONS = 100
 # Residuals fall with mu in the embedding; past this point, relative to the costs, nothing more is learnt from it.
-SMALLEST = 1e-13
+SMALLEST = 1e-12
 
 
 @dataclass
@@ -51,7 +51,8 @@ def solve_self_dual(form: StandardForm, c: Tensor, *, cutoff: float = 0.0) -> tu
         reached), infeasible, unbounded, or error (no progress).
     """
     batch = len(c)
-    scale = c.abs().amax(dim=1, keepdim=True).clamp(min=max(cutoff, 1e-30))
+    scale = c.abs().amax(dim=1, keepdim=True).clamp(min=cutoff)
+    scale = torch.where(scale > 0, scale, 1.0)
     cost = torch.cat([c / scale, c.new_zeros(batch, len(form.lower) - form.n)], dim=1)
     goal = (cutoff / scale).clamp(min=SMALLEST)
     one = torch.ones_like(scale)

@@ -31,6 +31,7 @@ class StandardForm:
         lower, upper: ``(n + slacks,)``, 0 where infinite.
         has_lower, has_upper: ``(n + slacks,)``, 1 where the bound is finite and 0 where not.
         start: ``(n + slacks,)`` a point strictly between the bounds, with ``E z = b`` where one is known.
+        origin: ``(n,)`` the decision where ``x = 0``: presolve moves variables, and a quadratic term must know.
         length: ``(rows,)`` lengths of the rows before they were scaled.
         free: columns with no bound at all.
         pairs: sparse map from a diagonal D to ``A D A'``, or ``None`` where the dense product is cheaper.
@@ -43,6 +44,7 @@ class StandardForm:
     has_lower: Tensor
     has_upper: Tensor
     start: Tensor
+    origin: Tensor
     length: Tensor
     free: Tensor
     pairs: Tensor | None
@@ -79,6 +81,7 @@ class StandardForm:
             has_lower=tensor(np.isfinite(lower)),
             has_upper=tensor(np.isfinite(upper)),
             start=tensor(z),
+            origin=tensor(system.offset[system.keep]),
             length=tensor(length),
             free=torch.as_tensor(np.flatnonzero(np.isinf(lower) & np.isinf(upper))),
             pairs=_pairs(A),
