@@ -1,0 +1,1 @@
+"""Diverse bipartite matching on the Cora citation network."""
