@@ -45,9 +45,9 @@ class CacheStatistics:
 class SolutionCache:
     """An oracle that keeps solutions S and solves only now and then (Algorithm 2 of the paper).
 
-    The coin is flipped for each instance by the cache's own seeded generator. In a mini-batch all coins are flipped, the
-    heads are solved (in parallel), their solutions join S, and the rest is looked up in the grown S: an arg-min over S,
-    which is an inner approximation of the feasible set.
+    The coin is flipped for each instance by the cache's own seeded generator. In a mini-batch all coins are flipped,
+    the heads are solved (in parallel), their solutions join S, and the rest is looked up in the grown S: an arg-min
+    over S, which is an inner approximation of the feasible set.
 
     Args:
         problem: what to solve.
@@ -56,9 +56,9 @@ class SolutionCache:
         p_solve: probability of a solve, instance by instance.
         seed: of the coin.
         policy: decides which instances are solved, in place of ``p_solve``.
-        grow_at: ``"predicted"`` (what the published tables did): heads are solved at the predicted costs and join S, then
-            *every* instance looks S up at its transformed cost. ``"transformed"`` (as Algorithm 2 is printed): heads are
-            solved at the transformed cost and that solution is the one used.
+        grow_at: ``"predicted"`` (what the published tables did): heads are solved at the predicted costs and join S,
+            then *every* instance looks S up at its transformed cost. ``"transformed"`` (as Algorithm 2 is printed):
+            heads are solved at the transformed cost and that solution is the one used.
         capacity: most solutions to keep.
         evict: which goes first when full: ``"unused"`` for longest, or the ``"oldest"``.
         dtype: of the stored solutions.
@@ -133,16 +133,14 @@ class SolutionCache:
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
         """One step of Algorithm 2 for a batch; see ``regretless.problem.Oracle``."""
         predicted = predicted.detach()
+        heads: Tensor | None = None
+        solved: list[Tensor] = []
         if self.grow_at == "predicted":
-            _, failed = self.grow([predicted], predicted, instance)
-            answers = self.look_up(queries, instance)
+            _, failed = self.grow(queries, predicted, instance)
         else:
             heads, solved, failed = self._flip(queries, predicted, instance)
-            answers = self._mix(queries, heads, solved, instance)
-        if self.problem.on_failure == "skip" and failed is not None:
-            for answer in answers:
-                answer[failed] = torch.nan
-        return answers
+        left_out = failed if self.problem.on_failure == "skip" else None
+        return self._mix(queries, heads, solved, instance, left_out)
 
     def grow(
         self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None
@@ -153,7 +151,7 @@ class SolutionCache:
             How many solutions were new, and positions of failed solves (``None`` where all went well).
         """
         before = self.statistics.added
-        at = [predicted.detach()] if self.grow_at == "predicted" else queries
+        at = [predicted.detach()] if self.grow_at == "predicted" else [query.detach() for query in queries]
         _, _, failed = self._flip(at, predicted.detach(), instance)
         return self.statistics.added - before, failed
 
@@ -163,6 +161,8 @@ class SolutionCache:
         """Best member of S for every query, with no solve."""
         start = time.perf_counter()
         costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
+        if costs.ndim != 2 or costs.shape[1] != self.problem.width:
+            raise InputError(f"costs must have shape (batch, {self.problem.width}), got {tuple(costs.shape)}")
         ids = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
         if self.problem.instances is not None or ids is not None:
             self.problem.check_instance(ids, len(costs))
@@ -173,7 +173,7 @@ class SolutionCache:
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
 
     def merge(self, other: SolutionCache) -> int:
-        """Add the solutions of another cache of the same problem (another run, another rank); return how many are new."""
+        """Add the solutions of another cache of the same problem (another run or rank); return how many are new."""
         if other.problem.fingerprint != self.problem.fingerprint:
             raise InputError("caches of different problems cannot be merged: their fingerprints differ")
         return self.store.add(other.store.rows, other.store.serves)
@@ -204,9 +204,10 @@ class SolutionCache:
 
     @classmethod
     def load(cls, path: Path | str, problem: Problem, **settings: Any) -> SolutionCache:
-        """Read a cache back; ``settings`` are those of the constructor."""
-        cache = cls(problem, **settings)
-        cache.load_state_dict(files.load(path))
+        """Read a cache back; ``settings`` are those of the constructor, ``dtype`` by default that of the file."""
+        state = files.load(path)
+        cache = cls(problem, **({"dtype": state["store"]["rows"].dtype} | settings))
+        cache.load_state_dict(state)
         return cache
 
     def _flip(
@@ -230,7 +231,7 @@ class SolutionCache:
         attempt = self.problem.attempt(costs, ids)
         self.statistics.solves += len(costs)
         if self.problem.on_failure == "raise":
-            refuse_failures(attempt, ids)
+            refuse_failures(attempt, ids, chosen.tolist() * len(at))
         failed = self._insert(attempt.solution, None if attempt.status is None else attempt.found, ids)
         solved = list(attempt.solution.to(costs.dtype).chunk(len(at)))
         if failed is None:
@@ -251,23 +252,33 @@ class SolutionCache:
         return failed
 
     def _mix(
-        self, queries: Sequence[Tensor], heads: Tensor | None, solved: list[Tensor], instance: Tensor | None
+        self,
+        queries: Sequence[Tensor],
+        heads: Tensor | None,
+        solved: list[Tensor],
+        instance: Tensor | None,
+        left_out: Tensor | None,
     ) -> list[Tensor]:
-        """Solved heads and looked-up tails together; failed heads are tails."""
-        if heads is None:
+        """Solved heads and looked-up tails together; failed heads are tails, unless they are left out as NaN."""
+        if heads is None and left_out is None:
             return self.look_up(queries, instance)
-        bad = torch.stack([torch.isnan(part).any(dim=1) for part in solved]).any(dim=0)
-        clean = not bool(bad.any())
-        if clean and len(heads) == len(queries[0]):
-            return solved
-        tails = torch.ones(len(queries[0]), dtype=torch.bool, device=heads.device)
-        tails[heads if clean else heads[~bad]] = False
-        answers = [torch.empty_like(query) for query in queries]
+        tails = torch.ones(len(queries[0]), dtype=torch.bool, device=queries[0].device)
+        answers = [torch.full_like(query, torch.nan) for query in queries]
+        if heads is not None:
+            good = ~torch.stack([torch.isnan(part).any(dim=1) for part in solved]).any(dim=0)
+            if len(heads) == len(tails) and bool(good.all()):
+                return solved
+            tails[heads[good]] = False
+            for answer, part in zip(answers, solved, strict=True):
+                answer[heads[good]] = part[good]
+        if left_out is not None:
+            tails[left_out] = False
+        if not bool(tails.any()):
+            return answers
         if self.store.size == 0 and self.problem.on_failure != "raise":
             raise SolveError("every solve of the step failed and the cache is empty: nothing to train on")
-        looked = self.look_up([q[tails] for q in queries], None if instance is None else instance[tails])
-        for answer, part, found in zip(answers, solved, looked, strict=True):
-            answer[heads] = part
+        looked = self.look_up([query[tails] for query in queries], None if instance is None else instance[tails])
+        for answer, found in zip(answers, looked, strict=True):
             answer[tails] = found
         return answers
 

@@ -1,0 +1,517 @@
+"""Algorithm 2, checked step by step against what was solved, looked up and kept."""
+
+from __future__ import annotations
+
+import copy
+import io
+import itertools
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from torch import nn
+
+from regretless.cache import SolutionCache
+from regretless.errors import InputError, SolveError
+from regretless.family import Family
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.types import Solved, Status
+
+WEIGHTS = [3.0, 4.0, 5.0, 2.0]
+MODEL = MILP([WEIGHTS], row_upper=8.0)
+POINTS = torch.tensor([x for x in itertools.product([0.0, 1.0], repeat=4) if np.dot(x, WEIGHTS) <= 8])
+
+
+class Recorder:
+    """An exact brute-force solver that keeps the costs it was called at and fails where it is told to."""
+
+    def __init__(self, points: torch.Tensor = POINTS, fails=None) -> None:
+        self.points, self.fails = points, fails
+        self.costs: list[torch.Tensor] = []
+
+    def solve(self, costs, instance=None, *, decision=False):
+        self.costs.append(costs.clone())
+        solution = self.points[(costs.double() @ self.points.double().T).argmin(dim=1)].double()
+        status, message = [], {}
+        for row in range(len(costs)):
+            bad = self.fails is not None and bool(self.fails(costs[row]))
+            status.append(Status.ERROR if bad else Status.OPTIMAL)
+            if bad:
+                solution[row], message[row] = torch.nan, "told to fail"
+        return Solved(solution, status if message else None, message=message)
+
+
+class Raiser:
+    """A solver that must not be called."""
+
+    def solve(self, costs, instance=None, *, decision=False):
+        raise AssertionError("the solver was called")
+
+
+class Scripted:
+    """Heads as the test says."""
+
+    def __init__(self, *masks: list[bool]) -> None:
+        self.masks = list(masks)
+
+    def choose(self, cache, costs, instance, generator):
+        return np.array(self.masks.pop(0))
+
+
+def problem(recorder, **settings) -> Problem:
+    return Problem(MODEL, oracle=recorder, **settings)
+
+
+def exact(costs: torch.Tensor, points: torch.Tensor = POINTS) -> torch.Tensor:
+    return points[(costs @ points.T).argmin(dim=1)]
+
+
+def draw(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+# --- both ways to grow --------------------------------------------------------------------------------------------
+
+
+def test_transformed_solves_heads_at_their_query_and_uses_that_solution():
+    recorder = Recorder()
+    cache = SolutionCache(
+        problem(recorder), POINTS[:1], grow_at="transformed", policy=Scripted([True, False, True, False])
+    )
+    queries, predicted = draw(4, 4, seed=1), draw(4, 4, seed=2)
+    (answer,) = cache.answer([queries], predicted)
+    heads = torch.tensor([0, 2])
+    assert torch.equal(torch.cat(recorder.costs), queries[heads])
+    assert torch.equal(answer[heads], exact(queries)[heads])
+    grown = torch.cat([POINTS[:1], exact(queries)[heads]])
+    assert {tuple(r) for r in cache.solutions.tolist()} == {tuple(r) for r in grown.tolist()}
+    assert torch.equal(answer[1::2], exact(queries, grown)[1::2]), "tails look up the grown S"
+    assert (cache.statistics.solves, cache.statistics.lookups) == (2, 2)
+
+
+def test_predicted_solves_heads_at_the_prediction_and_looks_every_query_up():
+    recorder = Recorder()
+    cache = SolutionCache(problem(recorder), POINTS[:1], grow_at="predicted", policy=Scripted([True, False, True]))
+    queries, predicted = draw(3, 4, seed=1), draw(3, 4, seed=2)
+    (answer,) = cache.answer([queries], predicted)
+    heads = torch.tensor([0, 2])
+    assert torch.equal(torch.cat(recorder.costs), predicted[heads])
+    grown = torch.cat([POINTS[:1], exact(predicted)[heads]])
+    assert {tuple(r) for r in cache.solutions.tolist()} == {tuple(r) for r in grown.tolist()}
+    assert torch.equal(answer, exact(queries, grown))
+    assert (cache.statistics.solves, cache.statistics.lookups) == (2, 3)
+
+
+def test_two_queries_of_an_instance_come_from_the_same_side_of_the_coin():
+    recorder = Recorder()
+    cache = SolutionCache(problem(recorder), POINTS[:1], grow_at="transformed", policy=Scripted([False, True]))
+    first, second = draw(2, 4, seed=1), draw(2, 4, seed=2)
+    a, b = cache.answer([first, second], first)
+    assert torch.equal(torch.cat(recorder.costs), torch.stack([first[1], second[1]]))
+    assert torch.equal(torch.stack([a[1], b[1]]), exact(torch.stack([first[1], second[1]])))
+    tail = exact(torch.stack([first[0], second[0]]), cache.solutions)
+    assert torch.equal(torch.stack([a[0], b[0]]), tail)
+    assert (cache.statistics.solves, cache.statistics.lookups) == (2, 2)
+
+
+def test_at_p_1_transformed_is_the_problem_itself():
+    for width in (1, 2):
+        cache = SolutionCache(problem(Recorder()), p_solve=1.0, grow_at="transformed")
+        queries = [draw(5, 4, seed=k) for k in range(width)]
+        wanted = problem(Recorder()).answer(queries, queries[0])
+        for mine, its in zip(cache.answer(queries, queries[0]), wanted, strict=True):
+            assert torch.equal(mine, its)
+        assert cache.statistics.lookups == 0
+
+
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+def test_at_p_0_the_solver_is_never_called(grow_at):
+    cache = SolutionCache(problem(Raiser()), POINTS[2:5], p_solve=0.0, grow_at=grow_at)
+    queries = draw(50, 4)
+    assert torch.equal(cache(queries), exact(queries, POINTS[2:5]))
+    assert cache.problem.statistics.solves == 0
+
+
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+def test_solves_and_lookups_add_up(grow_at):
+    cache = SolutionCache(problem(Recorder()), POINTS[:1], p_solve=0.3, seed=5, grow_at=grow_at)
+    for step in range(20):
+        cache(draw(10, 4, seed=step))
+    s = cache.statistics
+    assert 30 <= s.solves <= 90
+    assert s.lookups == (200 if grow_at == "predicted" else 200 - s.solves)
+    assert s.added + s.hits == s.solves == cache.problem.statistics.solves
+    assert len(cache) == 1 + s.added
+    assert s.seconds > 0
+
+
+def test_a_lookup_never_beats_the_optimum():
+    cache = SolutionCache(problem(Recorder()), POINTS[:3], p_solve=0.2)
+    for step in range(10):
+        costs = draw(8, 4, seed=step)
+        found = cache(costs)
+        assert ((costs * found).sum(1) >= (costs * exact(costs)).sum(1) - 1e-6).all()
+
+
+def test_costs_with_a_gradient_are_answered_without_one():
+    cache = SolutionCache(problem(Recorder()), POINTS[:1], p_solve=0.5, grow_at="transformed")
+    assert not cache(draw(6, 4).requires_grad_()).requires_grad
+
+
+# --- failures -----------------------------------------------------------------------------------------------------
+
+
+def test_raise_names_the_row_of_the_batch_and_keeps_nothing():
+    failing = Recorder(fails=lambda row: row[0] > 100)
+    costs = draw(5, 4)
+    costs[3, 0] = 200.0
+    cache = SolutionCache(
+        problem(failing), POINTS[:1], grow_at="transformed", policy=Scripted([False, True, False, True, True])
+    )
+    with pytest.raises(SolveError, match=r"instance 3 of the batch: error.*told to fail"):
+        cache(costs)
+    assert len(cache) == 1
+
+
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+@pytest.mark.parametrize("on_failure", ["cache", "skip"])
+def test_failed_solves_are_looked_up_or_left_out_and_never_cached(grow_at, on_failure):
+    recorder = Recorder(fails=lambda row: row[0] > 100)
+    cache = SolutionCache(problem(recorder, on_failure=on_failure), POINTS[:2], p_solve=1.0, grow_at=grow_at)
+    costs = draw(6, 4)
+    costs[[1, 4], 0] = 200.0
+    answer = cache(costs)
+    assert torch.isfinite(cache.solutions).all()
+    assert (cache.statistics.solves, cache.statistics.failed) == (6, 2)
+    assert cache.statistics.added + cache.statistics.hits == 4
+    good = torch.tensor([0, 2, 3, 5])
+    assert torch.equal(answer[good], exact(costs)[good])
+    if on_failure == "skip":
+        assert torch.isnan(answer[[1, 4]]).all()
+    else:
+        assert torch.equal(answer[[1, 4]], exact(costs[[1, 4]], cache.solutions))
+
+
+def test_one_failed_solve_of_two_makes_both_a_lookup():
+    recorder = Recorder(fails=lambda row: row[0] > 100)
+    first, second = draw(2, 4, seed=1), draw(2, 4, seed=2)
+    second[1, 0] = 200.0
+    cache = SolutionCache(problem(recorder, on_failure="cache"), POINTS[:1], p_solve=1.0, grow_at="transformed")
+    a, b = cache.answer([first, second], first)
+    assert torch.equal(a[1], exact(first, cache.solutions)[1])
+    assert torch.equal(b[1], exact(second, cache.solutions)[1])
+    cache = SolutionCache(problem(recorder, on_failure="skip"), POINTS[:1], p_solve=1.0, grow_at="transformed")
+    a, b = cache.answer([first, second], first)
+    assert torch.isnan(a[1]).all()
+    assert torch.isnan(b[1]).all()
+    assert torch.equal(a[0], exact(first)[0])
+
+
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+def test_when_all_solves_fail_skip_leaves_all_out_and_cache_has_nothing(grow_at):
+    def empty(on_failure: str) -> SolutionCache:
+        failing = Recorder(fails=lambda row: True)
+        return SolutionCache(problem(failing, on_failure=on_failure), p_solve=1.0, grow_at=grow_at)
+
+    assert torch.isnan(empty("skip")(draw(2, 4))).all()
+    with pytest.raises((SolveError, InputError), match="empty"):
+        empty("cache")(draw(2, 4))
+
+
+def test_costs_that_are_no_numbers_never_reach_the_cache():
+    cache = SolutionCache(problem(Recorder()), POINTS[:1], p_solve=1.0)
+    with pytest.raises(InputError, match="finite"):
+        cache(torch.tensor([[1.0, float("nan"), 0.0, 0.0]]))
+    assert len(cache) == 1
+
+
+# --- families -----------------------------------------------------------------------------------------------------
+
+LIMITS = (2.0, 5.0, 9.0)
+
+
+def family(**settings) -> Problem:
+    return Problem(Family([MILP([WEIGHTS], row_upper=limit) for limit in LIMITS]), **settings)
+
+
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+@pytest.mark.parametrize("p_solve", [0.0, 0.4, 1.0])
+def test_an_instance_is_never_handed_what_is_infeasible_for_it(grow_at, p_solve):
+    many = family()
+    ids = torch.arange(3).repeat(2)
+    first = many.attempt(draw(6, 4, seed=9), ids).solution
+    cache = SolutionCache(many, first, instance=ids, p_solve=p_solve, grow_at=grow_at)
+    for step in range(8):
+        costs = draw(6, 4, seed=step) - 1.0
+        found = cache(costs, ids)
+        weight = found @ torch.tensor(WEIGHTS)
+        assert (weight <= torch.tensor(LIMITS)[ids]).all()
+        feasible = [POINTS_OF[i][(POINTS_OF[i][:, None] == cache.solutions).all(-1).any(1)] for i in range(3)]
+        if p_solve == 0.0:  # and the best of those that are feasible
+            wanted = torch.stack([(feasible[i] @ c).min() for i, c in zip(ids.tolist(), costs, strict=True)])
+            assert torch.allclose((found * costs).sum(1), wanted)
+
+
+POINTS_OF = [
+    torch.tensor([x for x in itertools.product([0.0, 1.0], repeat=4) if np.dot(x, WEIGHTS) <= limit])
+    for limit in LIMITS
+]
+
+
+def test_solutions_are_shared_where_they_are_feasible():
+    cache = SolutionCache(family(), [[0.0, 0.0, 0.0, 1.0]], instance=[2])
+    assert cache.store.serves.tolist() == [[True], [True], [True]]
+    cache.add([[1.0, 0.0, 1.0, 0.0]], instance=[2])
+    assert cache.store.serves[:, 1].tolist() == [False, False, True]
+
+
+def test_without_a_way_to_check_a_solution_serves_only_its_own_instance():
+    mapped = Family([MILP([WEIGHTS], row_upper=limit, cost_map=np.ones((2, 4))) for limit in LIMITS])
+    cache = SolutionCache(Problem(mapped), [[1.0, 1.0]], instance=[1], p_solve=0.0)
+    assert cache.store.serves[:, 0].tolist() == [False, True, False]
+    with pytest.raises(InputError, match="feasible for instance 0"):
+        cache(torch.ones(1, 2), torch.tensor([0]))
+
+
+def test_a_failed_instance_with_nothing_feasible_is_skipped_without_costing_the_batch():
+    def solver(costs, instance):
+        if instance == 0:
+            raise RuntimeError("no luck")
+        return (costs < 0).astype(float)
+
+    many = Problem(oracle=solver, dimension=2, instances=2, on_failure="skip")
+    for grow_at in ("predicted", "transformed"):
+        cache = SolutionCache(many, [[0.0, 0.0]], instance=[1], p_solve=1.0, grow_at=grow_at)
+        answer = cache(torch.tensor([[-1.0, 1.0], [-1.0, 1.0]]), torch.tensor([0, 1]))
+        assert torch.isnan(answer[0]).all()
+        assert answer[1].tolist() == [1.0, 0.0]
+
+
+def test_family_ids_are_checked_at_every_door():
+    cache = SolutionCache(family(), p_solve=0.0)
+    with pytest.raises(InputError, match="pass instance="):
+        cache.add([[0.0] * 4])
+    cache.add([[0.0] * 4], instance=[0])
+    with pytest.raises(InputError, match="pass instance="):
+        cache(torch.ones(1, 4))
+    with pytest.raises(InputError, match="between 0 and 2, got 3"):
+        cache(torch.ones(1, 4), torch.tensor([3]))
+    with pytest.raises(InputError, match="no family"):
+        SolutionCache(problem(Raiser()), POINTS, p_solve=0.0)(torch.ones(1, 4), torch.tensor([0]))
+
+
+# --- known costs --------------------------------------------------------------------------------------------------
+
+
+def test_known_costs_are_looked_up_with_weight_one():
+    milp = MILP([[1.0, 1.0]], row_upper=2.0, fixed_cost=[0.0, 5.0], constant=1.0)
+    cache = SolutionCache(Problem(milp), milp.solution([[1, 0], [0, 1]]), p_solve=0.0)
+    assert cache.solutions.tolist() == [[1.0, 0.0, 1.0], [0.0, 1.0, 6.0]]
+    costs = cache.problem.inward(torch.tensor([[3.0, 1.0], [9.0, 1.0]]))
+    assert cache(costs).tolist() == [[1.0, 0.0, 1.0], [0.0, 1.0, 6.0]]
+
+
+# --- state --------------------------------------------------------------------------------------------------------
+
+
+def test_the_coins_go_on_after_loading_as_if_nothing_had_happened(tmp_path):
+    def fresh(seed: int) -> SolutionCache:
+        return SolutionCache(problem(Recorder()), POINTS[:1], p_solve=0.5, seed=seed)
+
+    straight, first = fresh(7), fresh(7)
+    for step in range(3):
+        straight(draw(5, 4, seed=step))
+        first(draw(5, 4, seed=step))
+    first.save(tmp_path / "cache")
+    second = SolutionCache.load(tmp_path / "cache", problem(Recorder()), p_solve=0.5, seed=99)
+    third = fresh(1)
+    third.load_state_dict(first.state_dict())
+    for cache in (straight, second, third):
+        answers = [cache(draw(5, 4, seed=step)) for step in range(3, 8)]
+        solved = [costs.tolist() for costs in cache.problem.backend.costs][-3:]
+        if cache is straight:
+            wanted = answers, solved
+        assert all(torch.equal(a, b) for a, b in zip(answers, wanted[0], strict=True))
+        assert solved == wanted[1]
+        assert torch.equal(cache.solutions, straight.solutions)
+        seconds = {"seconds": 0.0}
+        assert vars(cache.statistics) | seconds == vars(straight.statistics) | seconds
+
+
+def test_a_state_is_a_snapshot():
+    cache = SolutionCache(problem(Recorder()), POINTS[:1], p_solve=1.0)
+    state = cache.state_dict()
+    cache(draw(9, 4))
+    assert len(cache) > 1
+    cache.load_state_dict(state)
+    assert len(cache) == 1
+    assert cache.statistics.solves == 0
+
+
+class Holder(nn.Module):
+    def __init__(self, cache: SolutionCache) -> None:
+        super().__init__()
+        self.linear, self.cache = nn.Linear(2, 2), cache
+
+
+@pytest.mark.parametrize("way", ["pickle", "deepcopy", "torch.save"])
+def test_modules_that_hold_a_cache_can_be_copied(way):
+    cache = SolutionCache(Problem(MODEL, workers=2), POINTS[:2], p_solve=0.5)
+    cache(draw(8, 4))
+    holder = Holder(cache)
+    if way == "pickle":
+        other = pickle.loads(pickle.dumps(holder))
+    elif way == "deepcopy":
+        other = copy.deepcopy(holder)
+    else:
+        file = io.BytesIO()
+        torch.save(holder, file)
+        file.seek(0)
+        other = torch.load(file, weights_only=False)
+    costs = draw(8, 4, seed=1)
+    assert torch.equal(other.cache(costs), holder.cache(costs))
+    assert torch.equal(other.cache.solutions, holder.cache.solutions)
+    size = len(other.cache)
+    holder.cache.add(POINTS)
+    assert len(other.cache) == size < len(holder.cache), "a copy lives its own life"
+
+
+def test_merging_is_a_union_and_leaves_the_other_alone():
+    a = SolutionCache(problem(Raiser()), POINTS[:3])
+    b = SolutionCache(problem(Raiser()), POINTS[2:6], dtype=torch.float64)
+    assert a.merge(b) == 3
+    assert torch.equal(a.solutions, POINTS[:6])
+    assert torch.equal(b.solutions, POINTS[2:6].double())
+    with pytest.raises(InputError, match="different problems"):
+        a.merge(SolutionCache(Problem(MILP([WEIGHTS], row_upper=7.0))))
+
+
+def test_merging_rows_that_round_to_one_leaves_the_other_mask_alone():
+    many = Problem(oracle=lambda c, i: c * 0, dimension=1, instances=2)
+    fine = SolutionCache(many, torch.tensor([[0.1]], dtype=torch.float64), instance=[0], dtype=torch.float64)
+    fine.add(torch.tensor([[0.1 + 1e-12]], dtype=torch.float64), instance=[1])
+    before = fine.store.serves.clone()
+    coarse = SolutionCache(many, dtype=torch.float32)
+    assert coarse.merge(fine) == 1
+    assert coarse.store.serves.tolist() == [[True], [True]]
+    assert torch.equal(fine.store.serves, before)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_answers_have_the_dtype_of_the_costs(dtype):
+    for stored in (torch.float32, torch.float64):
+        cache = SolutionCache(problem(Recorder()), POINTS, p_solve=0.5, grow_at="transformed", dtype=stored)
+        assert cache(draw(5, 4).to(dtype)).dtype == dtype
+        assert cache.solutions.dtype == stored
+
+
+def test_capacity_holds_while_training_grows_the_cache():
+    cache = SolutionCache(problem(Recorder()), POINTS[:2], p_solve=1.0, capacity=3)
+    for step in range(6):
+        cache(draw(5, 4, seed=step))
+        assert len(cache) <= 3
+    assert cache.store.evicted > 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: SolutionCache(problem(Raiser()), grow_at="random"), "grow_at must be 'predicted' or 'transformed'"),
+        (lambda: SolutionCache(problem(Raiser()), [[1.0, 2.0]]), r"shape \(m, 4\), got \(1, 2\)"),
+        (lambda: SolutionCache(problem(Raiser()), [[1.0, float("nan"), 0.0, 0.0]]), "finite"),
+        (
+            lambda: SolutionCache(problem(Raiser()), POINTS, p_solve=0.0)(torch.ones(1, 3)),
+            r"\(batch, 4\), got \(1, 3\)",
+        ),
+        (lambda: SolutionCache(problem(Raiser()), p_solve=0.0)(torch.ones(1, 4)), "empty"),
+        (lambda: SolutionCache(problem(Raiser()), p_solve=2.0), "p_solve"),
+    ],
+)
+def test_wrong_input_is_named(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_it_says_what_it_is():
+    cache = SolutionCache(problem(Raiser(), name="bag"), POINTS[:2])
+    assert repr(cache) == "SolutionCache(bag, size=2, policy=Bernoulli(p=0.05))"
+
+
+# --- the whole, against a set -------------------------------------------------------------------------------------
+
+INDICES = st.lists(st.integers(0, len(POINTS) - 1), min_size=1, max_size=4)
+QUERIES = st.lists(st.tuples(*[st.integers(-5, 5).map(float)] * 4), min_size=1, max_size=4)
+
+
+class CacheMachine(RuleBasedStateMachine):
+    """A cache without a limit is a set that only grows, whatever happens to it on the way."""
+
+    @initialize(
+        first=INDICES, grow_at=st.sampled_from(["predicted", "transformed"]), p=st.sampled_from([0.0, 0.5, 1.0])
+    )
+    def start(self, first: list[int], grow_at: str, p: float) -> None:
+        self.settings = {"grow_at": grow_at, "p_solve": p}
+        self.cache = SolutionCache(problem(Recorder()), POINTS[first], **self.settings)
+        self.set = {tuple(row) for row in POINTS[first].tolist()}
+
+    @rule(rows=INDICES)
+    def add(self, rows: list[int]) -> None:
+        new = {tuple(row) for row in POINTS[rows].tolist()} - self.set
+        assert self.cache.add(torch.where(POINTS[rows] == 0, -0.0, POINTS[rows])) == len(new)
+        self.set |= new
+
+    @rule(rows=INDICES)
+    def merge(self, rows: list[int]) -> None:
+        self.cache.merge(SolutionCache(problem(Recorder()), POINTS[rows]))
+        self.set |= {tuple(row) for row in POINTS[rows].tolist()}
+
+    @rule(queries=QUERIES, predicted=QUERIES)
+    def step(self, queries: list[tuple[float, ...]], predicted: list[tuple[float, ...]]) -> None:
+        n = min(len(queries), len(predicted))
+        costs, at = torch.tensor(queries[:n]), torch.tensor(predicted[:n])
+        self.cache.problem.backend.costs.clear()
+        (answer,) = self.cache.answer([costs], at)
+        solved = self.cache.problem.backend.costs
+        self.set |= {tuple(row) for costs in solved for row in exact(costs).tolist()}
+        values, best = (answer * costs).sum(1), (exact(costs) * costs).sum(1)
+        assert (values >= best).all()
+        assert {tuple(row) for row in answer.tolist()} <= self.set
+        if self.settings["p_solve"] == 0.0:
+            assert not solved
+
+    @rule()
+    def by_state(self) -> None:
+        other = SolutionCache(problem(Recorder()), **self.settings)
+        other.load_state_dict(self.cache.state_dict())
+        self.cache = other
+
+    @rule()
+    def by_pickle(self) -> None:
+        self.cache = pickle.loads(pickle.dumps(self.cache))
+
+    @invariant()
+    def every_point_stays_once(self) -> None:
+        if hasattr(self, "cache"):
+            rows = [tuple(row) for row in self.cache.solutions.tolist()]
+            assert len(rows) == len(set(rows))
+            assert set(rows) == self.set
+            mean = torch.tensor(rows, dtype=torch.float64).mean(dim=0)
+            assert torch.allclose(self.cache.store.mean().double(), mean, atol=1e-6)
+
+
+TestCacheIsASet = CacheMachine.TestCase
+TestCacheIsASet.settings = settings(max_examples=25, stateful_step_count=15)
+
+
+def test_files_go_through_the_same_states(tmp_path: Path):
+    cache = SolutionCache(problem(Recorder()), POINTS[:4], p_solve=0.5, capacity=4)
+    cache(draw(6, 4))
+    cache.save(tmp_path / "a")
+    SolutionCache.load(tmp_path / "a", problem(Recorder()), capacity=4).save(tmp_path / "b")
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
