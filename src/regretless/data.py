@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.errors import InputError
-from regretless.problem import Problem, refuse_failures
-from regretless.progress import track
-from regretless.storage import load_state, save_state
+from regretless.errors import InputError, RegretlessWarning
+from regretless.labels import solve_labels
+from regretless.problem import Problem, check_finite
+from regretless.tensors import ids, tensor
 from regretless.types import Status
-
-LABEL_BATCH = 32
 
 
 @dataclass(frozen=True)
@@ -39,14 +35,19 @@ class Dataset:
     instance: Tensor | None = None
     status: tuple[Status, ...] | None = None
 
+    def __post_init__(self) -> None:
+        parts = ("features", "costs", "solutions", "instance", "status")
+        counts = {name: len(getattr(self, name)) for name in parts if getattr(self, name) is not None}
+        if len(set(counts.values())) > 1:
+            got = ", ".join(f"{name} has {count}" for name, count in counts.items())
+            raise InputError(f"all parts of the data must have as many rows: {got}")
+
     def __len__(self) -> int:
         return len(self.costs)
 
     def __getitem__(self, index: Any) -> Dataset:
         """Select instances by slice, mask or ids."""
-        keep = torch.arange(len(self))[index]
-        if keep.ndim == 0:
-            keep = keep[None]
+        keep = torch.arange(len(self))[index].reshape(-1)
         return replace(
             self,
             features=self.features[keep],
@@ -83,24 +84,34 @@ class Dataset:
             progress: show a bar; by default on a terminal.
 
         Raises:
+            InputError: shapes that do not fit, or values that are not finite.
             SolveError: an instance has no solution and ``problem.on_failure`` is ``"raise"``; otherwise such instances
-                are left out of the data.
+                are left out of the data, with a warning that names them.
+            FileError: the stored optima are damaged; the message names the file.
         """
         x, c = tensor("features", features), tensor("costs", costs).to(torch.float64)
+        if not isinstance(features, Tensor) and x.is_floating_point():
+            x = x.to(torch.get_default_dtype())  # a model's weights have it too
         if c.ndim != 2 or c.shape[1] != problem.dimension:
             raise InputError(f"costs must have shape (n, {problem.dimension}), got {tuple(c.shape)}")
-        if len(x) != len(c):
-            raise InputError(f"features and costs must have as many rows, got {len(x)} and {len(c)}")
+        if x.ndim == 0 or len(x) != len(c):
+            raise InputError(f"features must have {len(c)} rows as costs have, got shape {tuple(x.shape)}")
         if x.is_floating_point() and not torch.isfinite(x).all():
             row = int((~torch.isfinite(x)).nonzero()[0][0])
             raise InputError(f"features must be finite, got NaN or infinity in row {row}")
-        ids = None if instance is None else tensor("instance", instance).to(torch.int64)
-        problem.check_instance(ids, len(c))
-        solutions, status = _stored_labels(problem, c, ids, store, progress)
-        found = ~torch.isnan(solutions).any(dim=1)
+        check_finite(c)
+        members = ids(instance)
+        problem.check_instance(members, len(c))
+        solutions, status = solve_labels(problem, c, members, store=store, progress=progress)
         plain = all(s is Status.OPTIMAL for s in status)
-        data = cls(x, c, solutions, ids, None if plain else tuple(status))
-        return data if bool(found.all()) else data[found]
+        data = cls(x, c, solutions, members, None if plain else tuple(status))
+        found = ~torch.isnan(solutions).any(dim=1)
+        if bool(found.all()):
+            return data
+        missing = (~found).nonzero().flatten().tolist()
+        message = f"{len(missing)} of {len(c)} instances have no solution and are left out: rows {missing[:10]}"
+        warnings.warn(message, RegretlessWarning, stacklevel=2)
+        return data[found]
 
     def split(self, *shares: float, seed: int | None = None) -> tuple[Dataset, ...]:
         """Cut into consecutive parts, after a shuffle where a seed is given.
@@ -113,67 +124,16 @@ class Dataset:
         >>> [len(part) for part in data.split(0.7, 0.1)]
         [7, 1, 2]
         """
-        if not shares or min(shares) <= 0 or sum(shares) > 1 + 1e-9:
+        total = sum(shares)
+        if not shares or not min(shares) > 0 or not total <= 1 + 1e-9:
             raise InputError(f"shares must be positive and sum to at most 1, got {shares}")
         order = torch.arange(len(self))
         if seed is not None:
             order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
         ends = [round(sum(shares[: i + 1]) * len(self)) for i in range(len(shares))]
-        if ends[-1] < len(self):
+        if total < 1 - 1e-9:
             ends.append(len(self))
         starts = [0, *ends[:-1]]
         if any(a == b for a, b in zip(starts, ends, strict=True)):
             raise InputError(f"shares {shares} leave a part of {len(self)} instances empty")
         return tuple(self[order[a:b]] for a, b in zip(starts, ends, strict=True))
-
-
-def tensor(name: str, value: Any) -> Tensor:
-    """Array, nested list or data frame to a tensor; float64 features become torch's default dtype."""
-    if isinstance(value, Tensor):
-        return value
-    if hasattr(value, "to_numpy"):
-        value = value.to_numpy()
-    try:
-        array = np.ascontiguousarray(value)
-        if array.dtype == object:
-            array = array.astype(np.float64)
-        out = torch.as_tensor(array)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, got {type(value).__name__}: {error}") from error
-    return out.to(torch.get_default_dtype()) if name == "features" and out.is_floating_point() else out
-
-
-def _stored_labels(
-    problem: Problem, costs: Tensor, ids: Tensor | None, store: Path | str | None, progress: bool | None
-) -> tuple[Tensor, list[Status]]:
-    if store is None:
-        return _labels(problem, costs, ids, progress)
-    digest = hashlib.sha256(f"{problem.fingerprint}:{problem.sense}".encode())
-    digest.update(costs.contiguous().numpy().tobytes())
-    digest.update(b"" if ids is None else ids.numpy().tobytes())
-    path = Path(store) / f"labels-{digest.hexdigest()[:32]}.safetensors"
-    if path.exists():
-        state = load_state(path, kind="labels")
-        return state["solutions"], [Status(s) for s in state["status"]]
-    solutions, status = _labels(problem, costs, ids, progress)
-    if all(s is Status.OPTIMAL for s in status):  # a label that a slow day spoiled is worth another try
-        save_state(path, {"solutions": solutions, "status": [str(s) for s in status]}, kind="labels")
-    return solutions, status
-
-
-def _labels(problem: Problem, costs: Tensor, ids: Tensor | None, progress: bool | None) -> tuple[Tensor, list[Status]]:
-    solutions, status = [], []
-    inward = problem.inward(costs)
-    for part in track(_batches(len(costs)), total=-(-len(costs) // LABEL_BATCH), label="true optima", show=progress):
-        instance = None if ids is None else ids[part]
-        solved = problem.attempt(inward[part], instance)
-        if problem.on_failure == "raise":
-            refuse_failures(solved, instance, range(part.start, part.stop))
-        solutions.append(solved.solution.to(torch.float64).cpu())
-        status += solved.statuses
-    return torch.cat(solutions) if solutions else costs.new_zeros(0, problem.width), status
-
-
-def _batches(n: int) -> Iterator[slice]:
-    for start in range(0, n, LABEL_BATCH):
-        yield slice(start, min(start + LABEL_BATCH, n))

@@ -1,0 +1,99 @@
+"""True optima: solved once, in parallel, and kept on disk by content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from regretless.errors import FileError, InputError
+from regretless.problem import Problem, refuse_failures
+from regretless.progress import track
+from regretless.storage import load_state, save_state
+from regretless.types import Solved, Status
+
+LABEL_BATCH = 32
+
+
+def solve_labels(
+    problem: Problem,
+    costs: Tensor,
+    members: Tensor | None = None,
+    *,
+    store: Path | str | None = None,
+    progress: bool | None = None,
+) -> tuple[Tensor, list[Status]]:
+    """Solve true costs, or find their optima in the store.
+
+    Args:
+        problem: what to solve.
+        costs: ``(n, d)`` true costs in the user's sense.
+        members: ``(n,)`` ids, for families.
+        store: folder that keeps optima by content; ``None`` keeps none.
+        progress: show a bar; by default on a terminal.
+
+    Returns:
+        ``(n, width)`` optima, a row of NaN where there is none, and how each solve ended.
+
+    Raises:
+        SolveError: an instance has no solution and ``problem.on_failure`` is ``"raise"``.
+        FileError: the stored optima are damaged, or cannot be written.
+    """
+    if store is None:
+        return _solve(problem, costs, members, progress)
+    if problem.model is None and not problem.name:
+        raise InputError("stored labels are told apart by the model; without one, give the problem a name=")
+    path = Path(store) / f"labels-{_digest(problem, costs, members)}.safetensors"
+    if path.exists():
+        solutions, status = _read(path, len(costs), problem.width)
+        if problem.on_failure == "raise":
+            refuse_failures(Solved(solutions, status), members)
+        return solutions, status
+    solutions, status = _solve(problem, costs, members, progress)
+    # a label that a slow day or a fault spoiled is worth another try
+    if not {Status.TIME_LIMIT, Status.ERROR} & set(status):
+        save_state(path, {"solutions": solutions, "status": [str(s) for s in status]}, kind="labels")
+    return solutions, status
+
+
+def _digest(problem: Problem, costs: Tensor, members: Tensor | None) -> str:
+    """Hash of all that the labels depend on."""
+    digest = hashlib.sha256(f"{problem.fingerprint}:{problem.sense}:{problem.solver}:{tuple(costs.shape)}".encode())
+    digest.update(costs.cpu().contiguous().numpy().tobytes())
+    digest.update(b"" if members is None else members.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:32]
+
+
+def _read(path: Path, n: int, width: int) -> tuple[Tensor, list[Status]]:
+    state = load_state(path, kind="labels")
+    try:
+        solutions, status = state["solutions"], [Status(s) for s in state["status"]]
+        fits = solutions.shape == (n, width) and len(status) == n
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FileError(f"{path}: field 'state' holds no labels: {error}") from error
+    if not fits:
+        raise FileError(f"{path}: field 'solutions' must have shape {(n, width)}, got {tuple(solutions.shape)}")
+    return solutions, status
+
+
+def _solve(
+    problem: Problem, costs: Tensor, members: Tensor | None, progress: bool | None
+) -> tuple[Tensor, list[Status]]:
+    solutions, status = [], []
+    inward = problem.inward(costs)
+    for part in track(_batches(len(costs)), total=-(-len(costs) // LABEL_BATCH), label="true optima", show=progress):
+        instance = None if members is None else members[part]
+        solved = problem.attempt(inward[part], instance)
+        if problem.on_failure == "raise":
+            refuse_failures(solved, instance, range(part.start, part.stop))
+        solutions.append(solved.solution.to(torch.float64).cpu())
+        status += solved.statuses
+    return torch.cat(solutions) if solutions else costs.new_zeros(0, problem.width), status
+
+
+def _batches(n: int) -> Iterator[slice]:
+    for start in range(0, n, LABEL_BATCH):
+        yield slice(start, min(start + LABEL_BATCH, n))

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from regretless.errors import FileError, InputError, SolveError
+from regretless.family import Family
+from regretless.labels import LABEL_BATCH, solve_labels
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.storage import load_state, save_state
+from regretless.types import Status
+
+KNAPSACK = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
+COSTS = torch.arange(1.0, 13.0, dtype=torch.float64).reshape(4, 3)
+# members 0 and 2 have no solution
+FAMILY = Family([MILP([[1.0, 1.0]], row_lower=low) for low in (3.0, 1.0, 5.0, 0.0)])
+
+
+def test_labels_are_optimal_and_in_order() -> None:
+    problem = Problem(KNAPSACK, sense="max")
+    costs = torch.as_tensor(np.random.default_rng(0).integers(1, 9, (LABEL_BATCH * 2 + 3, 3)).astype(float))
+    solutions, status = solve_labels(problem, costs)
+    assert torch.equal(solutions, problem.solve(costs).solution)
+    assert status == [Status.OPTIMAL] * len(costs)
+    assert problem.statistics.solves == 2 * len(costs)
+
+
+def test_workers_do_not_change_labels() -> None:
+    costs = torch.as_tensor(np.random.default_rng(0).integers(1, 4, (50, 3)).astype(float))
+    one, two = (solve_labels(Problem(KNAPSACK, sense="max", workers=k), costs)[0] for k in (1, 2))
+    assert torch.equal(one, two)
+
+
+def test_no_costs_give_no_labels() -> None:
+    solutions, status = solve_labels(Problem(KNAPSACK), torch.zeros(0, 3, dtype=torch.float64))
+    assert solutions.shape == (0, 3)
+    assert status == []
+
+
+def test_the_second_time_nothing_is_solved(tmp_path: Path) -> None:
+    first, _ = solve_labels(Problem(KNAPSACK, sense="max"), COSTS, store=tmp_path / "new" / "folder")
+    problem = Problem(KNAPSACK, sense="max", workers=2, on_failure="skip", time_limit=7.0, name="another name")
+    second, status = solve_labels(problem, COSTS, store=tmp_path / "new" / "folder")
+    assert problem.statistics.solves == 0
+    assert torch.equal(first, second)
+    assert status == [Status.OPTIMAL] * 4
+
+
+@pytest.mark.parametrize(
+    ("problem", "costs"),
+    [
+        (Problem(KNAPSACK, sense="max"), COSTS + 1e-12),
+        (Problem(KNAPSACK, sense="max"), COSTS[:3]),
+        (Problem(KNAPSACK, sense="min"), COSTS),
+        (Problem(KNAPSACK.relax(), sense="max"), COSTS),
+        (Problem(KNAPSACK, sense="max", mip_rel_gap=0.5), COSTS),
+        (Problem(KNAPSACK, sense="max", oracle=lambda c: [0.0, 0.0, 1.0]), COSTS),
+    ],
+)
+def test_whatever_labels_depend_on_is_solved_anew(tmp_path: Path, problem: Problem, costs: torch.Tensor) -> None:
+    solve_labels(Problem(KNAPSACK, sense="max"), COSTS, store=tmp_path)
+    solve_labels(problem, costs, store=tmp_path)
+    assert problem.statistics.solves == len(costs)
+
+
+def test_members_of_a_family_are_told_apart(tmp_path: Path) -> None:
+    problem = Problem(FAMILY)
+    costs = torch.ones(2, 2, dtype=torch.float64)
+    one, _ = solve_labels(problem, costs, torch.tensor([1, 3]), store=tmp_path)
+    two, _ = solve_labels(problem, costs, torch.tensor([3, 1]), store=tmp_path)
+    assert problem.statistics.solves == 4
+    assert torch.equal(one, two.flip(0))
+
+
+def test_a_failure_is_named_by_its_row_in_the_data_fresh_or_stored(tmp_path: Path) -> None:
+    members = torch.tensor([1] * (LABEL_BATCH + 2) + [2])
+    costs = torch.ones(len(members), 2, dtype=torch.float64)
+    message = rf"instance {LABEL_BATCH + 2} of the batch \(family member 2\): infeasible"
+    with pytest.raises(SolveError, match=message):
+        solve_labels(Problem(FAMILY), costs, members, store=tmp_path)
+    solve_labels(Problem(FAMILY, on_failure="skip"), costs, members, store=tmp_path)
+    problem = Problem(FAMILY)
+    with pytest.raises(SolveError, match=message):
+        solve_labels(problem, costs, members, store=tmp_path)
+    assert problem.statistics.solves == 0
+
+
+def test_what_cannot_be_solved_at_all_is_stored_with_its_status(tmp_path: Path) -> None:
+    costs, members = torch.ones(3, 2, dtype=torch.float64), torch.tensor([1, 0, 3])
+    for solves in (3, 0):
+        problem = Problem(FAMILY, on_failure="skip")
+        solutions, status = solve_labels(problem, costs, members, store=tmp_path)
+        assert problem.statistics.solves == solves
+        assert status == [Status.OPTIMAL, Status.INFEASIBLE, Status.OPTIMAL]
+        assert torch.isnan(solutions).all(dim=1).tolist() == [False, True, False]
+
+
+def test_what_a_fault_spoiled_is_not_stored(tmp_path: Path) -> None:
+    def flaky(costs: Any) -> Any:
+        raise RuntimeError("out of licences")
+
+    _, status = solve_labels(Problem(KNAPSACK, oracle=flaky, on_failure="skip"), COSTS, store=tmp_path)
+    assert status == [Status.ERROR] * 4
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_a_model_a_name_must_tell_problems_apart(tmp_path: Path) -> None:
+    nameless = Problem(oracle=lambda c: c, dimension=3)
+    with pytest.raises(InputError, match=r"stored labels are told apart by the model; without one, .*name="):
+        solve_labels(nameless, COSTS, store=tmp_path)
+    solve_labels(nameless, COSTS)
+    for solves in (4, 0):
+        named = Problem(oracle=lambda c: c, dimension=3, name="mine")
+        solve_labels(named, COSTS, store=tmp_path)
+        assert named.statistics.solves == solves
+
+
+def test_a_damaged_store_is_named_and_left_alone(tmp_path: Path) -> None:
+    problem = Problem(KNAPSACK)
+    solve_labels(problem, COSTS, store=tmp_path)
+    (path,) = tmp_path.iterdir()
+    content = path.read_bytes()
+    path.write_bytes(content[:-3])
+    with pytest.raises(FileError, match=path.name):
+        solve_labels(problem, COSTS, store=tmp_path)
+    assert path.read_bytes() == content[:-3]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"solutions": torch.zeros(3, 3)}, {"solutions": None}, {"status": ["optimal"] * 3}, {"status": ["fine"] * 4}],
+)
+def test_a_stored_file_with_other_content_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
+    problem = Problem(KNAPSACK)
+    solve_labels(problem, COSTS, store=tmp_path)
+    (path,) = tmp_path.iterdir()
+    save_state(path, load_state(path, kind="labels") | change, kind="labels")
+    with pytest.raises(FileError, match=f"{path.name}: field"):
+        solve_labels(problem, COSTS, store=tmp_path)
