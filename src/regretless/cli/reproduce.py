@@ -1,0 +1,79 @@
+"""``regretless reproduce``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from regretless.cli.show import print_json
+from regretless.experiments.reproduce import Outcome, plan
+from regretless.experiments.reproduce import reproduce as do
+from regretless.experiments.table_text import layout
+from regretless.report import write
+
+
+def reproduce(
+    group: Annotated[str, typer.Argument(help="knapsack, energy, matching, all, or smoke (embedded data).")],
+    methods: Annotated[str | None, typer.Option(help="Only these methods, with commas between them.")] = None,
+    seeds: Annotated[int, typer.Option(help="Runs of each method, seeds 0, 1, ...")] = 10,
+    workers: Annotated[int, typer.Option(help="Processes.")] = 2,
+    init: Annotated[str, typer.Option(help="First weights: random (by seed) or shared by all seeds.")] = "random",
+    engine: Annotated[
+        str, typer.Option(help="oracle (special, exact), or highs: times of the generic MILP, few epochs.")
+    ] = "oracle",
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data, in place of the paper's.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder of results; runs in it are not done again.")] = Path("results"),
+    json: Annotated[bool, typer.Option("--json", help="Print figures as JSON, and no progress.")] = False,
+) -> None:
+    """Do every run behind the paper's tables and figures, and set ours beside the published.
+
+    Stopped or killed at any moment, the same command goes on from the last epoch.
+    """
+    chosen = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
+    specs = plan(group, methods=chosen, seeds=seeds, init=init, engine=engine, epochs=epochs)
+    outcome = do(group, specs, out, workers=workers, stream=None if json else sys.stderr)
+    page = write(out, out / "report.html")
+    if json:
+        print_json(_summary(outcome, out, page))
+    else:
+        _print(outcome, out, page)
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+def _print(outcome: Outcome, out: Path, page: Path) -> None:
+    for table in outcome.tables:
+        rows = [row for row in table.rows if "ratio" in row or (row["metric"] == "regret" and row["seeds"])]
+        if rows:
+            print(f"{table.about['title']}\n{_aligned(layout(rows))}\n")
+    for result in outcome.failed:
+        print(f"failed: {result.spec.problem}, {result.spec.method}, seed {result.spec.seed}: {result.error}")
+    outside = sum(len(table.outside) for table in outcome.tables)
+    print(f"* outside the tolerance: {outside} cells. {len(outcome.results)} runs, tables and figures in {out}")
+    print(f"report: {page}")
+
+
+def _aligned(cells: list[list[str]]) -> str:
+    """Columns side by side, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in cells
+    )
+
+
+def _summary(outcome: Outcome, out: Path, page: Path) -> dict[str, Any]:
+    return {
+        "results": str(out / "results.csv"),
+        "report": str(page),
+        "runs": len(outcome.results),
+        "failed": [result.row() for result in outcome.failed],
+        "tables": {table.about["name"]: table.rows for table in outcome.tables},
+        "figures": outcome.figures,
+    }
