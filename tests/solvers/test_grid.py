@@ -132,6 +132,21 @@ UNBOUNDED = {
 }
 
 
+# HiGHS 1.14 by itself calls the first two infeasible.
+FRACTIONAL = [
+    (MILP([[1.0, -1.0]], 0.0, 1.0, lower=[0.5, 0.0], upper=[1.5, 0.4]), [-2.0, 2.0], [1.0, 0.0]),
+    (MILP([[1.0, 2.0]], row_upper=2.0, lower=[0.0, 0.5], upper=[1.0, 3.5]), [-2.0, 2.0], [0.0, 1.0]),
+    (MILP([[1.0, 1.0]], row_lower=-1.0, lower=[-1.5, -0.5], upper=[2.5, 0.5]), [1.0, 1.0], [-1.0, 0.0]),
+]
+
+
+@pytest.mark.parametrize(("milp", "objective", "optimum"), FRACTIONAL)
+@pytest.mark.parametrize("engine", names())
+def test_whole_variables_may_have_bounds_that_are_not_whole(engine, milp, objective, optimum):
+    _needs(engine)
+    assert make_engine(engine, milp).solve(np.array(objective)).x.tolist() == optimum
+
+
 @pytest.mark.parametrize("name", INFEASIBLE)
 @pytest.mark.parametrize("engine", names())
 def test_an_infeasible_model_is_infeasible_everywhere(engine, name):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.milp import MILP, Floats
+from regretless.milp import MILP, TOLERANCE, Floats
 from regretless.optional import need
 from regretless.solvers.engine import Outcome, snapped, told_apart
 from regretless.types import Status
@@ -58,7 +58,11 @@ class HighsEngine:
         lp = highspy.HighsLp()
         lp.num_col_, lp.num_row_ = milp.n, milp.A.shape[0]
         lp.col_cost_ = np.zeros(milp.n)
-        lp.col_lower_, lp.col_upper_ = milp.lower, milp.upper
+        # HiGHS 1.14 calls some feasible models infeasible where a whole variable has bounds that are not whole.
+        lower = np.where(milp.integer, np.ceil(milp.lower - TOLERANCE), milp.lower)
+        upper = np.where(milp.integer, np.floor(milp.upper + TOLERANCE), milp.upper)
+        self._empty = bool((lower > upper).any())
+        lp.col_lower_, lp.col_upper_ = (milp.lower, milp.upper) if self._empty else (lower, upper)
         lp.row_lower_, lp.row_upper_ = milp.row_lower, milp.row_upper
         lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
         lp.a_matrix_.start_ = columns.indptr.astype(np.int32)
@@ -72,6 +76,8 @@ class HighsEngine:
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
         """Minimise ``objective . x``."""
+        if self._empty:
+            return Outcome(None, Status.INFEASIBLE, np.inf, "the bounds of a whole variable hold no whole number")
         highs, highspy = self._highs, self._highspy
         if not self.warm:
             highs.clearSolver()
