@@ -86,6 +86,11 @@ class BarrierProgram:
         """Follow the embedding down to the cut-off, then move to the exact point of the central path there."""
         start, status = solve_self_dual(form, c, cutoff=self.cutoff)
         point, done = follow(form, c, 0.0, self.cutoff, start)
+        if not bool(done.all()):
+            # Without a minimum at the cut-off: only the end of the path tells whether the costs have no optimum at all.
+            lost = (~done).nonzero()[:, 0]
+            for row, end in zip(lost.tolist(), solve_self_dual(form, c[lost])[1], strict=True):
+                status[row] = end
         text = "the barrier has no minimum; give every variable finite bounds"
         return _smooth(form, point, point.curvature(), done, status, text)
 
