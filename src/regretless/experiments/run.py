@@ -64,20 +64,23 @@ def run(
         loaded = load_problem(spec, workers=workers, store=store)
     row = methods.method(spec.method)
     model = loaded.model(0 if spec.init == "shared" else spec.seed)
-    loss = methods.make_loss(spec.method, loaded.problem, loaded.train, seed=spec.seed, **spec.settings)
     start = time.perf_counter()
-    fitted = fit(
-        model,
-        loss,
-        loaded.train,
-        epochs=spec.epochs,
-        lr=spec.lr,
-        batch_size=spec.batch_size or row.batch_size or loaded.batch_size,
-        seed=spec.seed,
-        callbacks=_callbacks(spec, loaded),
-        checkpoint=folder / "checkpoint.safetensors",
-        progress=progress,
-    )
+    if row.search is not None:
+        settings = methods.chosen(spec.method, spec.settings)
+        fitted = row.search(model, loaded.problem, loaded.train, seed=spec.seed, progress=progress, **settings)
+    else:
+        fitted = fit(
+            model,
+            methods.make_loss(spec.method, loaded.problem, loaded.train, seed=spec.seed, **spec.settings),
+            loaded.train,
+            epochs=spec.epochs,
+            lr=spec.lr,
+            batch_size=spec.batch_size or row.batch_size or loaded.batch_size,
+            seed=spec.seed,
+            callbacks=_callbacks(spec, loaded),
+            checkpoint=folder / "checkpoint.safetensors",
+            progress=progress,
+        )
     seconds = time.perf_counter() - start
     result = evaluate(model, loaded.test, loaded.problem)
     history = fitted.history

@@ -4,6 +4,8 @@ from regretless.losses.base import Loss
 from regretless.losses.blackbox import Blackbox
 from regretless.losses.contrastive import MAP, NCE
 from regretless.losses.expected_regret import ExpectedRegret
+from regretless.losses.interior import Interior
+from regretless.losses.qptl import QPTL
 from regretless.losses.ranking import Listwise, Pairwise, PairwiseDifference, Pointwise
 from regretless.losses.spo import SPOPlus
 from regretless.losses.two_stage import TwoStage
@@ -11,8 +13,10 @@ from regretless.losses.two_stage import TwoStage
 __all__ = [
     "MAP",
     "NCE",
+    "QPTL",
     "Blackbox",
     "ExpectedRegret",
+    "Interior",
     "Listwise",
     "Loss",
     "Pairwise",

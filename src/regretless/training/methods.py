@@ -12,8 +12,10 @@ from regretless.errors import InputError
 from regretless.losses import (
     MAP,
     NCE,
+    QPTL,
     Blackbox,
     ExpectedRegret,
+    Interior,
     Listwise,
     Loss,
     Pairwise,
@@ -23,6 +25,9 @@ from regretless.losses import (
     TwoStage,
 )
 from regretless.problem import Oracle, Problem
+from regretless.relaxation.linear import LinearRelaxation
+from regretless.training.direct import direct
+from regretless.training.fit import Fitted
 
 CACHE_SETTINGS = ("p_solve", "grow_at", "capacity", "evict", "policy")
 
@@ -37,6 +42,7 @@ class Method:
         cached: whether the oracle is a solution cache around the problem.
         options: settings of the loss and their defaults.
         batch_size: instances a step, where the method differs from its problem.
+        search: trains by itself where the method has no loss: ``(model, problem, train, seed=, **options) -> Fitted``.
     """
 
     summary: str
@@ -44,6 +50,7 @@ class Method:
     cached: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     batch_size: int | None = None
+    search: Callable[..., Fitted] | None = None
 
 
 def _contrastive(loss: type[NCE] | type[MAP], cost: str) -> Callable[..., Loss]:
@@ -53,10 +60,19 @@ def _contrastive(loss: type[NCE] | type[MAP], cost: str) -> Callable[..., Loss]:
     return build
 
 
+def _spo_relax(problem: Problem) -> Loss:
+    return SPOPlus(LinearRelaxation(problem))
+
+
 TABLE: dict[str, Method] = {
     "two-stage": Method("prediction error, then solve", TwoStage, options={"criterion": "mse"}, batch_size=1),
     "spo": Method("SPO+, one solve an instance and step", SPOPlus),
     "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
+    "spo-relax": Method("SPO+ with the linear relaxation as oracle", _spo_relax),
+    "qptl": Method("regret through a quadratic relaxation", QPTL, options={"tau": 1.0}),
+    "interior": Method(
+        "regret through a log-barrier relaxation", Interior, options={"cutoff": 0.1, "damping": 0.0}
+    ),
     "spo-cache": Method("SPO+ over the solution cache", SPOPlus, cached=True),
     "blackbox-cache": Method("Blackbox over the solution cache", Blackbox, cached=True, options={"lambda_": 1.0}),
     "nce-c": Method("NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}),
@@ -75,6 +91,12 @@ TABLE: dict[str, Method] = {
     "pairwise": Method("ranking: the best leads every other", Pairwise, cached=True, options={"margin": 0.0}),
     "pairwise-difference": Method("ranking: match the lead of the best", PairwiseDifference, cached=True),
     "listwise": Method("ranking: match the distribution", Listwise, cached=True, options={"temperature": 0.1}),
+    "direct": Method(
+        "exact training regret by CMA-ES, for small models",
+        TwoStage,
+        options={"generations": 150, "population": None, "sigma": 0.5},
+        search=direct,
+    ),
 }
 
 
@@ -104,14 +126,22 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
     ['select']
     """
     row = method(name)
+    options = chosen(name, settings)
+    if row.search is not None:
+        raise InputError(f"method {name!r} has no loss: it searches by itself")
+    oracle: Oracle = problem
+    if row.cached:
+        of_cache = {key: settings[key] for key in CACHE_SETTINGS if key in settings}
+        oracle = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, **of_cache)
+    return row.build(oracle, **options)
+
+
+def chosen(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a method with the user's settings put in; an unknown one is an error that lists the known."""
+    row = method(name)
     allowed = [*row.options, *(CACHE_SETTINGS if row.cached else ())]
     unknown = [key for key in settings if key not in allowed]
     if unknown:
         known = f"its settings are {', '.join(allowed)}" if allowed else "it has no settings"
         raise InputError(f"method {name!r} does not know {unknown[0]!r}: {known}")
-    oracle: Oracle = problem
-    if row.cached:
-        of_cache = {key: settings[key] for key in CACHE_SETTINGS if key in settings}
-        oracle = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, **of_cache)
-    options = dict(row.options) | {key: value for key, value in settings.items() if key in row.options}
-    return row.build(oracle, **options)
+    return dict(row.options) | {key: value for key, value in settings.items() if key in row.options}

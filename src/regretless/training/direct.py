@@ -1,0 +1,159 @@
+"""Direct minimisation of the exact training regret, with no gradient, for models with few parameters."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.optional import need
+from regretless.problem import Problem, refuse_failures
+from regretless.progress import track
+from regretless.training.evaluate import evaluate, predict
+from regretless.training.fit import Fitted, Interrupted
+from regretless.training.history import History
+from regretless.training.interrupt import Interruption
+
+MOST_PARAMETERS = 1000
+
+
+def direct(
+    model: nn.Module,
+    problem: Problem,
+    train: Dataset,
+    *,
+    generations: int = 150,
+    population: int | None = None,
+    sigma: float = 0.5,
+    validation: Dataset | None = None,
+    patience: int = 40,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Fitted:
+    r"""Minimise the mean exact regret on the training data by CMA-ES, starting from the model's own weights.
+
+    .. math:: \min_w \frac{1}{n} \sum_i f(v^*(m(w, x_i)), c_i)
+
+    It needs no gradient and no surrogate, so it shows how low the regret of a model class can be; from trained weights it
+    polishes them. It costs one exact solve an instance and candidate, so it wants a fast oracle and few parameters.
+
+    Args:
+        model: with at most 1000 parameters; changed in place.
+        problem: solves exactly.
+        train: what to learn from.
+        generations: of the search.
+        population: candidates a generation; ``None`` for the search's own rule.
+        sigma: first step size, relative to the size of the first weights (at least 1 where they are zero).
+        validation: its exact regret picks the weights that are kept; without it, the last mean is.
+        patience: generations without a better validation regret before the search ends.
+        seed: of the search.
+        progress: show a bar; by default on a terminal.
+
+    Raises:
+        InputError: the model has too many parameters.
+        MissingDependencyError: the package ``cma`` is not installed.
+    """
+    cma = need("cma", pip="cma", why="minimise regret directly")
+    first = parameters_to_vector(model.parameters()).detach().to(torch.float64)
+    if not 0 < len(first) <= MOST_PARAMETERS:
+        raise InputError(f"direct search takes models of 1 to {MOST_PARAMETERS} parameters, got {len(first)}")
+    if generations < 1 or not sigma > 0 or patience < 1:
+        raise InputError(
+            f"need generations >= 1, sigma > 0, patience >= 1, got {generations}, {sigma} and {patience}"
+        )
+    size = float(first.square().mean().sqrt()) or 1.0
+    options: dict[str, Any] = {"seed": seed + 1, "verbose": -9, "maxiter": generations}  # cma takes 0 as "by the clock"
+    if population is not None:
+        options["popsize"] = population
+    search = cma.CMAEvolutionStrategy(first.numpy(), sigma * size, options)
+    return _search(search, model, problem, train, validation, generations, patience, progress)
+
+
+def _search(
+    search: Any,
+    model: nn.Module,
+    problem: Problem,
+    train: Dataset,
+    validation: Dataset | None,
+    generations: int,
+    patience: int,
+    progress: bool | None,
+) -> Fitted:
+    history = History()
+    best, since, kept = math.inf, 0, np.asarray(search.mean)
+    reason = f"all {generations} generations done"
+    with Interruption() as interruption:
+        for generation in track(range(generations), total=generations, label="direct search", show=progress):
+            row = _generation(search, model, problem, train, generation)
+            if validation is None:
+                kept = np.asarray(search.mean)
+            else:
+                _put(model, np.asarray(search.mean))
+                row["validation_regret"] = row["regret"] = evaluate(model, validation, problem).regret
+                if row["regret"] < best:
+                    best, since, kept = row["regret"], 0, np.asarray(search.mean)
+                else:
+                    since += 1
+            history.append(row)
+            if interruption.wanted:
+                _put(model, kept)
+                raise Interrupted(f"{interruption.wanted}: direct search ended after generation {generation + 1}")
+            if since >= patience:
+                reason = f"no better validation regret than {best:.6g} for {patience} generations"
+                break
+            if search.stop():
+                reason = f"the search has converged: {', '.join(search.stop())}"
+                break
+    _put(model, kept)
+    return Fitted(model, history, reason)
+
+
+def _generation(search: Any, model: nn.Module, problem: Problem, train: Dataset, generation: int) -> dict[str, Any]:
+    start = time.perf_counter()
+    used = problem.statistics
+    before = (used.seconds, used.solves, used.not_optimal)
+    candidates = search.ask()
+    values = _mean_costs(model, problem, train, candidates)
+    search.tell(candidates, values)
+    return {
+        "epoch": generation + 1,
+        "loss": float(min(values)),
+        "seconds": time.perf_counter() - start,
+        "solver_seconds": used.seconds - before[0],
+        "solves": used.solves - before[1],
+        "not_optimal": used.not_optimal - before[2],
+        "lookups": 0,
+        "cache_size": None,
+    }
+
+
+def _mean_costs(
+    model: nn.Module, problem: Problem, train: Dataset, candidates: list[NDArray[np.float64]]
+) -> list[float]:
+    """Mean regret of every candidate: all their predictions are solved as one batch."""
+    predicted = []
+    for candidate in candidates:
+        _put(model, candidate)
+        predicted.append(predict(model, train.features).to(torch.float64))
+    ids = None if train.instance is None else train.instance.repeat(len(candidates))
+    stacked = torch.cat(predicted)
+    # A candidate that overshoots is a bad candidate, not an error.
+    finite = torch.isfinite(stacked).all(dim=1)
+    solved = problem.attempt(problem.inward(torch.where(finite[:, None], stacked, torch.zeros_like(stacked))), ids)
+    refuse_failures(solved, ids)
+    costs = problem.inward(train.costs)
+    regrets: Tensor = (costs * (solved.solution.view(len(candidates), *train.solutions.shape) - train.solutions)).sum(2)
+    return [float(value) for value in regrets.mean(dim=1)]
+
+
+def _put(model: nn.Module, weights: NDArray[np.float64]) -> None:
+    like = next(model.parameters())
+    vector_to_parameters(torch.as_tensor(weights).to(like), model.parameters())
