@@ -1,0 +1,123 @@
+"""The library runs with numpy, scipy and torch alone, as on a GPU machine with no solver."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+# What torch itself requires may be there; everything else that is not in the standard library is refused.
+BLOCKER = """
+import sys
+from importlib.abc import MetaPathFinder
+
+ALLOWED = {
+    "numpy", "scipy", "torch", "torchgen", "functorch", "regretless",
+    "filelock", "typing_extensions", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec", "setuptools",
+} | set(sys.stdlib_module_names)
+
+START = set(sys.modules)  # start-up files of the environment may have loaded their own
+
+def foreign(name):
+    top = name.partition(".")[0]
+    return top not in ALLOWED and not top.startswith(("_", "sitecustomize", "usercustomize"))
+
+class Refuse(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if foreign(name):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return None
+
+sys.meta_path.insert(0, Refuse())
+"""
+
+# One process does it all: starting torch is most of the time.
+SCRIPT = """
+import importlib, json, random, tempfile
+from pathlib import Path
+
+report = {}
+EXTRAS = ("highspy", "safetensors", "typer", "rich", "sklearn", "pandas", "matplotlib", "numba", "optuna", "ortools")
+report["blocked"] = [name for name in EXTRAS if foreign(name)]
+
+import numpy, torch
+
+def state():
+    generators = torch.random.get_rng_state().tolist(), numpy.random.get_state()[1].tolist(), random.getstate()
+    return generators, torch.get_num_threads(), torch.get_default_dtype()
+
+before = state()
+import regretless as rl
+report["side effect"] = state() != before
+
+root = Path(rl.__file__).parent
+names = [".".join(("regretless", *path.relative_to(root).with_suffix("").parts)) for path in root.rglob("*.py")]
+names = [name.removesuffix(".__init__") for name in names if not name.endswith("__main__")]
+report["modules"] = names = [name for name in names if not name.startswith("regretless.cli")]
+report["failed"] = {}
+for name in names:
+    try:
+        importlib.import_module(name)
+    except ImportError as error:
+        report["failed"][name] = str(error)
+report["foreign"] = [name for name in sys.modules if foreign(name) and name not in START]
+
+def cheapest(costs):
+    return costs == costs.min()
+
+data = rl.Dataset.solve(rl.Problem(oracle=cheapest, dimension=3), torch.randn(8, 2), torch.rand(8, 3))
+report["solved"] = data.solutions.sum().item()
+
+from regretless.storage import save_state
+model = rl.Problem(rl.MILP([[3.0, 4.0, 5.0]], row_upper=7.0), sense="max", workers=2)
+calls = {
+    "solve": lambda: model.solve([[4.0, 5.0, 6.0]] * 3),
+    "labels": lambda: rl.Dataset.solve(model, torch.zeros(2, 1), torch.ones(2, 3)),
+    "save": lambda: save_state(Path(tempfile.gettempdir()) / "never written", {}, kind="test"),
+}
+for name, call in calls.items():
+    try:
+        call()
+    except rl.MissingDependencyError as error:
+        report[name] = str(error)
+print(json.dumps(report))
+"""
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    """What happens where only numpy, scipy and torch can be imported."""
+    command = [sys.executable, "-c", BLOCKER + SCRIPT]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_every_module_but_the_command_line_can_be_imported(report: dict[str, Any]) -> None:
+    assert len(report["blocked"]) == 10
+    assert {"regretless.problem", "regretless.solvers.highs", "regretless.storage"} <= set(report["modules"])
+    assert report["failed"] == {}
+    assert report["foreign"] == []
+
+
+def test_a_function_needs_nothing_else(report: dict[str, Any]) -> None:
+    assert report["solved"] == 8.0
+
+
+def test_a_missing_solver_is_raised_with_its_pip_line_wherever_it_is_needed(report: dict[str, Any]) -> None:
+    for door in ("solve", "labels"):
+        assert "the package 'highspy' is needed to solve models with HiGHS" in report[door]
+        assert report[door].endswith("install it with: pip install 'highspy<1.15'")
+
+
+def test_missing_file_support_is_raised_with_its_pip_line(report: dict[str, Any]) -> None:
+    assert "the package 'safetensors' is needed to write caches and checkpoints" in report["save"]
+    assert report["save"].endswith("install it with: pip install 'safetensors'")
+
+
+def test_importing_changes_no_generator_and_no_setting(report: dict[str, Any]) -> None:
+    assert report["side effect"] is False
