@@ -63,7 +63,11 @@ for name in names:
         importlib.import_module(name)
     except ImportError as error:
         report["failed"][name] = str(error)
-report["foreign"] = [name for name in sys.modules if foreign(name) and name not in START]
+# compiled modules make some without a file
+report["foreign"] = [
+    name for name, module in sys.modules.items()
+    if foreign(name) and name not in START and getattr(module, "__spec__", None) is not None
+]
 
 def cheapest(costs):
     return costs == costs.min()
