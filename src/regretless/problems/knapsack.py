@@ -36,47 +36,49 @@ class KnapsackOracle:
     def __init__(self, weights: ArrayLike, capacity: float) -> None:
         self.weights, self.capacity = _whole(weights, capacity)
         distinct = np.unique(self.weights)
-        members = [np.flatnonzero(self.weights == weight) for weight in distinct]
+        classes = [np.flatnonzero(self.weights == weight) for weight in distinct]
         # The largest class comes last: it is filled greedily, so its counts need not be enumerated.
-        order = sorted(range(len(distinct)), key=lambda k: len(members[k]))
-        self._members = [torch.from_numpy(members[k]) for k in order]
-        sizes = [min(len(members[k]), self.capacity // int(distinct[k])) for k in order]
-        self._counts: Tensor | None = None
-        if math.prod(size + 1 for size in sizes[:-1]) <= MOST_COMBINATIONS:
-            grid = np.array(list(itertools.product(*(range(size + 1) for size in sizes[:-1]))), dtype=np.int64)
-            grid = grid.reshape(-1, len(sizes) - 1)
-            left = self.capacity - grid @ distinct[order[:-1]]
-            last = np.minimum(left // distinct[order[-1]], sizes[-1])[:, None]
-            self._counts = torch.from_numpy(np.concatenate([grid, last], axis=1)[left >= 0].T.copy())
+        order = sorted(range(len(distinct)), key=lambda k: len(classes[k]))
+        most = max(len(members) for members in classes)
+        # One row a class, padded with the position of an item of no value behind the last one: one sort serves all.
+        padded = np.full((len(classes), most), len(self.weights))
+        for row, k in enumerate(order):
+            padded[row, : len(classes[k])] = classes[k]
+        self._members = torch.from_numpy(padded)
+        self._counts = _combinations(distinct[order], [len(classes[k]) for k in order], self.capacity)
+        if self._counts is not None:
+            # Where the sum of the best k members of class j stands in the flattened running sums.
+            self._places = (self._counts + torch.arange(len(classes))[:, None] * (most + 1)).flatten()
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, n)`` minimising costs; see ``regretless.types.Backend``."""
         value = -costs.to(torch.float64)
         if self._counts is None:
             return Solved(self._programme(value))
-        block = max(1, BLOCK_VALUES // self._counts.shape[1])
+        self._to(value.device)
+        block = max(1, BLOCK_VALUES // self._counts.numel())
         if len(value) <= block:
             return Solved(self._by_counts(value, self._counts))
         return Solved(torch.cat([self._by_counts(part, self._counts) for part in torch.split(value, block)]))
 
+    def _to(self, device: torch.device) -> None:
+        if self._members.device != device:
+            self._members, self._places = self._members.to(device), self._places.to(device)
+            self._counts = None if self._counts is None else self._counts.to(device)
+
     def _by_counts(self, value: Tensor, counts: Tensor) -> Tensor:
-        if counts.device != value.device:
-            counts = self._counts = counts.to(value.device)
-            self._members = [members.to(value.device) for members in self._members]
-        worth = value.clamp(min=0.0)  # an item that costs is never taken; counting it as zero keeps sums monotone
-        total, ranked = None, []
-        for members, count in zip(self._members, counts, strict=True):
-            best, order = worth[:, members].sort(dim=1, descending=True, stable=True)
-            sums = torch.nn.functional.pad(best.cumsum(dim=1), (1, 0)).index_select(1, count)
-            total = sums if total is None else total.add_(sums)
-            ranked.append(order)
-        assert total is not None
-        chosen = counts[:, total.argmax(dim=1)]
-        solution = torch.zeros_like(value)
-        for members, count, order in zip(self._members, chosen, ranked, strict=True):
-            taken = (torch.arange(len(members), device=value.device) < count[:, None]).to(value.dtype)
-            solution.scatter_(1, members[order], taken)
-        return solution * (value > 0)
+        batch, (classes, most) = len(value), self._members.shape
+        # An item that costs is never taken; counting it as zero keeps sums monotone, and it is dropped at the end.
+        worth = torch.nn.functional.pad(value.clamp(min=0.0), (0, 1))
+        best, order = worth[:, self._members].sort(dim=2, descending=True, stable=True)
+        sums = torch.nn.functional.pad(best.cumsum(dim=2), (1, 0)).view(batch, -1)
+        total = sums.index_select(1, self._places).view(batch, classes, -1).sum(dim=1)
+        chosen = counts.index_select(1, total.argmax(dim=1)).T
+        taken = torch.arange(most, device=value.device) < chosen[:, :, None]
+        items = self._members.expand(batch, -1, -1).gather(2, order)
+        solution = torch.zeros_like(worth)
+        solution.scatter_(1, items.view(batch, -1), taken.reshape(batch, -1).to(worth.dtype))
+        return solution[:, :-1] * (value > 0)
 
     def _programme(self, value: Tensor) -> Tensor:
         """Dynamic programme over the capacity: ``best[b]`` after each item, and whether the item was taken at b."""
@@ -97,6 +99,18 @@ class KnapsackOracle:
             solution[:, item] = take.to(value.dtype)
             left = left - take * int(self.weights[item])
         return solution
+
+
+def _combinations(weights: NDArray[np.int64], sizes: list[int], capacity: int) -> Tensor | None:
+    """All counts ``(classes, combinations)`` that fit and cannot take more of the last class; ``None`` if too many."""
+    most = [min(size, capacity // int(weight)) for size, weight in zip(sizes, weights, strict=True)]
+    if math.prod(count + 1 for count in most[:-1]) > MOST_COMBINATIONS:
+        return None
+    grid = np.array(list(itertools.product(*(range(count + 1) for count in most[:-1]))), dtype=np.int64)
+    grid = grid.reshape(-1, len(most) - 1)
+    left = capacity - grid @ weights[:-1]
+    last = np.minimum(left // weights[-1], most[-1])[:, None]
+    return torch.from_numpy(np.concatenate([grid, last], axis=1)[left >= 0].T.copy())
 
 
 def knapsack_milp(weights: ArrayLike, capacity: float) -> MILP:
