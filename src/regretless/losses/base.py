@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.problem import Oracle, Problem
 
@@ -58,6 +59,8 @@ class Loss(nn.Module, ABC):
             predicted, true = problem.inward(predicted), problem.inward(true)
         self._forget()
         losses = self.each(predicted, true, solution, instance)
+        if self._left_out is not None:
+            losses = losses.masked_fill(self._left_out, 0.0)
         if self.reduction == "none":
             return losses
         if self.reduction == "sum":
@@ -78,8 +81,8 @@ class Loss(nn.Module, ABC):
     ) -> list[Tensor]:
         """Ask the oracle at detached costs.
 
-        An instance that the oracle leaves out (``on_failure="skip"``) gets the true optimum as its answer, which makes
-        its loss and gradient zero, and is not counted in the mean.
+        An instance that the oracle leaves out (``on_failure="skip"``) gets the true optimum as its answer, so that no
+        NaN comes near a gradient; its loss is zero and is not counted in the mean.
         """
         assert self.oracle is not None
         with torch.no_grad():
@@ -92,16 +95,25 @@ class Loss(nn.Module, ABC):
                 answers = [torch.where(left_out[:, None], solution, answer) for answer in answers]
             return answers
 
+    def grow(self, cache: SolutionCache, query: Tensor, predicted: Tensor, instance: Tensor | None) -> None:
+        """Flip the cache's coins and grow S, for losses that look at S itself.
+
+        An instance that the cache wants left out (``on_failure="skip"``) has no loss and is not counted in the mean.
+        """
+        _, failed = cache.grow([query], predicted, instance)
+        if failed is not None and cache.problem.on_failure == "skip":
+            self._left_out = torch.zeros(len(query), dtype=torch.bool, device=query.device)
+            self._left_out[failed] = True
+
     def _check(self, predicted: Tensor, true: Tensor, solution: Tensor, problem: Problem | None) -> None:
-        d = predicted.shape[-1] if problem is None else problem.dimension
-        if predicted.ndim != 2 or predicted.shape[1] != d:
+        if predicted.ndim != 2 or (problem is not None and predicted.shape[1] != problem.dimension):
+            d = "d" if problem is None else problem.dimension
             raise InputError(f"predicted must have shape (batch, {d}), got {tuple(predicted.shape)}")
         if true.shape != predicted.shape:
             raise InputError(
                 f"true must have the shape of predicted, {tuple(predicted.shape)}, got {tuple(true.shape)}"
             )
-        wanted = (len(predicted), d if problem is None else problem.width)
-        if problem is not None and solution.shape != wanted:
+        if problem is not None and solution.shape != (wanted := (len(predicted), problem.width)):
             raise InputError(f"solution must have shape {wanted}, got {tuple(solution.shape)}")
 
 

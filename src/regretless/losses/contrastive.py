@@ -60,7 +60,7 @@ class NCE(Loss):
     def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Margins ``(batch,)`` of the true optimum over the mean of S at ``c~``."""
         c = transformed(self.cost, predicted, true)
-        self.cache.grow([c], predicted, instance)
+        self.grow(self.cache, c, predicted, instance)
         store = self.cache.store
         store.to(c.device)
         if len(store) == 0:
@@ -125,7 +125,7 @@ class MAP(Loss):
             return dot(c, solution - chosen)
         cache = self.oracle
         assert isinstance(cache, SolutionCache)
-        cache.grow([query], predicted, instance)
+        self.grow(cache, query, predicted, instance)
         (chosen,) = cache.look_up([query.detach()], instance, self.objective)
         return self.objective(solution, c) - self.objective(chosen, c)
 

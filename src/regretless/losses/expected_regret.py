@@ -72,7 +72,7 @@ class ExpectedRegret(Loss):
 
     def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Expected regrets ``(batch,)`` over S."""
-        self.cache.grow([predicted], predicted, instance)
+        self.grow(self.cache, predicted, predicted, instance)
         store = self.cache.store
         store.to(predicted.device)
         if len(store) == 0:

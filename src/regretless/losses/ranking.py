@@ -21,7 +21,7 @@ class _Ranking(Loss):
 
     def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Losses ``(batch,)`` over the members of S that serve each instance."""
-        self.cache.grow([predicted], predicted, instance)
+        self.grow(self.cache, predicted, predicted, instance)
         store = self.cache.store
         store.to(predicted.device)
         if len(store) == 0:

@@ -47,9 +47,8 @@ class TwoStage(Loss):
         """Errors ``(batch,)``, each the mean over its costs."""
         if self.criterion == "mse":
             return (predicted - true).square().mean(dim=1)
-        inside = predicted.detach()
-        if bool((inside < 0).any()) or bool((inside > 1).any()):
-            raise InputError(
-                f"criterion 'bce' needs predictions between 0 and 1, got {float(inside.min())} .. {float(inside.max())}"
-            )
+        for what, values in (("predictions", predicted.detach()), ("labels", true)):
+            if not bool(((values >= 0) & (values <= 1)).all()):  # so written, NaN is refused as well
+                low, high = float(values.min()), float(values.max())
+                raise InputError(f"criterion 'bce' needs {what} between 0 and 1, got {low} .. {high}")
         return torch.nn.functional.binary_cross_entropy(predicted, true, reduction="none").mean(dim=1)

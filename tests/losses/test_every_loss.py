@@ -1,0 +1,443 @@
+"""What every loss promises, proven for each row of one table. A new loss is one more row."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from regretless.cache import SolutionCache
+from regretless.data import Dataset
+from regretless.errors import InputError, SolveError
+from regretless.losses import (
+    MAP,
+    NCE,
+    Blackbox,
+    ExpectedRegret,
+    Listwise,
+    Loss,
+    Pairwise,
+    PairwiseDifference,
+    Pointwise,
+    SPOPlus,
+    TwoStage,
+)
+from regretless.losses.interior import Interior
+from regretless.losses.qptl import QPTL
+from regretless.problem import Oracle
+from regretless.training import fit
+from regretless.types import Solved, Status
+
+from .tiny import KINDS, Batch, Kind, batch, best, cache, members, value_and_gradient
+
+COSTS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "c_hat": lambda p, c: p,
+    "c_hat-c": lambda p, c: p - c,
+    "2c_hat-c": lambda p, c: 2 * p - c,
+}
+FACTOR = {"c_hat": 1.0, "c_hat-c": 1.0, "2c_hat-c": 2.0}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A loss: how it is built on an oracle, its value and gradient by definition, and what is true of it.
+
+    Attributes:
+        build: ``(oracle, **reduction) -> Loss``.
+        by_definition: ``(predicted, true, solution, S or V) -> value, gradient`` of one instance, minimising.
+        needs: the oracle it takes: ``"any"``, ``"cache"``, ``"problem"`` or ``"none"``.
+        differentiable: whether finite differences give its gradient at almost every point.
+        solves: exact solves an instance where the oracle is the problem.
+        tolerance: of comparisons; looser where an iterative method is inside.
+    """
+
+    build: Callable[..., Loss]
+    by_definition: Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]] | None = None
+    needs: str = "cache"
+    differentiable: bool = True
+    solves: int = 1
+    tolerance: float = 1e-9
+
+
+def nce(cost: str, over: str = "mean") -> Row:
+    def by_definition(p, c, v, members):
+        margins = (v - members) @ COSTS[cost](p, c)
+        gradient = FACTOR[cost] * (v - members)
+        return (margins.mean(), gradient.mean(0)) if over == "mean" else (margins.sum(), gradient.sum(0))
+
+    return Row(lambda oracle, **o: NCE(oracle, cost=cost, over=over, **o), by_definition)
+
+
+def map_(cost: str, select: str = "shifted") -> Row:
+    def by_definition(p, c, v, members):
+        shifted = COSTS[cost](p, c)
+        chosen = best(members, shifted if select == "shifted" else p)
+        return (v - chosen) @ shifted, FACTOR[cost] * (v - chosen)
+
+    return Row(lambda oracle, **o: MAP(oracle, cost=cost, select=select, **o), by_definition, needs="any")
+
+
+def spo(p, c, v, members):
+    chosen = best(members, 2 * p - c)
+    return (2 * p - c) @ (v - chosen), 2 * (v - chosen)
+
+
+def blackbox(lambda_: float):
+    def by_definition(p, c, v, members):
+        here, there = best(members, p), best(members, p + lambda_ * c)
+        return c @ (here - v), (there - here) / lambda_
+
+    return by_definition
+
+
+def two_stage(p, c, v, members):
+    return (p - c).square().mean(), 2 * (p - c) / len(p)
+
+
+def soft(p, c, v, members):
+    probability = torch.softmax(-(members @ p) / 0.7, dim=0)
+    values = members @ c
+    expected = probability @ values
+    return expected - v @ c, -((probability * (values - expected)) @ members) / 0.7
+
+
+TABLE: dict[str, Row] = {
+    "two-stage": Row(lambda _, **o: TwoStage(**o), two_stage, needs="none", solves=0),
+    "spo": Row(SPOPlus, spo, needs="any"),
+    "blackbox": Row(Blackbox, blackbox(1.0), needs="any", differentiable=False, solves=2),
+    "blackbox 3": Row(
+        lambda oracle, **o: Blackbox(oracle, lambda_=3.0, **o), blackbox(3.0), "any", differentiable=False, solves=2
+    ),
+    "nce-c": nce("c_hat"),
+    "nce-dc": nce("c_hat-c"),
+    "nce-2c": nce("2c_hat-c"),
+    "nce-c sum": nce("c_hat", "sum"),
+    "map-c": map_("c_hat"),
+    "map-dc": map_("c_hat-c"),
+    "map-2c": map_("2c_hat-c"),
+    "map-dc predicted": map_("c_hat-c", "predicted"),
+    "map-2c predicted": map_("2c_hat-c", "predicted"),
+    "soft": Row(lambda oracle, **o: ExpectedRegret(oracle, scale="fixed", temperature=0.7, **o), soft),
+    "pointwise": Row(Pointwise),
+    "pairwise": Row(lambda oracle, **o: Pairwise(oracle, margin=0.1, **o)),
+    "pairwise difference": Row(PairwiseDifference),
+    "listwise": Row(Listwise),
+    "qptl": Row(lambda oracle, **o: QPTL(oracle, tau=0.5, **o), needs="problem", tolerance=1e-5),
+    "interior": Row(lambda oracle, **o: Interior(oracle, cutoff=0.3, **o), needs="problem", tolerance=1e-5),
+}
+EVERY = pytest.mark.parametrize("name", TABLE)
+CACHED = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.needs in ("any", "cache")])
+EXACT = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.needs == "any"])
+DEFINED = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.by_definition is not None])
+EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
+
+
+def oracle_of(row: Row, kind: Kind, b: Batch, *, sense: str = "min", **settings: Any) -> Oracle:
+    """The oracle that the loss takes, over S where it can take a cache."""
+    problem = kind.problem(sense)
+    return problem if row.needs in ("problem", "none") else cache(problem, b, **settings)
+
+
+# --- value and gradient -------------------------------------------------------------------------------------------
+
+
+@DEFINED
+@EVERY_KIND
+def test_value_and_gradient_over_a_cache_are_the_definition_by_brute_force(name, kind):
+    row, kind = TABLE[name], KINDS[kind]
+    for seed in range(3):
+        b = batch(kind, seed=seed)
+        values, gradient = value_and_gradient(row.build(oracle_of(row, kind, b), reduction="none"), b)
+        p, c = (b.predicted, b.true) if row.needs == "none" else (kind.inward(b.predicted), kind.inward(b.true))
+        for i in range(len(values)):
+            value, slope = row.by_definition(p[i], c[i], b.solution[i], members(kind, b, i))
+            assert torch.allclose(values[i], value)
+            assert torch.allclose(gradient[i], slope[: gradient.shape[1]])
+
+
+@EXACT
+@EVERY_KIND
+def test_value_and_gradient_over_the_problem_are_the_definition_over_all_of_v(name, kind):
+    row, kind = TABLE[name], KINDS[kind]
+    b, problem = batch(kind, seed=4), kind.problem()
+    values, gradient = value_and_gradient(row.build(problem, reduction="none"), b)
+    assert problem.statistics.solves == row.solves * len(values)
+    p, c = kind.inward(b.predicted), kind.inward(b.true)
+    for i in range(len(values)):
+        points = kind.points(0 if b.instance is None else int(b.instance[i]))
+        value, slope = row.by_definition(p[i], c[i], b.solution[i], points)
+        assert torch.allclose(values[i], value)
+        assert torch.allclose(gradient[i], slope[: gradient.shape[1]])
+
+
+@pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.differentiable])
+@EVERY_KIND
+def test_the_gradient_is_that_of_finite_differences(name, kind):
+    row, kind = TABLE[name], KINDS[kind]
+    b = batch(kind, n=3, seed=1)
+    loss = row.build(oracle_of(row, kind, b), reduction="none")
+    _, gradient = value_and_gradient(loss, b)
+    step = 1e-6 if row.tolerance < 1e-6 else 1e-4
+    for j in range(gradient.shape[1]):
+        ahead, back = b.predicted.clone(), b.predicted.clone()
+        ahead[:, j] += step
+        back[:, j] -= step
+        with torch.no_grad():
+            change = loss(ahead, b.true, b.solution, b.instance) - loss(back, b.true, b.solution, b.instance)
+        assert torch.allclose(gradient[:, j], change / (2 * step), atol=max(1e-6, 100 * row.tolerance))
+
+
+@EVERY
+@EVERY_KIND
+def test_the_mirrored_problem_has_the_same_loss_and_the_mirrored_gradient(name, kind):
+    row, kind = TABLE[name], KINDS[kind]
+    b = batch(kind, seed=2)
+    mirror = b.mirrored(kind.known is not None)
+    value, gradient = value_and_gradient(row.build(oracle_of(row, kind, b), reduction="none"), b)
+    value_of_mirror, gradient_of_mirror = value_and_gradient(
+        row.build(oracle_of(row, kind, mirror, sense="max"), reduction="none"), mirror
+    )
+    assert torch.allclose(value, value_of_mirror, atol=row.tolerance)
+    assert torch.allclose(gradient, -gradient_of_mirror, atol=row.tolerance)
+    assert not row.differentiable or gradient.abs().max() > 0
+
+
+@EVERY
+@EVERY_KIND
+def test_a_batch_is_its_instances_one_by_one(name, kind):
+    row, kind = TABLE[name], KINDS[kind]
+    b = batch(kind, seed=3)
+    loss = row.build(oracle_of(row, kind, b), reduction="none")
+    values, gradient = value_and_gradient(loss, b)
+    for i in range(len(values)):
+        one = slice(i, i + 1)
+        part = replace(
+            b,
+            predicted=b.predicted[one],
+            true=b.true[one],
+            solution=b.solution[one],
+            instance=None if b.instance is None else b.instance[one],
+        )
+        value, slope = value_and_gradient(loss, part)
+        assert torch.allclose(value, values[one], atol=row.tolerance)
+        assert torch.allclose(slope, gradient[one], atol=row.tolerance)
+
+
+@EVERY
+def test_reductions_agree(name):
+    row, kind = TABLE[name], KINDS["plain"]
+    b = batch(kind)
+    each, by_sum, by_mean = (
+        value_and_gradient(row.build(oracle_of(row, kind, b), reduction=reduction), b)
+        for reduction in ("none", "sum", "mean")
+    )
+    n = len(b.true)
+    assert each[0].shape == (n,)
+    assert by_mean[0].shape == by_sum[0].shape == ()
+    assert torch.allclose(each[0].sum(), by_sum[0])
+    assert torch.allclose(by_sum[0] / n, by_mean[0])
+    assert torch.allclose(by_sum[1] / n, by_mean[1])
+    assert torch.allclose(each[1], by_sum[1])
+
+
+@EVERY
+def test_single_and_double_precision_agree(name):
+    row, kind = TABLE[name], KINDS["mapped and known"]
+    b = batch(kind, seed=5)
+    exact = value_and_gradient(row.build(oracle_of(row, kind, b), reduction="none"), b)
+    single = Batch(b.predicted.float(), b.true.float(), b.solution.float(), None, b.cached, None)
+    found = value_and_gradient(row.build(oracle_of(row, kind, b, dtype=torch.float32), reduction="none"), single)
+    for mine, its in zip(found, exact, strict=True):
+        assert mine.dtype == torch.float32
+        assert torch.allclose(mine.double(), its, rtol=1e-3, atol=1e-4)
+
+
+# --- the door -----------------------------------------------------------------------------------------------------
+
+
+@EVERY
+def test_wrong_shapes_are_named(name):
+    row, kind = TABLE[name], KINDS["known"]
+    b = batch(kind)
+    loss = row.build(oracle_of(row, kind, b))
+    with pytest.raises(InputError, match=r"predicted must have shape \(batch, .*got \(4,\)"):
+        loss(b.predicted[0], b.true, b.solution)
+    with pytest.raises(InputError, match=r"true must have the shape of predicted, \(6, 4\), got \(5, 4\)"):
+        loss(b.predicted, b.true[:5], b.solution)
+    if row.needs != "none":
+        with pytest.raises(InputError, match=r"predicted must have shape \(batch, 4\), got \(6, 3\)"):
+            loss(b.predicted[:, :3], b.true[:, :3], b.solution)
+        with pytest.raises(InputError, match=r"solution must have shape \(6, 5\), got \(6, 4\)"):
+            loss(b.predicted, b.true, b.solution[:, :4])
+    with pytest.raises(InputError, match="reduction must be"):
+        row.build(oracle_of(row, kind, b), reduction="max")
+
+
+@EVERY
+def test_a_loss_can_be_pickled_and_copied(name):
+    row, kind = TABLE[name], KINDS["plain"]
+    b = batch(kind)
+    loss = row.build(oracle_of(row, kind, b))
+    wanted = value_and_gradient(loss, b)
+    if name == "two-stage" or row.needs != "none":
+        for other in (pickle.loads(pickle.dumps(loss)), copy.deepcopy(loss)):
+            assert all(torch.equal(x, y) for x, y in zip(value_and_gradient(other, b), wanted, strict=True))
+
+
+# --- caches -------------------------------------------------------------------------------------------------------
+
+
+class Raiser:
+    def solve(self, costs, instance=None, *, decision=False):
+        raise AssertionError("the solver was called")
+
+
+@CACHED
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+@pytest.mark.parametrize("kind", ["plain", "family"])
+def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
+    row, kind = TABLE[name], KINDS[kind]
+    b = batch(kind)
+    problem = kind.problem()
+    problem.backend = Raiser()
+    loss = row.build(cache(problem, b, p_solve=0.0, grow_at=grow_at))
+    for _ in range(3):
+        value_and_gradient(loss, b)
+    assert problem.statistics.solves == 0
+
+
+def data(kind: Kind, n: int = 10) -> Dataset:
+    """Features that explain the costs with noise, as a data set."""
+    b = batch(kind, n=n, seed=7)
+    features = (
+        torch.cat([b.true, torch.ones(n, 1)], dim=1)
+        + 0.5 * torch.sin(torch.arange(n * 5.0)).reshape(n, -1)[:, : b.true.shape[1] + 1]
+    )
+    return Dataset(features.float(), b.true, b.solution, b.instance)
+
+
+def trained(loss: Loss, train: Dataset, epochs: int = 2) -> Tensor:
+    """Weights after training from zero."""
+    model = nn.Linear(train.features.shape[1], train.costs.shape[1])
+    nn.init.zeros_(model.weight)
+    nn.init.zeros_(model.bias)
+    fit(model, loss, train, epochs=epochs, lr=0.05, batch_size=4, seed=1)
+    return torch.cat([model.weight.detach().flatten(), model.bias.detach()])
+
+
+@EXACT
+@pytest.mark.parametrize("kind", ["plain", "mapped and known", "family"])
+def test_a_cache_at_p_1_transformed_trains_bit_for_bit_like_no_cache(name, kind):
+    row, kind = TABLE[name], KINDS[kind]
+    train = data(kind)
+    without = trained(row.build(kind.problem()), train)
+    memory = SolutionCache(kind.problem(), train.solutions, instance=train.instance, p_solve=1.0, grow_at="transformed")
+    with_cache = trained(row.build(memory), train)
+    assert torch.equal(without, with_cache)
+    assert without.abs().max() > 0
+    assert memory.statistics.lookups == 0
+    assert memory.statistics.solves == row.solves * 2 * len(train)
+
+
+@EVERY
+def test_the_number_of_workers_does_not_change_the_weights(name):
+    row, kind = TABLE[name], KINDS["plain"]
+    train = data(kind)
+    weights = []
+    for workers in (1, 2, 1):
+        problem = kind.problem(workers=workers)
+        oracle: Oracle = problem
+        if row.needs == "cache":
+            oracle = SolutionCache(problem, train.solutions, p_solve=0.5, seed=3)
+        weights.append(trained(row.build(oracle), train))
+    assert torch.equal(weights[0], weights[1])
+    assert torch.equal(weights[0], weights[2])
+    assert torch.isfinite(weights[0]).all()
+
+
+# --- failures -----------------------------------------------------------------------------------------------------
+
+
+class Failing:
+    """Solves by the problem's own backend, but not where the first cost is above a limit."""
+
+    def __init__(self, backend) -> None:
+        self.backend = backend
+
+    def solve(self, costs, instance=None, *, decision=False):
+        solved = self.backend.solve(costs, instance)
+        bad = costs[:, 0] > 50
+        status = [Status.ERROR if b else Status.OPTIMAL for b in bad.tolist()]
+        solution = torch.where(bad[:, None], torch.nan, solved.solution)
+        return Solved(solution, status if bad.any() else None, message={})
+
+
+def failing(b: Batch, on_failure: str) -> tuple[Any, Batch]:
+    problem = KINDS["plain"].problem(on_failure=on_failure)
+    problem.backend = Failing(problem.backend)
+    predicted = b.predicted.clone()
+    predicted[[1, 4], 0] = 100.0
+    return problem, replace(b, predicted=predicted)
+
+
+@CACHED
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+def test_skipped_instances_have_no_gradient_and_the_mean_is_over_the_rest(name, grow_at):
+    row = TABLE[name]
+    problem, b = failing(batch(KINDS["plain"]), "skip")
+    rest = torch.tensor([0, 2, 3, 5])
+    memory = cache(problem, b, p_solve=1.0, grow_at=grow_at)
+    value, gradient = value_and_gradient(row.build(memory), b)
+    assert torch.isfinite(memory.solutions).all()
+    assert memory.statistics.failed >= 2
+    assert torch.isfinite(gradient).all()
+    assert (gradient[[1, 4]] == 0).all()
+    # The same S, without the failures: the mean over the four that are left.
+    part = replace(b, predicted=b.predicted[rest], true=b.true[rest], solution=b.solution[rest])
+    other = cache(KINDS["plain"].problem(), b, p_solve=1.0, grow_at=grow_at)
+    value_of_rest, gradient_of_rest = value_and_gradient(row.build(other), part)
+    assert torch.allclose(value, value_of_rest)
+    assert torch.allclose(gradient[rest], gradient_of_rest)
+
+
+@EXACT
+def test_without_a_cache_failures_are_left_out_too(name):
+    row = TABLE[name]
+    for on_failure in ("skip", "cache"):
+        problem, b = failing(batch(KINDS["plain"]), on_failure)
+        rest = torch.tensor([0, 2, 3, 5])
+        value, gradient = value_and_gradient(row.build(problem), b)
+        part = replace(b, predicted=b.predicted[rest], true=b.true[rest], solution=b.solution[rest])
+        value_of_rest, gradient_of_rest = value_and_gradient(row.build(KINDS["plain"].problem()), part)
+        assert torch.allclose(value, value_of_rest)
+        assert torch.allclose(gradient[rest], gradient_of_rest)
+        assert (gradient[[1, 4]] == 0).all()
+
+
+@CACHED
+def test_failures_fall_back_on_the_cache_where_asked(name):
+    row = TABLE[name]
+    problem, b = failing(batch(KINDS["plain"]), "cache")
+    memory = cache(problem, b, p_solve=1.0, grow_at="predicted")
+    value, gradient = value_and_gradient(row.build(memory, reduction="none"), b)
+    assert torch.isfinite(value).all()
+    assert torch.isfinite(gradient).all()
+    assert memory.statistics.failed == 2
+    # S is grown now: with no solver at all the same losses come out of it.
+    frozen = cache(KINDS["plain"].problem(), replace(b, cached=memory.solutions), p_solve=0.0)
+    again, slope = value_and_gradient(row.build(frozen, reduction="none"), b)
+    assert torch.allclose(value, again)
+    assert torch.allclose(gradient, slope)
+
+
+@CACHED
+def test_failures_are_raised_by_default_and_name_the_row(name):
+    problem, b = failing(batch(KINDS["plain"]), "raise")
+    with pytest.raises(SolveError, match="instance 1 of the batch"):
+        TABLE[name].build(cache(problem, b, p_solve=1.0, grow_at="predicted"))(b.predicted, b.true, b.solution)

@@ -1,0 +1,140 @@
+"""Problems small enough to list every feasible point, one of each kind that a loss may meet."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from functools import cache as remembered
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regretless.cache import SolutionCache
+from regretless.family import Family
+from regretless.milp import MILP
+from regretless.problem import Problem
+
+WEIGHTS = np.array([3.0, 4.0, 5.0, 2.0])
+MAP = np.array([[1.0, 0.5, 0.0, 2.0], [0.0, 1.0, 1.5, 0.0], [2.0, 0.0, 1.0, 1.0]])
+KNOWN = np.array([0.5, -1.0, 0.25, 2.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of problem: plain, with a cost map, with known costs, or a family."""
+
+    cost_map: np.ndarray | None = None
+    known: np.ndarray | None = None
+    constant: float = 0.0
+    limits: tuple[float, ...] = (8.0,)
+
+    @remembered  # noqa: B019
+    def still(self) -> Problem:
+        """A problem to ask about shapes, not to solve."""
+        return self.problem()
+
+    @property
+    def is_family(self) -> bool:
+        return len(self.limits) > 1
+
+    def problem(self, sense: str = "min", **settings) -> Problem:
+        """The problem; with ``sense="max"`` the same one, mirrored."""
+        sign = 1.0 if sense == "min" else -1.0
+        known = None if self.known is None else sign * self.known
+        milps = [
+            MILP([WEIGHTS], row_upper=limit, cost_map=self.cost_map, fixed_cost=known, constant=sign * self.constant)
+            for limit in self.limits
+        ]
+        return Problem(Family(milps) if self.is_family else milps[0], sense=sense, **settings)
+
+    @remembered  # noqa: B019 - there are five kinds, and they live as long as the tests
+    def points(self, instance: int = 0) -> Tensor:
+        """All of V in cost space ``(m, width)``, for the minimising problem."""
+        x = np.array([x for x in itertools.product([0.0, 1.0], repeat=4) if WEIGHTS @ x <= self.limits[instance]])
+        model = self.still().model
+        return torch.as_tensor((model[instance] if isinstance(model, Family) else model).solution(x))
+
+    def inward(self, costs: Tensor) -> Tensor:
+        """Costs with the weight of known costs, minimising."""
+        return self.still().inward(costs)
+
+
+KINDS = {
+    "plain": Kind(),
+    "mapped": Kind(cost_map=MAP),
+    "known": Kind(known=KNOWN, constant=0.75),
+    "mapped and known": Kind(cost_map=MAP, known=KNOWN, constant=-1.5),
+    "family": Kind(limits=(2.0, 5.0, 9.0)),
+}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What a loss is called with, for the minimising problem, and S."""
+
+    predicted: Tensor
+    true: Tensor
+    solution: Tensor
+    instance: Tensor | None
+    cached: Tensor
+    cached_for: Tensor | None
+
+    def mirrored(self, width_known: bool) -> Batch:
+        """The same for the maximising problem."""
+
+        def flip(solutions: Tensor) -> Tensor:
+            if not width_known:
+                return solutions
+            return torch.cat([solutions[:, :-1], -solutions[:, -1:]], dim=1)
+
+        return Batch(
+            -self.predicted, -self.true, flip(self.solution), self.instance, flip(self.cached), self.cached_for
+        )
+
+
+def best(points: Tensor, cost: Tensor) -> Tensor:
+    """Arg-min over listed points of one cost vector."""
+    return points[(points @ cost).argmin()]
+
+
+def batch(kind: Kind, *, n: int = 6, seed: int = 0) -> Batch:
+    """Random costs that favour taking items, their true optima, and some feasible solutions for S."""
+    generator = torch.Generator().manual_seed(seed)
+    d = kind.still().dimension
+    predicted, true = (torch.randn(n, d, generator=generator, dtype=torch.float64) - 0.3 for _ in range(2))
+    ids = torch.arange(n) % len(kind.limits)
+    inward = kind.inward(true)
+    solution = torch.stack([best(kind.points(i), c) for i, c in zip(ids.tolist(), inward, strict=True)])
+    # Each instance brings its optimum and one more point, so that S is neither V nor trivial.
+    more = []
+    for i in ids.tolist():
+        points = kind.points(i)
+        more.append(points[int(torch.randint(len(points), (1,), generator=generator))])
+    cached, cached_for = torch.cat([solution, torch.stack(more)]), ids.repeat(2)
+    if kind.is_family:
+        return Batch(predicted, true, solution, ids, cached, cached_for)
+    return Batch(predicted, true, solution, None, cached, None)
+
+
+def cache(problem: Problem, b: Batch, **settings) -> SolutionCache:
+    """A cache that holds the batch's S, in double precision."""
+    settings = {"p_solve": 0.0, "dtype": torch.float64} | settings
+    return SolutionCache(problem, b.cached, instance=b.cached_for, **settings)
+
+
+def members(kind: Kind, b: Batch, row: int) -> Tensor:
+    """The distinct members of S that are feasible for one instance of the batch."""
+    cached = torch.unique(b.cached, dim=0)
+    if b.instance is None:
+        return cached
+    points = kind.points(int(b.instance[row]))
+    return cached[(cached[:, None] == points[None]).all(dim=2).any(dim=1)]
+
+
+def value_and_gradient(loss, b: Batch) -> tuple[Tensor, Tensor]:
+    """Losses of the instances ``(batch,)`` and the gradient of their sum by the prediction."""
+    predicted = b.predicted.clone().requires_grad_()
+    values = loss(predicted, b.true, b.solution, b.instance)
+    (gradient,) = torch.autograd.grad(values.sum(), predicted)
+    return values.detach(), gradient
