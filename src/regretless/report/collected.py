@@ -1,0 +1,110 @@
+"""What a report is made of: plain frozen data, read once from a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from regretless.errors import RegretlessError
+from regretless.experiments.spec import Spec
+from regretless.report.numbers import number
+
+DONE, FAILED, UNFINISHED, DAMAGED = "done", "failed", "unfinished", "damaged"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run folder.
+
+    Attributes:
+        name: of the folder.
+        spec: what was asked for, as it stands in the file.
+        status: ``done``, ``failed``, ``unfinished`` or ``damaged``.
+        metrics: the figures of the finished run.
+        history: one mapping an epoch, numbers only.
+        environment: versions and machine.
+        error: why it failed or cannot be read.
+    """
+
+    name: str
+    spec: Mapping[str, Any]
+    status: str
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    history: tuple[Mapping[str, float | None], ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def problem(self) -> str:
+        """Name of the problem."""
+        return str(self.spec.get("problem", "unknown problem"))
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return str(self.spec.get("method", "unknown method"))
+
+    @property
+    def p_solve(self) -> float | None:
+        """Probability of a solve; also for methods that this version of the library does not know."""
+        try:
+            return Spec.from_dict(dict(self.spec)).p_solve
+        except (RegretlessError, TypeError, ValueError):
+            settings = self.spec.get("settings")
+            return number(settings.get("p_solve")) if isinstance(settings, Mapping) else None
+
+    def metric(self, name: str) -> float | None:
+        """One figure; ``None`` where there is none."""
+        return number(self.metrics.get(name))
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A table or a figure that was written beside the runs.
+
+    Attributes:
+        name: of the file, without its ending.
+        title: heading.
+        caption: text below.
+        question: such as ``Q1``; empty where it answers none.
+    """
+
+    name: str
+    title: str
+    caption: str = ""
+    question: str = ""
+
+
+@dataclass(frozen=True)
+class Table(Attachment):
+    """A CSV file; ``outside`` holds (row, column) of the cells outside the tolerance."""
+
+    header: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    outside: frozenset[tuple[int, int]] = frozenset()
+
+
+@dataclass(frozen=True)
+class Figure(Attachment):
+    """An SVG file, as its bytes."""
+
+    content: bytes = b""
+
+
+@dataclass(frozen=True)
+class Collected:
+    """Everything a report shows.
+
+    Attributes:
+        title: of the page.
+        runs: in the order of problem, method and seed.
+        tables, figures: what was written beside the runs.
+        remarks: files that were left out, and why.
+    """
+
+    title: str
+    runs: tuple[Run, ...] = ()
+    tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    remarks: tuple[str, ...] = ()
