@@ -5,8 +5,6 @@ import errno
 import json
 import math
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +107,12 @@ def test_keys_that_json_would_change_are_refused(tmp_path: Path, key: Any) -> No
         save_state(tmp_path / "f", {key: 1}, kind="test")
 
 
-def test_equal_states_give_equal_bytes_in_any_process(tmp_path: Path) -> None:
-    code = (
-        "import sys, torch; from regretless.storage import save_state\n"
-        "save_state(sys.argv[1], {'b': torch.ones(2), 'a': torch.zeros(1), 'n': 1.5}, kind='test')"
-    )
-    subprocess.run([sys.executable, "-c", code, str(tmp_path / "child")], check=True)
-    save_state(tmp_path / "here", {"b": torch.ones(2), "a": torch.zeros(1), "n": 1.5}, kind="test")
-    assert (tmp_path / "here").read_bytes() == (tmp_path / "child").read_bytes()
+def test_equal_states_give_equal_bytes_every_time(tmp_path: Path) -> None:
+    contents = set()
+    for _ in range(20):  # safetensors orders several header fields anew each time
+        save_state(tmp_path / "f", {"b": torch.ones(2), "a": torch.zeros(1), "n": 1.5}, kind="test")
+        contents.add((tmp_path / "f").read_bytes())
+    assert len(contents) == 1
 
 
 def test_what_was_loaded_does_not_change_with_the_file(tmp_path: Path) -> None:
