@@ -65,13 +65,14 @@ class NCE(Loss):
         store.to(c.device)
         if len(store) == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
+        mean_solution = store.mean(instance)  # refuses an instance that no member of S serves
         if self.objective is None:
-            margins = dot(c, solution - store.mean(instance).to(c.dtype))
+            margins = dot(c, solution - mean_solution.to(c.dtype))
         else:
             values = self.objective(store.rows.to(c.dtype)[None], c[:, None])
             if instance is not None and store.serves is not None:
                 mask = store.serves[instance]
-                mean = (values * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)
+                mean = (values * mask).sum(dim=1) / mask.sum(dim=1)
             else:
                 mean = values.mean(dim=1)
             margins = self.objective(solution, c) - mean
