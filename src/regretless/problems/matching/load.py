@@ -1,0 +1,91 @@
+"""Matching-10, -25 and -50 on the Cora citation network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.problem import Problem
+from regretless.problems.loaded import Loaded
+from regretless.problems.matching.formulation import matching_family
+from regretless.problems.matching.instances import Ids, SameField, links, nodes
+from regretless.problems.matching.instances import same_field as compare_fields
+from regretless.problems.matching.model import pair_perceptron
+from regretless.problems.matching.oracle import MatchingOracle
+from regretless.problems.planetoid import citation_network
+
+SHARES = {"matching-10": 0.10, "matching-25": 0.25, "matching-50": 0.50}
+TRAIN, VALIDATION = 19, 3
+SPLITS = ("paper", "random")
+
+
+def load_matching(
+    name: str,
+    *,
+    split: str = "paper",
+    same_field: SameField = "paper",
+    product: bool = False,
+    engine: str = "oracle",
+    workers: int = 1,
+    seed: int = 0,
+    time_limit: float | None = None,
+    store: Path | str | None = None,
+) -> Loaded:
+    """Load diverse bipartite matching with its data and model.
+
+    Costs are links (1) and no links (0) of the 2500 pairs, in the sense ``"max"``: a regret is the number of links
+    lost. The published figures are 100 times that. Features are the ids of the papers, ``(instances, 2, 50)``; the
+    model holds their words.
+
+    Args:
+        name: ``matching-10``, ``matching-25`` or ``matching-50``: the least share, in per cent, of pairs of one field
+            and of pairs of two fields.
+        split: ``paper`` takes 19, 3 and 5 instances in their order, ``random`` after a shuffle with ``seed``.
+        same_field: ``paper`` compares the fields of the papers; ``position`` repeats the slip behind the published
+            levels (see ``regretless.problems.matching.instances.same_field``).
+        product: give the model the words that both papers share (not in the paper).
+        engine: ``oracle`` for the exact special oracle, or the name of an engine that solves the MILPs.
+        workers: threads of an engine (the oracle needs none).
+        seed: of the random split.
+        time_limit: seconds for one solve.
+        store: folder that keeps the true optima for the next run.
+
+    Raises:
+        InputError: an unknown name, split or ``same_field``.
+        FileError: a file of the network is not there or damaged.
+    """
+    if name not in SHARES:
+        raise InputError(f"name must be one of {', '.join(SHARES)}, got {name!r}")
+    order = _order(split, seed)
+    network, ids, share = citation_network(), nodes(), SHARES[name]
+    same = compare_fields(network, ids, same_field)
+    family = matching_family(same, share, share)
+    if engine == "oracle":
+        oracle = MatchingOracle(same, share, share, time_limit=time_limit)
+        problem = Problem(family, oracle=oracle, sense="max", name=name)
+    else:
+        problem = Problem(family, sense="max", engine=engine, workers=workers, time_limit=time_limit, name=name)
+    data = Dataset.solve(problem, ids[order], links(network, ids)[order], instance=order, store=store)
+    words = torch.as_tensor(network.words.toarray())
+    return Loaded(
+        name,
+        problem,
+        train=data[:TRAIN],
+        test=data[TRAIN + VALIDATION :],
+        validation=data[TRAIN : TRAIN + VALIDATION],
+        model=pair_perceptron(words, product=product),
+        batch_size=1,
+    )
+
+
+def _order(split: str, seed: int) -> Ids:
+    order = np.arange(len(nodes()), dtype=np.int64)
+    if split == "random":
+        return np.random.default_rng(seed).permutation(order)
+    if split != "paper":
+        raise InputError(f"split must be one of {', '.join(SPLITS)}, got {split!r}")
+    return order
