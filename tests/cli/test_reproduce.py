@@ -14,17 +14,8 @@ from regretless.errors import InputError
 pytest.importorskip("matplotlib")
 app = typer.Typer(pretty_exceptions_enable=False)
 app.command()(reproduce)
-SMALL = [
-    "smoke",
-    "--methods",
-    "two-stage,spo,spo-cache,nce-c,map-dc",
-    "--seeds",
-    "1",
-    "--epochs",
-    "2",
-    "--workers",
-    "2",
-]
+METHODS = "two-stage,spo,spo-cache,nce-c,map-dc"
+SMALL = ["smoke", "--methods", METHODS, "--seeds", "1", "--epochs", "2", "--workers", "2"]
 
 
 def run(*words: str) -> str:

@@ -68,7 +68,7 @@ def kill_tree(process: subprocess.Popen[bytes]) -> None:
 
 
 def test_killed_in_the_middle_of_a_run_it_ends_with_the_same_results(tmp_path: Path) -> None:
-    grid = Grid(tmp_path / "killed", "spo-cache", seeds=1, epochs=60, workers=1)
+    grid = Grid(tmp_path / "killed", "spo-cache", seeds=1, epochs=30, workers=1)
     process = grid.start()
     until = time.monotonic() + 120
     while not list(grid.out.glob("runs/*/checkpoint.safetensors")):
