@@ -166,3 +166,14 @@ def test_a_layer_can_be_copied(random_programme):
     layer = Relaxation(Problem(random_programme(1), oracle=lambda c: c), PROGRAMS[0])
     costs = torch.ones(1, 7)
     assert torch.equal(layer(costs), copy.deepcopy(layer)(costs))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device on this machine")
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_gpu_gives_what_the_cpu_gives(random_programme, program):
+    layer = Relaxation(Problem(random_programme(2), oracle=lambda c: c), program)
+    rng = np.random.default_rng(0)
+    costs, weights = torch.tensor(rng.normal(size=(5, 7))), torch.tensor(rng.normal(size=(5, 7)))
+    on_gpu = exact_gradient(layer, costs.cuda(), weights.cuda())
+    torch.testing.assert_close(layer(costs.cuda()).cpu(), layer(costs), rtol=0, atol=1e-7)
+    torch.testing.assert_close(on_gpu.cpu(), exact_gradient(layer, costs, weights), rtol=1e-4, atol=1e-5)

@@ -10,7 +10,7 @@ from torch import Tensor
 from regretless.relaxation.normal_equations import NormalEquations
 from regretless.relaxation.standard_form import StandardForm
 
-ITERATIONS = 80
+ITERATIONS = 60
 BACK_OFF = 0.995
 # A step shorter than this is given up for one that aims at the middle of the path, at this share of the present mu.
 JAMMED, RETREAT = 0.1, 0.8
@@ -121,7 +121,8 @@ def follow(
             r, s, now = r[rest], s[rest], now[rest]
         if len(at) == 0 or iteration == ITERATIONS:
             break
-        _step(form, point, weight, r, s, now, floor)
+        # Products far under what is asked for would only spoil the arithmetic of the last steps.
+        _step(form, point, weight, r, s, now, floor.clamp(min=1e-3 * tolerance))
     return Point(final.z, final.below, final.above, final.y * scale, final.low * scale, final.high * scale), done
 
 
