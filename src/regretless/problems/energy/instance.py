@@ -106,5 +106,10 @@ class Instance:
 
 
 def fits(usage: tuple[float, ...], capacity: tuple[float, ...]) -> bool:
-    """Say whether usages stay within capacities, with room for the rounding of sums of fractions."""
-    return all(need <= have + 1e-9 * max(1.0, have) for need, have in zip(usage, capacity, strict=True))
+    """Say whether usages stay within capacities."""
+    return all(need <= limit(have) for need, have in zip(usage, capacity, strict=True))
+
+
+def limit(capacity: float) -> float:
+    """What a sum of usages may come to: the capacity, and room for the rounding of fractions."""
+    return capacity + 1e-9 * max(1.0, capacity)

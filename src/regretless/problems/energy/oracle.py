@@ -53,16 +53,21 @@ class EnergyOracle:
         self._model = model
         self._pool: EnginePool | None = None
         self._conflicts = Conflicts(instance)
-        self._slots = np.arange(instance.slots)
-        # A task's energy by slot, for the latest start, with as many zeros before it as it can start earlier.
-        self._energy = [np.zeros(task.starts[-1] + instance.slots) for task in instance.tasks]
-        for task, energy in zip(instance.tasks, self._energy, strict=True):
-            energy[task.starts[-1] : task.latest] = task.power * instance.slot_hours
+        self._durations = sorted({task.duration for task in instance.tasks})
+        self._windows = [(task.duration, task.starts.start, task.starts.stop) for task in instance.tasks]
+        # The tasks' energies by slot in one row: each begins with as many zeros as its latest start has slots before
+        # it, so that a start is read off by beginning that much earlier or later.
+        rows = [np.zeros(task.starts[-1] + instance.slots) for task in instance.tasks]
+        for task, row in zip(instance.tasks, rows, strict=True):
+            row[task.starts[-1] : task.latest] = task.power * instance.slot_hours
+        self._energy = np.concatenate(rows)
+        begins = np.cumsum([0, *map(len, rows[:-1])]) + np.array([task.starts[-1] for task in instance.tasks])
+        self._at = begins[:, None] + np.arange(instance.slots)
 
-    def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:  # noqa: ARG002
+    def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, slots)`` prices; see ``regretless.types.Backend``."""
         rows = costs.detach().cpu().to(torch.float64).numpy()
-        windows = window_sums(tame(rows), sorted({task.duration for task in self.instance.tasks}))
+        windows = window_sums(tame(rows), self._durations)
         starts = self._cheapest(windows, len(rows))
         searched: dict[int, Found] = {}
         for k, chosen in enumerate(map(tuple, starts.tolist())):
@@ -76,9 +81,8 @@ class EnergyOracle:
     def _cheapest(self, windows: dict[int, Floats], batch: int) -> Starts:
         """Each task's cheapest start, whatever the others do: ``(batch, tasks)``."""
         starts = np.empty((batch, len(self.instance.tasks)), dtype=np.int64)
-        for j, task in enumerate(self.instance.tasks):
-            within = windows[task.duration][:, task.starts.start : task.starts.stop]
-            starts[:, j] = within.argmin(axis=1) + task.earliest
+        for j, (duration, first, stop) in enumerate(self._windows):
+            starts[:, j] = windows[duration][:, first:stop].argmin(axis=1) + first
         return starts
 
     def _settle(self, chosen: tuple[int, ...], windows: dict[int, Floats], rows: Floats, k: int) -> Found | None:
@@ -111,8 +115,10 @@ class EnergyOracle:
 
     def _gather(self, starts: Starts, searched: dict[int, Found], costs: Tensor, decision: bool) -> Solved:
         solution = np.zeros((len(starts), self.instance.slots))
-        for j, task in enumerate(self.instance.tasks):
-            solution += self._energy[j][(task.starts[-1] - starts[:, j])[:, None] + self._slots]
+        energy = self._energy[self._at - starts[:, :, None]]
+        # One task after the other: a sum over an axis may round differently with the size of the batch.
+        for j in range(starts.shape[1]):
+            solution += energy[:, j]
         solution[[k for k, found in searched.items() if found.starts is None]] = np.nan
         failed = {k: found for k, found in searched.items() if found.status is not Status.OPTIMAL}
         status: Sequence[Status] | None = None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import add, gt
 from typing import Any
 
-from regretless.problems.energy.instance import Instance, fits
+from regretless.problems.energy.instance import Instance, limit
 
 # Only to bound memory: answers do not depend on what is remembered.
 REMEMBERED = 200_000
@@ -30,8 +31,8 @@ class Packer:
 
     def __init__(self, instance: Instance) -> None:
         self._usage = [task.usage for task in instance.tasks]
-        self._capacity = [machine.capacity for machine in instance.machines]
-        self._total = tuple(sum(values) for values in zip(*self._capacity, strict=True))
+        self._limits = [tuple(map(limit, machine.capacity)) for machine in instance.machines]
+        self._total = tuple(sum(values) for values in zip(*self._limits, strict=True))
         share = [max(u / max(c, 1e-300) for u, c in zip(task, self._total, strict=True)) for task in self._usage]
         # Large tasks first: what does not fit shows early.
         self._order = sorted(range(len(share)), key=lambda j: (-share[j], j))
@@ -74,12 +75,12 @@ class Packer:
         tasks = [j for j in self._order if any(clique >> j & 1 for clique in cliques)]
         for clique in cliques:
             used = zip(*(self._usage[j] for j in tasks if clique >> j & 1), strict=True)
-            if clique and not fits(tuple(sum(values) for values in used), self._total):
+            if any(map(gt, map(sum, used), self._total)):
                 return None
         # The load that a task adds to its machine: one number a clique and resource.
         added = [tuple(u if clique >> j & 1 else 0.0 for clique in cliques for u in self._usage[j]) for j in tasks]
-        limits = [capacity * len(cliques) for capacity in self._capacity]
-        loads: list[Loads] = [(0.0,) * len(limit) for limit in limits]
+        limits = [one * len(cliques) for one in self._limits]
+        loads: list[Loads] = [(0.0,) * len(most) for most in limits]
         chosen: list[int] = []
         trials = 0
 
@@ -88,22 +89,22 @@ class Packer:
             if len(chosen) == len(tasks):
                 return True
             tried = set()
-            for machine, limit in enumerate(limits):
+            for machine, most in enumerate(limits):
                 trials += 1
                 if trials > TRIALS:
                     raise TooHardError
                 before = loads[machine]
-                if (limit, before) in tried:  # a machine just like one that was tried
+                if tried and (most, before) in tried:  # a machine just like one that failed
                     continue
-                tried.add((limit, before))
-                after = tuple(a + b for a, b in zip(before, added[len(chosen)], strict=True))
-                if fits(after, limit):
+                after = tuple(map(add, before, added[len(chosen)]))
+                if not any(map(gt, after, most)):
                     loads[machine] = after
                     chosen.append(machine)
                     if place():
                         return True
                     chosen.pop()
                     loads[machine] = before
+                tried.add((most, before))
             return False
 
         return dict(zip(tasks, chosen, strict=True)) if place() else None

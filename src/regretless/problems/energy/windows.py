@@ -22,10 +22,12 @@ def window_sums(costs: Floats, lengths: Sequence[int]) -> dict[int, Floats]:
         doubled.append(half[:, : slots - 2 * size + 1] + half[:, size : slots - size + 1])
     sums = {}
     for length in lengths:
-        width, at, total = slots - length + 1, 0, np.zeros(1)
+        width, at, total = slots - length + 1, 0, None
         for power, part in enumerate(doubled):
             if length >> power & 1:
-                total, at = total + part[:, at : at + width], at + 2**power
+                piece = part[:, at : at + width]
+                total, at = piece if total is None else total + piece, at + 2**power
+        assert total is not None, "a length is at least 1"
         sums[length] = total
     return sums
 
