@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from regretless import MILP, InputError, Problem
+from regretless.estimator import DecisionRegressor
+from regretless.problems.knapsack import knapsack_problem
+from regretless.problems.synthetic import knapsack_data
+
+
+def negative(costs):
+    return (costs < 0) * 1.0
+
+
+def toy(n: int = 40, seed: int = 0):
+    """Costs that are linear in the features, so that a linear model can decide perfectly."""
+    generator = np.random.default_rng(seed)
+    X = generator.normal(size=(n, 3))
+    return X, X @ generator.normal(size=(3, 4))
+
+
+def choose_one(**options) -> Problem:
+    return Problem(MILP(np.ones((1, 4)), row_lower=1.0, row_upper=1.0), **options)
+
+
+def test_scikit_learns_own_checks_pass_where_they_apply():
+    model = DecisionRegressor(Problem(oracle=negative, dimension=1), method="spo", epochs=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = check_estimator(model, on_fail=None)
+    failed = {row["check_name"] for row in rows if row["status"] == "failed"}
+    # It hands five targets to a problem that has one cost.
+    assert failed <= {"check_regressor_multioutput"}
+    assert sum(row["status"] == "passed" for row in rows) > 40
+
+
+@pytest.mark.parametrize("method", ["two-stage", "spo", "map-dc", "nce-c", "soft", "spo-cache"])
+def test_every_kind_of_method_fits_and_decides_feasibly(method):
+    X, C = toy()
+    problem = choose_one()
+    model = DecisionRegressor(problem, method=method, epochs=5, p_solve=0.5).fit(X, C)
+    decisions = model.decide(X)
+    assert model.predict(X).shape == C.shape
+    assert problem.model.check(decisions).all()
+
+
+def test_score_is_the_negative_relative_regret_and_perfect_where_the_model_is_right():
+    X, C = toy(200)
+    model = DecisionRegressor(choose_one(), method="spo", epochs=60, lr=0.05).fit(X[:150], C[:150])
+    assert -0.05 < model.score(X[150:], C[150:]) <= 0.0
+    best = C[150:].min(axis=1)
+    chosen = (model.decide(X[150:]) * C[150:]).sum(axis=1)
+    assert model.score(X[150:], C[150:]) == pytest.approx(-(chosen - best).sum() / np.abs(best).sum(), abs=1e-9)
+
+
+def test_same_seed_same_predictions_and_other_seed_others():
+    X, C = toy()
+    a, b, c = (DecisionRegressor(choose_one(), epochs=3, random_state=seed).fit(X, C).predict(X) for seed in (0, 0, 1))
+    assert np.array_equal(a, b)
+    assert not np.array_equal(a, c)
+
+
+def test_fitting_leaves_the_global_generator_and_the_problem_as_they_were():
+    X, C = toy()
+    problem = choose_one()
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    DecisionRegressor(problem, epochs=2).fit(X, C)
+    assert torch.equal(before, torch.get_rng_state())
+    assert problem.statistics.solves == 0
+
+
+def test_clone_pickle_and_deepcopy_work():
+    X, C = toy()
+    model = DecisionRegressor(choose_one(), epochs=2).fit(X, C)
+    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        assert np.array_equal(other.predict(X), model.predict(X))
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)
+
+
+def test_works_in_pipeline_grid_search_and_cross_validation():
+    X, C = toy(60)
+    model = DecisionRegressor(choose_one(), epochs=3)
+    search = GridSearchCV(model, {"method": ["two-stage", "map-dc"], "lr": [0.1, 0.01]}, cv=2).fit(X, C)
+    assert search.best_score_ <= 0.0
+    assert np.isfinite(cross_val_score(make_pipeline(StandardScaler(), model), X, C, cv=2)).all()
+
+
+def test_features_of_variables_share_one_model():
+    features, values, weights = knapsack_data(30)
+    model = DecisionRegressor(knapsack_problem(weights, 60), epochs=3, model="mlp", hidden=4).fit(features, values)
+    assert model.predict(features).shape == values.shape
+    assert sum(p.numel() for p in model.model_.parameters()) == 8 * 4 + 4 + 4 + 1
+
+
+def test_validation_stops_early():
+    X, C = toy(80)
+    model = DecisionRegressor(choose_one(), method="spo", epochs=200, lr=0.1, validation=0.25, patience=2).fit(X, C)
+    assert model.n_iter_ < 200
+    assert all(row["regret"] >= 0 for row in model.history_)
+
+
+def test_own_model_is_taken():
+    X, C = toy()
+
+    def make(features, dimension, seed):
+        return torch.nn.Linear(features.shape[-1], dimension)
+
+    assert DecisionRegressor(choose_one(), model=make, epochs=1).fit(X, C).predict(X).shape == C.shape
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"problem": None}, "needs a problem"),
+        ({"method": "nothing"}, "method must be one of"),
+        ({"model": "forest"}, "model must be 'linear' or 'mlp'"),
+        ({"validation": 2.0}, "share between 0 and 1"),
+        ({"settings": {"tau": 1}}, "does not know 'tau'"),
+    ],
+)
+def test_bad_settings_are_named(options, message):
+    X, C = toy()
+    with pytest.raises(InputError, match=message):
+        DecisionRegressor(**({"problem": choose_one()} | options)).fit(X, C)
+
+
+def test_costs_of_the_wrong_width_are_refused():
+    X, C = toy()
+    with pytest.raises(InputError, match=r"costs must have shape \(n, 4\)"):
+        DecisionRegressor(choose_one()).fit(X, C[:, :2])
