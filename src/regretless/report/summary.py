@@ -76,7 +76,7 @@ def _cells(measure: Measure, found: list[Statistic]) -> list[Cell]:
     write = _writer(measure, places)
     candidates = [one.mean for one in found if one.mean is not None and one.count and not one.lost]
     best = None
-    if measure.better and len(candidates) > 1:
+    if measure.better and len({write(value) for value in candidates}) > 1:
         best = write(min(candidates, key=lambda value: measure.better * value))
     return [_cell(one, write, best) for one in found]
 

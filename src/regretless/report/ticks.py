@@ -55,15 +55,14 @@ def axis(values: Sequence[float], start: float, stop: float, *, log: bool | None
         whole: keep the ends where the values end, as for epochs.
     """
     low, high = min(values), max(values)
-    positive = low > 0
-    log = positive and (high / low > 30 if log is None else log)
+    log = low > 1 / LIMIT and (high / low > 30 if log is None else log)
     if log:
         margin = 1.0 if whole else (high / low) ** 0.04
         low, high = low / margin, high * margin
         return Axis(low, high, start, stop, True) if high > low * 1.001 else Axis(low / 2, high * 2, start, stop, True)
     margin = 0.0 if whole else 0.06 * (high - low)
-    if high - low <= 1e-9 * max(abs(low), abs(high)) or high == low:
-        margin = 0.1 * abs(high) or 1.0
+    if high - low <= max(1e-9 * max(abs(low), abs(high)), 1 / LIMIT):
+        margin = 0.1 * abs(high) if abs(high) > 1 / LIMIT else 1.0
     # Nothing here is ever negative unless a value is.
     return Axis(max(low - margin, 0.0) if low >= 0 and not whole else low - margin, high + margin, start, stop)
 
@@ -76,7 +75,7 @@ def drawable(value: float | None) -> bool:
 def _linear_ticks(low: float, high: float, count: int) -> list[float]:
     raw = (high - low) / max(count, 1)
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw * 0.999)
+    step = min((factor * power for factor in (1, 2, 2.5, 5, 10)), key=lambda step: abs((high - low) / step - count))
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [index * step for index in range(first, last + 1)]
@@ -99,6 +98,7 @@ def _label(value: float, step: float | None) -> str:
     if step is None or not 1e-4 <= abs(step) < 1e7 or abs(value) >= 1e7:
         return show(value, digits=3) if not 1e-4 <= abs(value) < 1e7 else f"{value:,g}".replace("-", MINUS)
     places = max(0, -math.floor(math.log10(step) + 1e-9))
-    if step / 10.0**-places % 1 > 1e-6:  # a step of 2.5 needs one more
+    units = step * 10.0**places
+    if abs(units - round(units)) > 1e-6:  # a step of 2.5 needs one more
         places += 1
     return f"{value:,.{places}f}".replace("-", MINUS)

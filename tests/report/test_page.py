@@ -1,0 +1,202 @@
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from regretless.report import collect, render, write
+from regretless.report.markup import VOID
+from regretless.report.order import METHODS
+
+from .conftest import EVIL, MakeRun
+
+LOADING = {"src", "srcset", "data", "poster", "action", "formaction", "background", "xlink:href"}
+
+
+class Checker(HTMLParser):
+    """Collects what is wrong with a page: unbalanced tags, double ids, addresses outside, scripts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.scripts: list[dict[str, str | None]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag == "script":
+            self.scripts.append(dict(attrs))
+        for key, value in attrs:
+            if key.startswith("on") or key == "style":
+                self.wrong.append(f"{tag} has {key}")
+            if key == "id":
+                self.ids.append(value or "")
+            loads = key in LOADING or (key == "href" and tag != "a")
+            if loads and not (value or "").startswith("data:"):
+                self.wrong.append(f"{tag} loads {value}")
+            if key == "href" and tag == "a":
+                self.targets.append(value or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"unbalanced {tag}")
+
+
+def check(text: str) -> Checker:
+    checker = Checker()
+    checker.feed(text)
+    checker.close()
+    assert checker.wrong == []
+    assert checker.open == []
+    assert len(checker.ids) == len(set(checker.ids))
+    assert all(target.startswith("#") and target[1:] in checker.ids for target in checker.targets)
+    assert "http://" not in text
+    assert "https://" not in text
+    assert "url(" not in text
+    # One script of ours and one block of data, and nothing else that a browser would run.
+    assert [script.get("type") for script in checker.scripts] == ["application/json", None]
+    return checker
+
+
+def test_the_page_is_balanced_and_loads_nothing(results: Path) -> None:
+    text = render(collect(results))
+    check(text)
+    assert text.startswith("<!DOCTYPE html>")
+    assert 'name="viewport"' in text
+    assert "prefers-color-scheme: dark" in text
+    assert "@media print" in text
+
+
+def test_all_four_charts_and_the_meaning_are_there(results: Path) -> None:
+    text = render(collect(results))
+    for heading in ("Regret against time", "Learning curves", "Cache growth", "Regret against the cost of an epoch"):
+        assert f"<h4>{heading}</h4>" in text
+    assert "never in evaluation" in text
+    assert "Regret is what a prediction costs" in text
+
+
+def test_rendering_is_a_pure_function(results: Path) -> None:
+    assert render(collect(results)) == render(collect(results))
+
+
+def test_no_name_out_of_a_file_becomes_a_tag(tmp_path: Path, make_run: MakeRun) -> None:
+    evil = f'{EVIL}"onload="x'
+    for seed in (0, 1):
+        folder = make_run(
+            evil, problem=evil, seed=seed, settings={evil: evil}, options={evil: evil}, init=evil, lr=evil
+        )
+        (folder / "environment.json").write_text(json.dumps({evil: evil}))
+    failed = make_run(evil, problem=evil, finish=False)
+    (failed / "failure.json").write_text(json.dumps({"error": evil}))
+    (make_run("spo") / "metrics.json").write_text(evil)
+    for kind, content in (("tables", f"{EVIL},b\n{EVIL},1\n"), ("figures", f"<svg>{EVIL}</svg>")):
+        (tmp_path / "results" / kind).mkdir()
+        name = tmp_path / "results" / kind / ("x.csv" if kind == "tables" else "x.svg")
+        name.write_text(content)
+        name.with_suffix(".json").write_text(json.dumps({"title": evil, "caption": evil, "question": evil}))
+    text = render(collect(tmp_path / "results", title=evil))
+    check(text)
+    assert "<script>alert" not in text
+    assert "</script>alert" not in text
+    assert "&lt;script&gt;alert(1)" in text
+
+
+def test_the_figures_of_every_run_are_embedded(results: Path, make_run: MakeRun) -> None:
+    make_run("map-dc", metrics={"regret": float("nan")})
+    text = render(collect(results))
+    block = re.search(r'<script type="application/json" id="results">(.*?)</script>', text)
+    assert block is not None
+    rows = json.loads(block[1])
+    assert len(rows) == 7
+    assert [row["regret"] for row in rows if row["method"] == "map-dc"] == [None]
+
+
+def test_only_our_own_script_and_style_are_allowed_to_act(results: Path) -> None:
+    text = render(collect(results))
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
+    assert policy is not None
+    assert "default-src &#x27;none&#x27;" in policy[1]
+    assert "unsafe" not in policy[1]
+
+
+@pytest.mark.parametrize("epochs", [0, 1])
+def test_no_epoch_and_one_epoch_are_shown(epochs: int, make_run: MakeRun) -> None:
+    check(render(collect(make_run("spo", epochs=epochs))))
+
+
+@pytest.mark.parametrize("value", [None, "text", 1e300, 10**400, float("nan"), float("-inf"), [1], True, -5, 0])
+def test_odd_figures_never_break_the_page(value: object, results: Path, make_run: MakeRun) -> None:
+    names = (
+        "regret",
+        "relative_regret",
+        "mse",
+        "auc",
+        "epoch_seconds",
+        "solves",
+        "cache_size",
+        "epochs",
+        "train_seconds",
+    )
+    folder = make_run("nce-c", metrics=dict.fromkeys(names, value))
+    (folder / "history.csv").write_text(f"epoch,seconds,test_regret,cache_size\n1,{value},{value},{value}\n")
+    check(render(collect(results)))
+
+
+def test_runs_that_watched_nothing_still_have_their_last_point(make_run: MakeRun) -> None:
+    folder = make_run("spo", metrics={"epoch_seconds": 0.5, "epochs": 4})
+    (folder / "history.csv").unlink()
+    text = render(collect(folder))
+    assert "at the end, 2 s of training" in text
+    assert "Learning curves" not in text
+
+
+def test_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
+    text = render(collect(tmp_path))
+    check(text)
+    assert "There is no run in this folder." in text
+
+
+def test_no_finished_run_is_said(make_run: MakeRun) -> None:
+    text = render(collect(make_run("spo", finish=False)))
+    check(text)
+    assert "None of the runs here is finished." in text
+
+
+def test_many_methods_and_seeds_become_one_line_each(tmp_path: Path, make_run: MakeRun) -> None:
+    for method in METHODS:
+        for seed in range(10):
+            make_run(method, seed=seed, epochs=2)
+    text = render(collect(tmp_path / "results"))
+    check(text)
+    assert text.count('<th scope="row">map-2c</th>') == 2
+    assert text.count('class="band"') >= 2 * len(METHODS)
+    assert len(text) < 700_000
+
+
+def test_published_remarks_appear_for_the_problems_of_the_paper_only(results: Path, make_run: MakeRun) -> None:
+    assert "Beside the published figures" not in render(collect(results))
+    make_run("spo", problem="energy-1")
+    text = render(collect(results))
+    assert "An exact scheduler" in text
+    assert "matching rows" not in text
+
+
+def test_questions_stand_before_the_problems(results: Path) -> None:
+    (results / "tables").mkdir()
+    (results / "tables" / "q1-regret.csv").write_text("method,ours,published\nspo,1 *,2\n")
+    text = render(collect(results))
+    check(text)
+    assert text.index("Q1. How good") < text.index('id="problem-0"')
+
+
+def test_write_replaces_the_file_and_returns_its_path(results: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "report.html"
+    assert write(results, out, title="My title") == out
+    assert "<h1>My title</h1>" in out.read_text(encoding="utf-8")
+    assert [path.name for path in out.parent.iterdir()] == ["report.html"]
