@@ -12,7 +12,13 @@ class InputError(RegretlessError, ValueError):
 
 
 class SolveError(RegretlessError, RuntimeError):
-    """A solver that failed, timed out with nothing in hand, or met an infeasible or unbounded instance."""
+    """A solver that failed, timed out with nothing in hand, or met an infeasible or unbounded instance.
+
+    Attributes:
+        row: position in the batch of the first instance that failed, where there is one.
+    """
+
+    row: int | None = None
 
 
 class FileError(RegretlessError, OSError):

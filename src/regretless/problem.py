@@ -88,6 +88,8 @@ class Problem:
         on_failure: what a failed solve does in training: ``"raise"`` stops with the instance named, ``"cache"`` uses
             the best cached solution instead, ``"skip"`` leaves the instance out of the step.
         instances: number of instances, where a plain function serves a family without a model.
+        bound: the problem's own fast lower bound, ``(costs, instance) -> (batch,)`` of minimising float64 costs; gap
+            policies of a cache use it in place of the Lagrangian bound of the model.
         name: for messages and reports; without a model it also tells stored labels and caches apart.
         options: settings of the engine.
 
@@ -108,6 +110,7 @@ class Problem:
         time_limit: float | None = None,
         on_failure: OnFailure = "raise",
         instances: int | None = None,
+        bound: Callable[[Tensor, Tensor | None], Tensor] | None = None,
         name: str = "",
         **options: Any,
     ) -> None:
@@ -127,6 +130,7 @@ class Problem:
             if count is not None and count < 1:
                 raise InputError(f"{what} must be at least 1, got {count}")
         self.model, self.sense, self.on_failure, self.name = model, sense, on_failure, name
+        self.bound = bound
         self._options = options
         self.engine = engine if oracle is None else ""
         self.dimension: int = dimension if model is None else _first(model).dimension  # type: ignore[assignment]
@@ -304,10 +308,12 @@ def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequen
             "" if instance is None else f" (family member {int(instance[row])})"
         )
         more = f" ({len(missing)} of {len(solved.solution)} failed)" if len(missing) > 1 else ""
-        raise SolveError(
+        error = SolveError(
             f"no solution for {where}: {solved.status[row]}{more}. {solved.message.get(row, '')} "
             "Set on_failure='cache' or 'skip' to train on without such instances."
         )
+        error.row = place
+        raise error
 
 
 def _first(model: MILP | Family) -> MILP:

@@ -33,6 +33,9 @@ class TrainingState:
 class Callback:
     """Does nothing; the base of all callbacks."""
 
+    def on_start(self, state: TrainingState) -> None:
+        """Forget earlier runs; a resumed run gets its saved state back after this."""
+
     def on_epoch(self, state: TrainingState) -> None:
         """Look at the state after an epoch."""
 
@@ -58,6 +61,8 @@ class Watch(Callback):
     """
 
     def __init__(self, problem: Problem, data: Dataset, *, name: str = "test", every: int = 1) -> None:
+        if every < 1:
+            raise InputError(f"every must be at least 1, got {every}")
         self.problem, self.data, self.name, self.every = problem, data, name, every
 
     def on_epoch(self, state: TrainingState) -> None:
@@ -83,11 +88,18 @@ class EarlyStopping(Callback):
         self.best, self.since = math.inf, 0
         self.weights: dict[str, Any] | None = None
 
+    def on_start(self, state: TrainingState) -> None:
+        """Forget what was best for another model."""
+        self.best, self.since, self.weights = math.inf, 0, None
+
     def on_epoch(self, state: TrainingState) -> None:
         """Compare with the best so far."""
         value = state.row.get(self.column)
         if value is None:
-            raise InputError(f"early stopping needs the column {self.column!r}: give fit() validation data")
+            raise InputError(
+                f"early stopping needs the column {self.column!r} in every epoch: give fit() validation data, "
+                "or a Watch before it that writes the column"
+            )
         if value < self.best:
             self.best, self.since = value, 0
             self.weights = copy.deepcopy(state.model.state_dict()) if self.restore else None
@@ -114,6 +126,8 @@ class Converged(Callback):
     """End when the training loss has not moved by more than a relative tolerance for a few epochs."""
 
     def __init__(self, *, tolerance: float = 1e-4, patience: int = 3) -> None:
+        if tolerance < 0 or patience < 1:
+            raise InputError(f"need tolerance >= 0 and patience >= 1, got {tolerance} and {patience}")
         self.tolerance, self.patience = tolerance, patience
 
     def on_epoch(self, state: TrainingState) -> None:
@@ -131,6 +145,10 @@ class TimeLimit(Callback):
         if not seconds > 0:
             raise InputError(f"seconds must be positive, got {seconds}")
         self.seconds, self.used, self._since = seconds, 0.0, time.monotonic()
+
+    def on_start(self, state: TrainingState) -> None:
+        """Start the clock: what came before training does not count."""
+        self.used, self._since = 0.0, time.monotonic()
 
     def on_epoch(self, state: TrainingState) -> None:
         """Look at the clock."""

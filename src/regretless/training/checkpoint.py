@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.cache import SolutionCache
-from regretless.errors import FileError, InputError
+from regretless.errors import FileError
 from regretless.losses import Loss
 from regretless.storage import load_state, save_state
 from regretless.training.callbacks import Callback
@@ -71,13 +71,10 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any]) -> Progress:
         FileError: the file is damaged or foreign, or was written with other settings (each difference is named).
     """
     state = load_state(path, kind=KIND, version=VERSION)
-    different = {
-        name: (state["settings"].get(name), value)
-        for name, value in settings.items()
-        if state["settings"].get(name) != value
-    }
+    before = state["settings"]
+    different = [name for name in before | settings if before.get(name) != settings.get(name)]
     if different:
-        text = "; ".join(f"{name} was {old!r}, is {new!r}" for name, (old, new) in different.items())
+        text = "; ".join(f"{name} was {before.get(name)!r}, is {settings.get(name)!r}" for name in different)
         raise FileError(f"{path} belongs to another run: {text}. Use the same settings, or another checkpoint file")
     try:
         parts.model.load_state_dict(state["model"])
@@ -87,8 +84,6 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any]) -> Progress:
             callback.load_state_dict(saved)
         if isinstance(parts.loss.oracle, SolutionCache):
             parts.loss.oracle.load_state_dict(state["cache"])
-    except InputError:
-        raise
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         raise FileError(f"{path} does not fit this model, loss or optimiser: {error}") from error
     parts.shuffle.set_state(state["shuffle"])

@@ -7,13 +7,14 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, NoReturn
 
 import torch
 from torch import Tensor, nn
 
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.errors import InputError, TrainingError
+from regretless.errors import FileError, InputError, SolveError, TrainingError
 from regretless.losses import Loss
 from regretless.progress import track
 from regretless.training import checkpoint as checkpoints
@@ -21,6 +22,7 @@ from regretless.training.callbacks import Callback, TrainingState
 from regretless.training.checkpoint import Parts, Progress
 from regretless.training.evaluate import evaluate, to_model
 from regretless.training.history import History
+from regretless.training.identity import identity
 from regretless.training.interrupt import Interruption
 
 
@@ -72,16 +74,26 @@ def fit(
         The model, the history, and the reason for the end.
 
     Raises:
-        TrainingError: a prediction or the loss is no longer finite; the message names step, learning rate and instance.
+        TrainingError: a prediction, the loss or a weight is no longer finite; the message names step, learning rate and
+            instance.
+        SolveError: a solve failed and the problem has ``on_failure="raise"``; the message names step and instance.
+        FileError: the checkpoint is damaged, of another run, or of a longer one; it is left as it is.
         Interrupted: SIGINT or SIGTERM came; the checkpoint, where there is one, is of the last step.
     """
     if epochs < 0 or batch_size < 1 or len(train) == 0:
         raise InputError(
             f"need epochs >= 0, batch_size >= 1 and data, got {epochs}, {batch_size}, {len(train)} instances"
         )
+    if loss.reduction == "none":
+        raise InputError("training needs one number: build the loss with reduction='mean' or 'sum', not 'none'")
+    if validation is not None and loss.problem is None:
+        raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
+    if next(model.parameters(), None) is None:
+        raise InputError(f"the model {type(model).__name__} has no parameters to train")
     parts = Parts(model, loss, optimizer or _adam(model, lr), list(callbacks), torch.Generator().manual_seed(seed))
     run = _Run(parts, train, batch_size, validation, checkpoint)
-    return run.to_the_end(epochs, progress, settings={"seed": seed, "batch_size": batch_size, "instances": len(train)})
+    settings = {} if checkpoint is None else identity(parts, train, seed=seed, batch_size=batch_size)
+    return run.to_the_end(epochs, progress, settings)
 
 
 class _Run:
@@ -104,11 +116,16 @@ class _Run:
         self.instance = None if train.instance is None else train.instance.to(parameter.device)
         self.at = Progress()
 
-    def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, int]) -> Fitted:
+    def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, Any]) -> Fitted:
         parts = self.parts
+        state = TrainingState(parts.model, parts.optimizer, 0, {}, self.at.history)
+        for callback in parts.callbacks:
+            callback.on_start(state)
         if self.path is not None and self.path.exists():
             self.at = checkpoints.load(self.path, parts, settings)
-        state = TrainingState(parts.model, parts.optimizer, self.at.epoch, {}, self.at.history, self.at.stopped)
+            state.epoch, state.history, state.stop = self.at.epoch, self.at.history, self.at.stopped
+            if self.at.epoch > epochs:
+                raise FileError(f"{self.path} holds {self.at.epoch} epochs already, more than the {epochs} asked for")
         parts.model.train()
         remaining = range(self.at.epoch, epochs)
         with Interruption() as interruption:
@@ -119,12 +136,14 @@ class _Run:
                 state.epoch, state.row = self.at.epoch, self.at.row
                 self._end_of_epoch(state)
                 self._save(settings)
+                if interruption.wanted:
+                    self._leave(interruption.wanted)
         # After the loop the checkpoint still holds the weights of the last epoch: a longer run goes on from there.
         for callback in parts.callbacks:
             callback.on_end(state)
         return Fitted(parts.model, self.at.history, state.stop or f"all {epochs} epochs done")
 
-    def _epoch(self, interruption: Interruption, settings: dict[str, int]) -> None:
+    def _epoch(self, interruption: Interruption, settings: dict[str, Any]) -> None:
         at, n = self.at, len(self.data[0])
         if at.order is None:
             at.order = torch.randperm(n, generator=self.parts.shuffle)
@@ -140,7 +159,8 @@ class _Run:
             at.step = step + 1
             if interruption.wanted:
                 self._add_up(total, start, before)
-                self._leave(interruption.wanted, settings)
+                self._save(settings)
+                self._leave(interruption.wanted)
         self._add_up(total, start, before)
         at.row["loss"] /= n
         at.order, at.epoch, at.step = None, at.epoch + 1, 0
@@ -155,6 +175,11 @@ class _Run:
         except InputError:
             self._refuse_nan(predicted, step)
             raise
+        except SolveError as error:
+            if error.row is None:
+                raise
+            which = f"training instance {self._instance(step, error.row)}"
+            raise SolveError(f"{which} in {self._where(step)}: {error}") from error
         if not math.isfinite(value):
             self._refuse_nan(predicted, step)
             raise TrainingError(
@@ -169,13 +194,17 @@ class _Run:
     def _refuse_nan(self, predicted: Tensor, step: int) -> None:
         bad = (~torch.isfinite(predicted)).nonzero()
         if len(bad):
-            row, column = bad[0][0].item(), bad[0][-1].item()
-            assert self.at.order is not None
-            which = int(self.at.order[step * self.batch_size + int(row)])
+            row = int(bad[0][0])
+            value, column = predicted[tuple(bad[0].tolist())].item(), int(bad[0][-1])
             raise TrainingError(
-                f"the model predicts {predicted[int(row)].flatten()[int(column)].item()} for training instance {which}, "
-                f"cost {column}, in {self._where(step)}; lower the learning rate or scale the features"
+                f"the model predicts {value} for training instance {self._instance(step, row)}, cost {column}, "
+                f"in {self._where(step)}; lower the learning rate or scale the features"
             )
+
+    def _instance(self, step: int, row: int) -> int:
+        """Position in the training data of a row of this step's batch."""
+        assert self.at.order is not None
+        return int(self.at.order[step * self.batch_size + row])
 
     def _where(self, step: int) -> str:
         rate = self.parts.optimizer.param_groups[0]["lr"]
@@ -202,10 +231,15 @@ class _Run:
         row["cache_size"] = len(oracle) if isinstance(oracle, SolutionCache) else None
 
     def _end_of_epoch(self, state: TrainingState) -> None:
+        # A gradient that is no number shows up here; the checkpoint of the last good epoch must not be replaced.
+        if not all(bool(torch.isfinite(parameter).all()) for parameter in state.model.parameters()):
+            rate = self.parts.optimizer.param_groups[0]["lr"]
+            raise TrainingError(
+                f"the weights are no longer finite after epoch {self.at.epoch}, learning rate {rate:g}; "
+                "lower the learning rate or scale the features"
+            )
         problem = self.parts.loss.problem
-        if self.validation is not None:
-            if problem is None:
-                raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
+        if self.validation is not None and problem is not None:
             state.row["regret"] = evaluate(state.model, self.validation, problem).regret
         state.row |= self.parts.loss.diagnostics()
         for callback in self.parts.callbacks:
@@ -213,16 +247,16 @@ class _Run:
         self.at.history.append(state.row)
         self.at.stopped = state.stop
 
-    def _save(self, settings: dict[str, int]) -> None:
+    def _save(self, settings: dict[str, Any]) -> None:
         if self.path is not None:
             checkpoints.save(self.path, self.parts, self.at, settings)
 
-    def _leave(self, name: str, settings: dict[str, int]) -> None:
-        self._save(settings)
+    def _leave(self, name: str) -> NoReturn:
         kept = "nothing was kept (no checkpoint was asked for)"
         if self.path is not None:
             kept = f"the run is kept in {self.path}; run the same command again to go on"
-        raise Interrupted(f"{name}: training ended after epoch {self.at.epoch + 1}, step {self.at.step}; {kept}")
+        done = f"epoch {self.at.epoch}" if self.at.step == 0 else f"epoch {self.at.epoch + 1}, step {self.at.step}"
+        raise Interrupted(f"{name}: training ended after {done}; {kept}")
 
 
 def _adam(model: nn.Module, lr: float) -> torch.optim.Optimizer:

@@ -35,5 +35,6 @@ class Interruption:
 
     def _give_back(self) -> None:
         for number, handler in self._before.items():
-            signal.signal(number, handler)
+            # None stands for a handler that was not set from Python and cannot be put back.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
         self._before = {}

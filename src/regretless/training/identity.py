@@ -1,0 +1,62 @@
+"""What makes two runs the same run: only then may one go on from the other's checkpoint."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import torch
+
+from regretless.cache import SolutionCache
+from regretless.data import Dataset
+from regretless.training.checkpoint import Parts
+
+
+def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int) -> dict[str, Any]:
+    """Return everything that decides the numbers of a run, by name, as plain data.
+
+    The number of epochs is no part of it, so that a run can be made longer; nor are workers, which change no number.
+    """
+    loss, groups = parts.loss, parts.optimizer.param_groups
+    named: dict[str, Any] = {
+        "seed": seed,
+        "batch_size": batch_size,
+        "instances": len(train),
+        "data": _digest(train),
+        "loss": _described(loss),
+        "optimizer": type(parts.optimizer).__name__,
+        # A schedule changes the rate as it goes; the first one is what was asked for.
+        "lr": [float(group.get("initial_lr", group["lr"])) for group in groups],
+        "callbacks": [type(callback).__name__ for callback in parts.callbacks],
+        "problem": None if loss.problem is None else loss.problem.fingerprint,
+    }
+    if isinstance(loss.oracle, SolutionCache):
+        cache = loss.oracle
+        policy = cache.policy
+        named |= {
+            "policy": type(policy).__name__ if type(policy).__repr__ is object.__repr__ else repr(policy),
+            "grow_at": cache.grow_at,
+            "cache_seed": cache.seed,
+            "capacity": cache.store.capacity,
+            "evict": cache.store.evict,
+        }
+    return named
+
+
+def _described(thing: object) -> str:
+    """A loss by its name and its plain settings."""
+    plain = {
+        name: value
+        for name, value in sorted(vars(thing).items())
+        if not name.startswith("_") and name != "training" and isinstance(value, str | int | float | None)
+    }
+    return f"{type(thing).__name__}({', '.join(f'{name}={value!r}' for name, value in plain.items())})"
+
+
+def _digest(data: Dataset) -> str:
+    digest = hashlib.sha256()
+    for tensor in (data.features, data.costs, data.solutions, data.instance):
+        if tensor is not None:
+            digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
+            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.losses import SPOPlus, TwoStage
+from regretless.training import (
+    Converged,
+    EarlyStopping,
+    History,
+    Schedule,
+    TimeLimit,
+    TrainingState,
+    Watch,
+    evaluate,
+    fit,
+)
+from regretless.training import callbacks as module
+
+from .runs import LOSSES, data, model, problem, weights
+
+TRAIN, VALIDATION = data(), data(7, seed=1)
+
+
+def state(**row) -> TrainingState:
+    net = nn.Linear(1, 1)
+    return TrainingState(net, torch.optim.SGD(net.parameters(), lr=1.0), 1, row, History())
+
+
+def test_early_stopping_ends_with_the_best_weights():
+    net = model()
+    fitted = fit(
+        net,
+        SPOPlus(problem()),
+        TRAIN,
+        epochs=40,
+        lr=0.5,
+        batch_size=4,
+        validation=VALIDATION,
+        callbacks=[EarlyStopping(patience=4)],
+    )
+    regrets = fitted.history.column("regret")
+    assert evaluate(net, VALIDATION, problem()).regret == min(regrets)
+    assert len(regrets) < 40
+    assert regrets.index(min(regrets)) == len(regrets) - 5
+    assert f"no better regret than {min(regrets):.6g} for 4 epochs" in fitted.reason
+
+
+def test_early_stopping_counts_from_the_last_improvement():
+    stopping, at = EarlyStopping(patience=2), state()
+    stops = []
+    for value in (5.0, 6.0, 4.0, 4.0, 4.5):
+        at.row = {"regret": value}
+        stopping.on_epoch(at)
+        stops.append(bool(at.stop))
+    assert stops == [False, False, False, False, True]
+    assert stopping.best == 4.0
+
+
+def test_a_regret_that_is_no_number_is_no_improvement():
+    stopping, at = EarlyStopping(patience=1), state(regret=math.nan)
+    stopping.on_epoch(at)
+    assert at.stop
+
+
+def test_early_stopping_without_restoring_keeps_the_last_weights():
+    stopping, at = EarlyStopping(patience=1, restore=False), state(regret=1.0)
+    stopping.on_epoch(at)
+    with torch.no_grad():
+        at.model.weight.fill_(9.0)
+    stopping.on_end(at)
+    assert at.model.weight.item() == 9.0
+
+
+def test_early_stopping_forgets_an_earlier_run():
+    stopping = EarlyStopping(patience=3)
+    fit(model(), TwoStage(problem()), TRAIN, epochs=2, validation=VALIDATION, callbacks=[stopping])
+    other = nn.Sequential(model())  # has other names of weights: the old ones would not fit
+    fit(other, TwoStage(problem()), TRAIN, epochs=2, validation=VALIDATION, callbacks=[stopping])
+
+
+def test_early_stopping_says_what_it_needs():
+    with pytest.raises(InputError, match="needs the column 'regret'"):
+        fit(model(), TwoStage(), TRAIN, epochs=2, callbacks=[EarlyStopping()])
+    with pytest.raises(InputError, match="patience must be at least 1, got 0"):
+        EarlyStopping(patience=0)
+
+
+def test_early_stopping_can_watch_any_column():
+    watch = Watch(problem(), VALIDATION, name="validation")
+    stopping = EarlyStopping(patience=2, column="validation_regret")
+    fitted = fit(model(), SPOPlus(problem()), TRAIN, epochs=30, lr=0.5, batch_size=4, callbacks=[watch, stopping])
+    assert "validation_regret" in fitted.reason
+
+
+def test_a_watch_writes_exact_figures_and_changes_nothing():
+    watched = fit(
+        model(), LOSSES["map-cache"](TRAIN), TRAIN, epochs=4, callbacks=[Watch(problem(), VALIDATION, every=2)]
+    )
+    alone = fit(model(), LOSSES["map-cache"](TRAIN), TRAIN, epochs=4)
+    assert torch.equal(weights(watched.model), weights(alone.model))
+    result = evaluate(watched.model, VALIDATION, problem())
+    assert watched.history.column("test_regret")[0] is None
+    assert watched.history.column("test_regret")[3] == result.regret
+    assert watched.history.column("test_mse")[3] == result.mse
+    with pytest.raises(InputError, match="every must be at least 1"):
+        Watch(problem(), VALIDATION, every=0)
+
+
+def test_training_ends_when_the_loss_stands_still():
+    easy = Dataset(torch.ones(8, 1), torch.full((8, 2), 3.0), torch.zeros(8, 2))
+    fitted = fit(
+        nn.Linear(1, 2), TwoStage(), easy, epochs=5000, lr=0.05, batch_size=8, callbacks=[Converged(patience=4)]
+    )
+    assert "the loss moved by less than 0.0001 for 4 epochs" in fitted.reason
+    losses = fitted.history.column("loss")
+    assert max(losses[-5:]) - min(losses[-5:]) <= 1e-4 * max(map(abs, losses[-5:]))
+    assert max(losses[-6:-1]) - min(losses[-6:-1]) > 1e-4 * max(map(abs, losses[-6:-1])), "and not before"
+    with pytest.raises(InputError, match="patience >= 1"):
+        Converged(patience=0)
+
+
+def test_the_time_limit_counts_training_only(monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    limit = TimeLimit(3.0)
+    clock[0] += 1000.0  # preparing data, say
+
+    class Tick(module.Callback):
+        def on_epoch(self, state: TrainingState) -> None:
+            clock[0] += 1.0
+
+    fitted = fit(model(), TwoStage(), TRAIN, epochs=9, callbacks=[Tick(), limit])
+    assert len(fitted.history) == 3
+    assert fitted.reason == "the time limit of 3 s is reached"
+    again = fit(model(), TwoStage(), TRAIN, epochs=9, callbacks=[Tick(), limit])
+    assert len(again.history) == 3
+    with pytest.raises(InputError, match="seconds must be positive"):
+        TimeLimit(0.0)
+
+
+def test_a_time_limit_goes_on_counting_after_a_pause(monkeypatch):
+    clock = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+    first, second = TimeLimit(10.0), TimeLimit(10.0)
+    first.on_start(state())
+    clock[0] = 6.0
+    first.on_epoch(state())
+    clock[0] = 500.0
+    second.on_start(state())
+    second.load_state_dict(first.state_dict())
+    at = state()
+    clock[0] = 503.0
+    second.on_epoch(at)
+    assert not at.stop
+    clock[0] = 504.0
+    second.on_epoch(at)
+    assert at.stop
+
+
+def test_a_schedule_steps_once_an_epoch():
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.8)
+    rates = []
+
+    class Rates(module.Callback):
+        def on_epoch(self, state: TrainingState) -> None:
+            rates.append(state.optimizer.param_groups[0]["lr"])
+
+    schedule = Schedule(torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5))
+    fit(net, TwoStage(), TRAIN, optimizer=optimizer, epochs=5, callbacks=[Rates(), schedule])
+    assert rates == [0.8, 0.8, 0.4, 0.4, 0.2]

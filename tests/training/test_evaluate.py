@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from regretless import metrics
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.losses import MAP
+from regretless.problem import Problem
+from regretless.training import evaluate, fit, predict
+from regretless.types import Status
+
+from .runs import cache, data, model, problem
+
+DATA = data(9, seed=2)
+
+
+def test_figures_are_those_of_the_metrics():
+    net = model()
+    result = evaluate(net, DATA, problem())
+    with torch.no_grad():
+        predicted = net(DATA.features)
+    regrets = metrics.regret(problem(), predicted, DATA.costs, DATA.solutions)
+    optimal = (DATA.costs * DATA.solutions).sum(dim=1)
+    assert result.regret == pytest.approx(regrets.mean().item())
+    assert result.relative_regret == pytest.approx((regrets.sum() / optimal.sum()).item())
+    assert result.mse == pytest.approx((predicted - DATA.costs).square().mean().item())
+    assert (result.auc, result.instances, result.failed, result.not_optimal) == (None, 9, 0, 0)
+    assert result.as_dict()["regret"] == result.regret
+
+
+def test_the_truth_has_no_regret():
+    truth = Dataset(DATA.costs, DATA.costs, DATA.solutions)
+    result = evaluate(nn.Identity(), truth, problem())
+    assert (result.regret, result.relative_regret, result.mse) == (0.0, 0.0, 0.0)
+
+
+def test_evaluation_never_touches_the_cache():
+    memory = cache(DATA, p_solve=1.0)
+    before = memory.state_dict()
+    evaluate(model(), DATA, memory.problem)
+    after = memory.state_dict()
+    assert torch.equal(before["store"]["rows"], after["store"]["rows"])
+    assert before["coin"] == after["coin"]
+    assert before["statistics"] == after["statistics"]
+    assert memory.problem.statistics.solves == len(DATA)
+
+
+def test_evaluation_is_exact_even_with_a_bad_cache():
+    memory = cache(DATA[:1], p_solve=0.0)  # one solution only
+    fitted = fit(model(), MAP(memory), DATA, epochs=1, validation=DATA)
+    assert fitted.history[0]["regret"] == evaluate(fitted.model, DATA, problem()).regret
+
+
+def test_models_are_evaluated_in_evaluation_mode_and_left_as_they_were():
+    net = model(dropout=0.9)
+    net.train()
+    assert torch.equal(predict(net, DATA.features), predict(net, DATA.features))
+    assert net.training
+    net.eval()
+    predict(net, DATA.features)
+    assert not net.training
+
+    class Broken(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            raise ZeroDivisionError
+
+    broken = Broken()
+    with pytest.raises(ZeroDivisionError):
+        predict(broken, DATA.features)
+    assert broken.training
+
+
+def test_predictions_come_in_batches_without_a_gradient(monkeypatch):
+    import sys
+
+    whole = predict(model(), DATA.features)
+    monkeypatch.setattr(sys.modules["regretless.training.evaluate"], "PREDICT_BATCH", 4)
+    parts = predict(model(), DATA.features)
+    assert torch.allclose(whole, parts)
+    assert not parts.requires_grad
+
+
+def test_features_follow_the_precision_of_the_model_unless_they_are_ids():
+    assert predict(nn.Linear(4, 1).double(), DATA.features).dtype == torch.float64
+    assert predict(nn.Embedding(3, 2), torch.tensor([0, 2])).shape == (2, 2)
+
+
+def test_failed_solves_are_counted_and_left_out():
+    def solver(costs):
+        if costs[0] > 0:
+            raise RuntimeError("no luck")
+        return (costs < 0) * 1.0
+
+    some = Problem(oracle=solver, dimension=2, on_failure="skip")
+    costs = torch.tensor([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]], dtype=torch.float64)
+    given = Dataset(costs, costs, torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]).double())
+    result = evaluate(nn.Identity(), given, some)
+    assert (result.instances, result.failed) == (2, 1)
+    assert result.regret == -0.5
+    nothing = evaluate(nn.Identity(), given[:1], some)
+    assert math.isnan(nothing.regret)
+    assert (nothing.instances, nothing.failed) == (0, 1)
+
+
+def test_labels_that_are_not_optimal_are_flagged():
+    given = Dataset(
+        DATA.features, DATA.costs, DATA.solutions, None, (Status.OPTIMAL, Status.TIME_LIMIT) + 7 * (Status.OPTIMAL,)
+    )
+    assert evaluate(model(), given, problem()).not_optimal == 1
+
+
+def test_binary_costs_have_an_auc():
+    labels = (DATA.costs > DATA.costs.median()).double()
+    given = Dataset(labels, labels, DATA.solutions)
+    assert evaluate(nn.Identity(), given, problem()).auc == 1.0
+
+
+def test_a_prediction_that_is_no_number_is_named():
+    broken = model()
+    with torch.no_grad():
+        broken.linear.bias.fill_(math.nan)
+    with pytest.raises(InputError, match="predicted must be finite, got nan for instance 0, cost 0"):
+        evaluate(broken, DATA, problem())
