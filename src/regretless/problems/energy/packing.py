@@ -88,7 +88,7 @@ class Packer:
             nonlocal trials
             if len(chosen) == len(tasks):
                 return True
-            tried = set()
+            tried: set[tuple[Loads, Loads]] = set()
             for machine, most in enumerate(limits):
                 trials += 1
                 if trials > TRIALS:
