@@ -13,7 +13,7 @@ from .conftest import MakeRun
 def words(results: Path) -> str | None:
     (section,) = sections(collect(results).runs)
     found = finding(section)
-    return None if found is None else re.sub("<[^>]*>", "", found)
+    return None if found is None else re.sub("<[^>]*>", "", found).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_best_method_saving_and_baseline_are_named(tmp_path: Path, make_run: MakeRun) -> None:

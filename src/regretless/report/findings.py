@@ -10,6 +10,8 @@ from regretless.report.numbers import decimals, show
 
 BASELINE = "two-stage"
 NEAR = 0.05
+# No line ends before it.
+PERCENT = "\N{NO-BREAK SPACE}%"
 
 
 def finding(section: Section) -> Markup | None:
@@ -22,12 +24,12 @@ def finding(section: Section) -> Markup | None:
     parts: list[object] = [tag("strong", winner.label), f" has the lowest test regret, {show(best, places)}"]
     base = next(((regret, group) for regret, group in ranked if group.method == BASELINE), None)
     if base and base[1] is not winner and base[0] > 0:
-        parts.append(f": {100 * (1 - best / base[0]):.3g} % below {BASELINE} ({show(base[0], places)})")
+        parts.append(f": {100 * (1 - best / base[0]):.3g}{PERCENT} below {BASELINE} ({show(base[0], places)})")
     parts.append(". ")
     saver = _saver(ranked)
     if saver:
         regret, group, times = saver
-        far = f"{100 * (regret / best - 1):.2g} %" if regret > best else "0 %"
+        far = f"{100 * (regret / best - 1):.2g}{PERCENT}" if regret > best else f"0{PERCENT}"
         called = f" with {show(times, digits=3)} times fewer solver calls. "
         parts += [tag("strong", group.label), f" comes within {far} of it", called]
     seeds = min(len(group.runs) for _, group in ranked)

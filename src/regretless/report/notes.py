@@ -25,20 +25,20 @@ EVALUATION = (
 # Of published figures: (beginning of the problem's name, remark).
 PUBLISHED = (
     ("knapsack-", "Data: the public file that gives the published figures has multiplicative noise, other than the "
-     "text of the paper says; days are split as the published experiments did it."),
+     "text of the paper says. The split “paper” divides the days as the published experiments did."),
     ("knapsack-", "Published deviations need one vector of first weights shared by all runs. With random first "
      "weights NCE, MAP at c_hat and Blackbox scatter much more, so those cells cannot be matched exactly."),
-    ("knapsack-", "The published QPTL script left out the bounds 0 to 1 of its variables; here they are there, with a "
-     "damping chosen on validation days."),
-    ("knapsack-", "The unit of the published MSE columns is off by a power of ten."),
+    ("knapsack-", "The published QPTL script left out the bounds 0 to 1 of its variables; here they are kept, "
+     "so the published value is not a target."),
+    ("knapsack-", "The published MSE columns print 10⁶ where 10⁵ is meant."),
     ("energy-", "An exact scheduler does not give the published levels of energy regret; the factor is nearly constant "
-     "within an instance. Ours are checked against a mixed-integer model and are not tuned towards the others."),
+     "within an instance. The scheduler here agrees with a mixed-integer model and is not tuned towards them."),
     ("energy-", "Published energy MSEs of decision losses are drift in directions without a gradient: no target."),
     ("energy-", "The paper gives two values for two-stage on energy-2, one in the text and one in the appendix."),
     ("matching-", "Most published matching rows lie at the level of random costs: no ranking of methods can be read "
-     "off them. The probable reason is that fields were indexed by position, not by paper; both readings are offered."),
+     "off them. The probable reason is that fields were indexed by position, not by paper: see the option same_field."),
     ("", "The published MAP figures choose the cached solution by the shifted cost, not by the predicted one as the "
-     "text says; the cache grew at the predicted cost. Both readings are offered, the tables use these."),
+     "text says, and the cache grew at the predicted cost: see the settings select and grow_at."),
 )  # fmt: skip
 
 
