@@ -1,0 +1,237 @@
+"""A run that was killed and resumed ends like one that never was: weights and history, bit for bit."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import nn
+
+from regretless.errors import FileError
+from regretless.losses import MAP, SPOPlus
+from regretless.training import Converged, EarlyStopping, Interrupted, Schedule, Watch, fit
+
+from .runs import LOSSES, Trap, cache, data, model, untimed, weights
+
+TRAIN, VALIDATION = data(), data(5, seed=4)
+EPOCHS, BATCH = 3, 4
+STEPS = EPOCHS * -(-len(TRAIN) // BATCH)
+EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
+
+
+class KilledError(Exception):
+    """Stands for anything that ends a process."""
+
+
+def kill() -> None:
+    raise KilledError
+
+
+def interrupt() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def run(name: str, path: Path | None, *, trap=None, dropout: float = 0.3, epochs: int = EPOCHS):
+    """What a script would do: everything built afresh, then ``fit``; ``trap`` is a step and what happens there."""
+    torch.manual_seed(8)  # the script's own seed, for dropout
+    net: nn.Module = model(dropout)
+    net = Trap(net, *(trap or (-1, kill)))
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    callbacks = [
+        Schedule(torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.7)),
+        Watch(LOSSES["two-stage"](TRAIN).problem, VALIDATION),
+        EarlyStopping(patience=9),
+    ]
+    return fit(
+        net,
+        LOSSES[name](TRAIN),
+        TRAIN,
+        epochs=epochs,
+        optimizer=optimizer,
+        batch_size=BATCH,
+        seed=2,
+        validation=VALIDATION,
+        callbacks=callbacks,
+        checkpoint=path,
+    )
+
+
+@pytest.fixture(scope="module")
+def undisturbed():
+    """One run without a checkpoint for every loss."""
+    return {name: run(name, None) for name in LOSSES}
+
+
+def same(fitted, other) -> bool:
+    return torch.equal(weights(fitted.model), weights(other.model)) and untimed(fitted.history) == untimed(
+        other.history
+    )
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    name=st.sampled_from(list(LOSSES)),
+    at=st.lists(st.integers(0, STEPS - 1), min_size=1, max_size=3),
+    gentle=st.booleans(),
+)
+def test_killed_at_any_step_and_resumed_a_run_ends_as_if_undisturbed(tmp_path_factory, undisturbed, name, at, gentle):
+    path = tmp_path_factory.mktemp("runs") / "run"
+    for step in at:
+        try:
+            run(name, path, trap=(step, interrupt if gentle else kill))
+            break  # the run was over before the trap
+        except (KilledError, Interrupted):
+            pass
+    assert same(run(name, path), undisturbed[name])
+
+
+@EVERY_LOSS
+def test_every_loss_resumes_inside_an_epoch(tmp_path, undisturbed, name):
+    with pytest.raises(Interrupted):
+        run(name, tmp_path / "run", trap=(5, interrupt))
+    assert same(run(name, tmp_path / "run"), undisturbed[name])
+
+
+@EVERY_LOSS
+def test_a_checkpoint_file_changes_no_number(tmp_path, undisturbed, name):
+    assert same(run(name, tmp_path / "run"), undisturbed[name])
+
+
+def test_a_longer_run_goes_on_from_a_finished_one(tmp_path, undisturbed):
+    run("map-cache", tmp_path / "run", epochs=1)
+    run("map-cache", tmp_path / "run", epochs=2)
+    assert same(run("map-cache", tmp_path / "run"), undisturbed["map-cache"])
+
+
+def test_a_finished_run_is_not_run_again(tmp_path):
+    first = run("map-cache", tmp_path / "run")
+    again = run("map-cache", tmp_path / "run", trap=(0, kill))
+    assert same(first, again)
+
+
+def test_a_run_that_was_stopped_stays_stopped(tmp_path):
+    def go():
+        loss = LOSSES["two-stage"](TRAIN)
+        callbacks = [Converged(tolerance=10.0, patience=1)]
+        return fit(model(), loss, TRAIN, epochs=9, batch_size=BATCH, callbacks=callbacks, checkpoint=tmp_path / "run")
+
+    first, again = go(), go()
+    assert len(first.history) == len(again.history) == 2
+    assert first.reason == again.reason != "all 9 epochs done"
+    assert same(first, again)
+
+
+def test_the_global_generator_goes_on_where_it_was(tmp_path):
+    torch.manual_seed(1)
+    fit(model(0.5), LOSSES["spo"](TRAIN), TRAIN, epochs=1, checkpoint=tmp_path / "run")
+    wanted = torch.rand(2)
+    torch.manual_seed(99)
+    fit(model(0.5), LOSSES["spo"](TRAIN), TRAIN, epochs=1, checkpoint=tmp_path / "run")
+    assert torch.equal(torch.rand(2), wanted)
+
+
+SCRIPT = """
+import sys, time
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from training import test_checkpoint as t
+forward = t.Trap.forward
+def dawdle(self, x):
+    if self.training:
+        print("step", flush=True)
+        time.sleep(0.05)
+    return forward(self, x)
+t.Trap.forward = dawdle
+t.run("map-cache", Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_process_that_is_signalled_can_be_resumed_by_another(tmp_path, undisturbed, number):
+    path = tmp_path / "run"
+    root = Path(__file__).parents[1]
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(root), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    for _ in range(6):  # in the second epoch of four steps
+        assert process.stdout.readline() == "step\n"
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode != 0
+    if number == signal.SIGINT:
+        assert "Interrupted: SIGINT: training ended after epoch" in errors
+        assert "run the same command again to go on" in errors
+    assert path.exists()
+    assert not list(tmp_path.glob("*.tmp"))
+    assert same(run("map-cache", path), undisturbed["map-cache"])
+
+
+# --- files that do not belong -------------------------------------------------------------------------------------
+
+
+def start(path: Path, loss=None, *, train=TRAIN, net=None, **change):
+    arguments = {"epochs": 1, "batch_size": BATCH, "lr": 0.1, "seed": 2, "checkpoint": path} | change
+    return fit(net or model(), loss or MAP(cache(TRAIN)), train, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": 3}, "seed was 2, is 3"),
+        ({"batch_size": 5}, "batch_size was 4, is 5"),
+        ({"lr": 0.2}, r"lr was \[0\.1\], is \[0\.2\]"),
+        ({"train": data(12)}, "instances was 13, is 12; data was"),
+        ({"loss": SPOPlus(cache(TRAIN))}, r"loss was \"MAP\(cost='c_hat-c'.*is \"SPOPlus\("),
+        ({"loss": MAP(cache(TRAIN), cost="c_hat")}, "loss was"),
+        ({"loss": MAP(cache(TRAIN, p_solve=0.9))}, r"policy was 'Bernoulli\(p=0\.4\)', is 'Bernoulli\(p=0\.9\)'"),
+        ({"callbacks": [Converged()]}, r"callbacks was \[\], is \['Converged'\]"),
+        ({"optimizer": None, "seed": 5, "batch_size": 7}, "seed was 2, is 5; batch_size was 4, is 7"),
+        ({"net": nn.Sequential(model())}, "does not fit this model"),
+        ({"epochs": 0}, "holds 1 epochs already, more than the 0 asked for"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path, change, message):
+    path = tmp_path / "run"
+    start(path)
+    content = path.read_bytes()
+    with pytest.raises(FileError, match=message) as caught:
+        start(path, **change)
+    assert str(path) in str(caught.value)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "empty", "text"])
+def test_a_damaged_checkpoint_is_named_and_kept(tmp_path, damage):
+    path = tmp_path / "run"
+    start(path)
+    content = bytearray(path.read_bytes())
+    if damage == "cut":
+        del content[-9:]
+    elif damage == "flip":
+        content[-5] ^= 1
+    else:
+        content = bytearray(b"" if damage == "empty" else b"weights: 1, 2, 3")
+    path.write_bytes(content)
+    net = model()
+    with pytest.raises(FileError, match="run"):
+        start(path, net=net)
+    assert path.read_bytes() == bytes(content)
+    assert torch.equal(weights(net), weights(model()))
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileError, match="file"):
+        start(tmp_path / "file" / "run")
+
+
+def test_a_checkpoint_is_small(tmp_path):
+    start(tmp_path / "run", epochs=20)
+    assert (tmp_path / "run").stat().st_size < 30_000
