@@ -1,7 +1,10 @@
 """The solution cache: storage, the oracle around it, and the policies that say when to solve."""
 
-from regretless.cache.policies import Bernoulli, Policy
+from regretless.cache.policies import Bernoulli, ByGap, Falling, GapAbove, LargestGap, Policy
 from regretless.cache.solution_cache import CacheStatistics, SolutionCache
 from regretless.cache.store import SolutionStore
 
-__all__ = ["Bernoulli", "CacheStatistics", "Policy", "SolutionCache", "SolutionStore"]
+__all__ = [
+    "Bernoulli", "ByGap", "CacheStatistics", "Falling", "GapAbove", "LargestGap", "Policy", "SolutionCache",
+    "SolutionStore",
+]  # fmt: skip

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regretless.errors import InputError
+from regretless.errors import InputError, RegretlessWarning
 
 if TYPE_CHECKING:
     from regretless.cache.solution_cache import SolutionCache
+
+Mask = NDArray[np.bool_]
 
 
 class Policy(Protocol):
@@ -19,7 +24,7 @@ class Policy(Protocol):
 
     def choose(
         self, cache: SolutionCache, costs: Tensor, instance: Tensor | None, generator: np.random.Generator
-    ) -> NDArray[np.bool_]:
+    ) -> Mask:
         """Return a ``(batch,)`` mask of the instances to solve at ``costs`` ``(batch, width)``."""
         ...
 
@@ -32,15 +37,156 @@ class Bernoulli:
     """
 
     def __init__(self, p: float) -> None:
-        if not 0.0 <= p <= 1.0:
-            raise InputError(f"p_solve must be between 0 and 1, got {p}")
-        self.p = float(p)
+        self.p = _share(p)
 
     def __repr__(self) -> str:
         return f"Bernoulli(p={self.p})"
 
     def choose(
         self, cache: SolutionCache, costs: Tensor, instance: Tensor | None, generator: np.random.Generator
-    ) -> NDArray[np.bool_]:
+    ) -> Mask:
         """Flip one coin an instance."""
         return generator.random(len(costs)) < self.p
+
+
+class ByGap(ABC):
+    """Base of the policies that look at the certified relative gap of each instance, at the cost it would be solved at.
+
+    A problem without a bound (no MILP and none of its own) has no gaps: then a coin with probability ``p`` decides, and
+    a warning says so once.
+    """
+
+    by_gap = True
+
+    def __init__(self, p: float) -> None:
+        self.p = _share(p)
+        self._warned = False
+
+    @abstractmethod
+    def choose_by(self, gaps: NDArray[np.float64], generator: np.random.Generator) -> Mask:
+        """Return a ``(batch,)`` mask from the relative gaps ``(batch,)``."""
+
+    def choose(
+        self, cache: SolutionCache, costs: Tensor, instance: Tensor | None, generator: np.random.Generator
+    ) -> Mask:
+        """Take the gaps of the batch and decide."""
+        return self.choose_at(cache, [costs], instance, generator)
+
+    def choose_at(
+        self, cache: SolutionCache, costs: list[Tensor], instance: Tensor | None, generator: np.random.Generator
+    ) -> Mask:
+        """The same for several costs an instance: its gap is the largest of theirs."""
+        if cache.bound is None:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"{self!r} needs a bound, and this problem has neither a MILP nor a bound of its own: "
+                    f"a coin with probability {self.p:g} decides instead",
+                    RegretlessWarning,
+                    stacklevel=2,
+                )
+            return generator.random(len(costs[0])) < self.p
+        gaps = np.stack([cache.note_gaps(each, instance) for each in costs]).max(axis=0)
+        return self.choose_by(gaps, generator)
+
+
+class LargestGap(ByGap):
+    """The budget of a coin, spent on the largest gaps: as many as ``p`` gives heads, the largest first.
+
+    An instance without a gap is not solved: the cache holds its optimum already.
+
+    >>> LargestGap(0.01)
+    LargestGap(p=0.01)
+    """
+
+    def __repr__(self) -> str:
+        return f"LargestGap(p={self.p})"
+
+    def choose_by(self, gaps: NDArray[np.float64], generator: np.random.Generator) -> Mask:
+        """Flip the coins, then solve as many of the largest gaps (ties: the first)."""
+        heads = int((generator.random(len(gaps)) < self.p).sum())
+        mask = np.zeros(len(gaps), dtype=bool)
+        mask[np.argsort(-gaps, kind="stable")[:heads]] = True
+        return mask & (gaps > 0.0)
+
+
+class GapAbove(ByGap):
+    """Solve where the certified relative gap is larger than ``epsilon``; at 0 every answer is optimal.
+
+    Args:
+        epsilon: largest gap that is good enough.
+        p: of the coin that decides where there is no bound.
+
+    >>> GapAbove(0.001)
+    GapAbove(epsilon=0.001)
+    """
+
+    def __init__(self, epsilon: float = 0.0, *, p: float = 0.05) -> None:
+        super().__init__(p)
+        if not epsilon >= 0.0:
+            raise InputError(f"epsilon must be at least 0, got {epsilon}")
+        self.epsilon = float(epsilon)
+
+    def __repr__(self) -> str:
+        return f"GapAbove(epsilon={self.epsilon:g})"
+
+    def choose_by(self, gaps: NDArray[np.float64], generator: np.random.Generator) -> Mask:
+        """Compare; no chance is involved."""
+        return gaps > self.epsilon
+
+
+class Falling:
+    """A policy whose ``p`` falls geometrically from ``first`` to ``last``, and then stays.
+
+    ``p(t) = first * (last / first) ** min(t / (epochs * instances), 1)`` after t instances, which the cache counts.
+
+    Args:
+        first: at the beginning, above 0.
+        last: at the end, above 0.
+        epochs: passes over the data until then.
+        instances: of one pass.
+        policy: what is made of each ``p``: ``Bernoulli`` or ``LargestGap``.
+    """
+
+    def __init__(
+        self,
+        first: float,
+        last: float,
+        *,
+        epochs: float,
+        instances: int,
+        policy: Callable[[float], Policy] = LargestGap,
+    ) -> None:
+        self.first, self.last = _share(first), _share(last)
+        if not 0.0 < self.last <= self.first:
+            raise InputError(f"p_solve falls: it needs first >= last > 0, got {first} and {last}")
+        if not epochs > 0 or instances < 1:
+            raise InputError(f"epochs must be positive and instances at least 1, got {epochs} and {instances}")
+        self.epochs, self.instances = float(epochs), int(instances)
+        self._inner = policy(self.first)
+
+    def __repr__(self) -> str:
+        return f"Falling({self._inner!r}, last={self.last}, epochs={self.epochs:g})"
+
+    @property
+    def by_gap(self) -> bool:
+        """Whether gaps decide."""
+        return isinstance(self._inner, ByGap)
+
+    def p(self, asked: int) -> float:
+        """The probability after ``asked`` instances."""
+        passed = min(asked / (self.epochs * self.instances), 1.0)
+        return float(self.first * (self.last / self.first) ** passed)
+
+    def choose(
+        self, cache: SolutionCache, costs: Tensor, instance: Tensor | None, generator: np.random.Generator
+    ) -> Mask:
+        """Set ``p`` by what the cache was asked so far, and let the policy decide."""
+        self._inner.p = self.p(cache.statistics.asked)  # type: ignore[attr-defined]
+        return self._inner.choose(cache, costs, instance, generator)
+
+
+def _share(p: float) -> float:
+    if not 0.0 <= p <= 1.0:
+        raise InputError(f"p_solve must be between 0 and 1, got {p}")
+    return float(p)

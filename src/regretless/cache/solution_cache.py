@@ -6,17 +6,21 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import files
-from regretless.cache.policies import Bernoulli, Policy
+from regretless.cache.bounds import Bound, make_bound
+from regretless.cache.bounds.bound import Kind
+from regretless.cache.gaps import relative_gaps
+from regretless.cache.policies import Bernoulli, ByGap, Policy
 from regretless.cache.store import Evict, Objective, SolutionStore
 from regretless.errors import InputError, SolveError
-from regretless.problem import Problem, refuse_failures
+from regretless.problem import Problem, check_finite, refuse_failures
 
 GrowAt = Literal["predicted", "transformed"]
 
@@ -32,6 +36,8 @@ class CacheStatistics:
         added: solves whose solution was new.
         hits: solves whose solution was in S already.
         seconds: time spent in look-ups and insertions.
+        asked: instances that the policy decided on.
+        gaps, gap_sum, gap_max: certified gaps that it saw since the last report: count, sum and largest.
     """
 
     solves: int = 0
@@ -40,6 +46,10 @@ class CacheStatistics:
     added: int = 0
     hits: int = 0
     seconds: float = 0.0
+    asked: int = 0
+    gaps: int = 0
+    gap_sum: float = 0.0
+    gap_max: float = 0.0
 
 
 class SolutionCache:
@@ -62,6 +72,8 @@ class SolutionCache:
         capacity: most solutions to keep.
         evict: which goes first when full: ``"unused"`` for longest, or the ``"oldest"``.
         dtype: of the stored solutions.
+        bound: from below, for gap policies: ``"own"`` of the problem, ``"lagrangian"``, ``"linear"`` (one more LP where
+            the Lagrangian bound leaves a gap) or a bound; by default the first of them that the problem has.
 
     >>> problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
     >>> cache = SolutionCache(problem, [[1.0, 0.0], [0.0, 1.0]], p_solve=0.0)
@@ -82,6 +94,7 @@ class SolutionCache:
         capacity: int | None = None,
         evict: Evict = "unused",
         dtype: torch.dtype | None = None,
+        bound: Kind | Bound | None = None,
     ) -> None:
         if grow_at not in ("predicted", "transformed"):
             raise InputError(f"grow_at must be 'predicted' or 'transformed', got {grow_at!r}")
@@ -96,6 +109,10 @@ class SolutionCache:
         )
         self.statistics = CacheStatistics()
         self._generator = np.random.default_rng(seed)
+        self._bound_kind = bound
+        self._bound: Bound | None = None
+        if bound is not None:
+            self._bound = make_bound(problem, bound)
         if solutions is not None:
             self.add(solutions, instance)
 
@@ -109,6 +126,13 @@ class SolutionCache:
     def solutions(self) -> Tensor:
         """``(|S|, width)`` the solutions in S."""
         return self.store.rows
+
+    @property
+    def bound(self) -> Bound | None:
+        """The bound from below, made when it is first asked for; ``None`` where the problem has none."""
+        if self._bound is None:
+            self._bound = make_bound(self.problem, self._bound_kind)
+        return self._bound
 
     def add(self, solutions: Any, instance: Any = None) -> int:
         """Add feasible solutions, and return how many were new.
@@ -155,10 +179,30 @@ class SolutionCache:
         _, _, failed = self._flip(at, predicted.detach(), instance)
         return self.statistics.added - before, failed
 
+    @overload
     def look_up(
         self, queries: Sequence[Tensor], instance: Tensor | None = None, objective: Objective | None = None
-    ) -> list[Tensor]:
-        """Best member of S for every query, with no solve."""
+    ) -> list[Tensor]: ...
+
+    @overload
+    def look_up(
+        self,
+        queries: Sequence[Tensor],
+        instance: Tensor | None = None,
+        objective: Objective | None = None,
+        *,
+        return_gap: Literal[True],
+    ) -> tuple[list[Tensor], list[Tensor]]: ...
+
+    def look_up(
+        self,
+        queries: Sequence[Tensor],
+        instance: Tensor | None = None,
+        objective: Objective | None = None,
+        *,
+        return_gap: bool = False,
+    ) -> list[Tensor] | tuple[list[Tensor], list[Tensor]]:
+        """Best member of S for every query, with no solve; with ``return_gap`` also its certified gaps ``(batch,)``."""
         start = time.perf_counter()
         costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
         if costs.ndim != 2 or costs.shape[1] != self.problem.width:
@@ -170,7 +214,45 @@ class SolutionCache:
         found = self.store.rows[position].to(costs.dtype)
         self.statistics.lookups += len(costs)
         self.statistics.seconds += time.perf_counter() - start
-        return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
+        answers = [found] if len(queries) == 1 else list(found.chunk(len(queries)))
+        if not return_gap:
+            return answers
+        if objective is not None:
+            raise InputError("gaps are certified for the linear objective only: leave out objective= or return_gap=")
+        return answers, [self.gaps(query, instance) for query in queries]
+
+    def gaps(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
+        """Certified relative gaps ``(batch,)`` of the best members of S at minimising costs ``(batch, width)``.
+
+        The optimum lies between the bound and the best cached value; see ``regretless.cache.gaps``. Nothing is solved
+        and nothing is learned.
+
+        Raises:
+            InputError: the problem has no bound, or the costs are not finite or of the wrong shape.
+        """
+        return self._gaps(costs, instance, note=False)
+
+    def note_gaps(self, costs: Tensor, instance: Tensor | None = None) -> NDArray[np.float64]:
+        """The same as a step of a run, for policies: the gaps enter the statistics, and the bound may learn."""
+        found: NDArray[np.float64] = self._gaps(costs, instance, note=True).cpu().numpy()
+        seen = self.statistics
+        seen.gaps, seen.gap_sum = seen.gaps + len(found), seen.gap_sum + float(found.sum())
+        seen.gap_max = max(seen.gap_max, float(found.max(initial=0.0)))
+        return found
+
+    def prepare(self, costs: Tensor, instance: Tensor | None = None) -> None:
+        """Seed the bound's multipliers from the relaxation at training costs ``(m, width)``, minimising."""
+        if self.bound is not None:
+            self.bound.seed(costs, instance)
+
+    def diagnostics(self) -> dict[str, float]:
+        """Mean and largest certified gap that the policy saw since the last call, before it solved anything."""
+        seen = self.statistics
+        if not seen.gaps:
+            return {}
+        report = {"mean_gap": seen.gap_sum / seen.gaps, "largest_gap": seen.gap_max}
+        seen.gaps, seen.gap_sum, seen.gap_max = 0, 0.0, 0.0
+        return report
 
     def merge(self, other: SolutionCache) -> int:
         """Add the solutions of another cache of the same problem (another run or rank); return how many are new."""
@@ -185,6 +267,7 @@ class SolutionCache:
             "store": self.store.state_dict(),
             "coin": self._generator.bit_generator.state,
             "statistics": asdict(self.statistics),
+            "bound": None if self._bound is None else self._bound.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -197,6 +280,8 @@ class SolutionCache:
         self.store.load_state_dict(state["store"])
         self._generator.bit_generator.state = state["coin"]
         self.statistics = CacheStatistics(**state["statistics"])
+        if state.get("bound") is not None and self.bound is not None:
+            self.bound.load_state_dict(state["bound"])
 
     def save(self, path: Path | str) -> None:
         """Write the cache to one file, atomically and without pickle."""
@@ -219,7 +304,11 @@ class SolutionCache:
             Positions of the heads (``None``: no head), their solutions one tensor a query (rows of NaN for failures),
             and the positions of the failures (``None``: none).
         """
-        mask = self.policy.choose(self, predicted if self.grow_at == "predicted" else at[0], instance, self._generator)
+        if len(at) > 1 and isinstance(self.policy, ByGap):  # an instance is certified where all its queries are
+            mask = self.policy.choose_at(self, list(at), instance, self._generator)
+        else:
+            mask = self.policy.choose(self, at[0], instance, self._generator)
+        self.statistics.asked += len(predicted)
         chosen = np.flatnonzero(mask)
         if not chosen.size:
             return None, [], None
@@ -233,10 +322,22 @@ class SolutionCache:
         if self.problem.on_failure == "raise":
             refuse_failures(attempt, ids, chosen.tolist() * len(at))
         failed = self._insert(attempt.solution, None if attempt.status is None else attempt.found, ids)
+        if self._bound is not None and failed is None:
+            exact = (costs.to(torch.float64) * attempt.solution.to(torch.float64)).sum(dim=1)
+            self._bound.learn(costs, ids, exact)
         solved = list(attempt.solution.to(costs.dtype).chunk(len(at)))
         if failed is None:
             return heads, solved, None
         return heads, solved, heads[failed.view(len(at), -1).any(dim=0)]
+
+    def _gaps(self, costs: Tensor, instance: Tensor | None, *, note: bool) -> Tensor:
+        if self.bound is None:
+            raise InputError("gaps need a bound, and this problem has neither a MILP nor a bound of its own")
+        if costs.ndim != 2 or costs.shape[1] != self.problem.width:
+            raise InputError(f"costs must have shape (batch, {self.problem.width}), got {tuple(costs.shape)}")
+        check_finite(costs)
+        self.problem.check_instance(instance, len(costs))
+        return relative_gaps(self.store, self.bound, costs, instance, note=note)
 
     def _insert(self, solution: Tensor, found: Tensor | None, ids: Tensor | None) -> Tensor | None:
         start = time.perf_counter()

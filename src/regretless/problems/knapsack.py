@@ -13,6 +13,7 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.problems.knapsack_bound import KnapsackBound
 from regretless.types import Solved
 
 # Combinations of counts that are cheaper to try all at once than a dynamic programme is to run.
@@ -34,7 +35,8 @@ class KnapsackOracle:
     """
 
     def __init__(self, weights: ArrayLike, capacity: float) -> None:
-        self.weights, self.capacity = _whole(weights, capacity)
+        self.weights, room = _whole(weights, capacity)
+        self.capacity = min(room, int(self.weights.sum()))  # more room than all items take is no room to search
         distinct = np.unique(self.weights)
         classes = [np.flatnonzero(self.weights == weight) for weight in distinct]
         # The largest class comes last: it is filled greedily, so its counts need not be enumerated.
@@ -53,18 +55,20 @@ class KnapsackOracle:
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, n)`` minimising costs; see ``regretless.types.Backend``."""
         value = -costs.to(torch.float64)
-        if self._counts is None:
-            return Solved(self._programme(value))
         self._to(value.device)
-        block = max(1, BLOCK_VALUES // self._counts.numel())
+        values = len(self.weights) * (self.capacity + 1) if self._counts is None else self._counts.numel()
+        block = max(1, BLOCK_VALUES // values)
         if len(value) <= block:
-            return Solved(self._by_counts(value, self._counts))
-        return Solved(torch.cat([self._by_counts(part, self._counts) for part in torch.split(value, block)]))
+            return Solved(self._solve(value))
+        return Solved(torch.cat([self._solve(part) for part in torch.split(value, block)]))
+
+    def _solve(self, value: Tensor) -> Tensor:
+        return self._programme(value) if self._counts is None else self._by_counts(value, self._counts)
 
     def _to(self, device: torch.device) -> None:
-        if self._members.device != device:
-            self._members, self._places = self._members.to(device), self._places.to(device)
-            self._counts = None if self._counts is None else self._counts.to(device)
+        if self._counts is not None and self._counts.device != device:
+            self._counts, self._places = self._counts.to(device), self._places.to(device)
+            self._members = self._members.to(device)
 
     def _by_counts(self, value: Tensor, counts: Tensor) -> Tensor:
         batch, (classes, most) = len(value), self._members.shape
@@ -132,9 +136,10 @@ def knapsack_problem(
     """
     milp = knapsack_milp(weights, capacity)
     name = f"knapsack-{capacity:g}"
+    bound = KnapsackBound(weights, capacity)
     if engine == "oracle":
-        return Problem(milp, oracle=KnapsackOracle(weights, capacity), sense="max", name=name)
-    return Problem(milp, engine=engine, sense="max", workers=workers, time_limit=time_limit, name=name)
+        return Problem(milp, oracle=KnapsackOracle(weights, capacity), sense="max", bound=bound, name=name)
+    return Problem(milp, engine=engine, sense="max", workers=workers, time_limit=time_limit, bound=bound, name=name)
 
 
 def _whole(weights: ArrayLike, capacity: float) -> tuple[NDArray[np.int64], int]:

@@ -242,6 +242,8 @@ class _Run:
         if self.validation is not None and problem is not None:
             state.row["regret"] = evaluate(state.model, self.validation, problem).regret
         state.row |= self.parts.loss.diagnostics()
+        if isinstance(self.parts.loss.oracle, SolutionCache):
+            state.row |= self.parts.loss.oracle.diagnostics()
         for callback in self.parts.callbacks:
             callback.on_epoch(state)
         self.at.history.append(state.row)

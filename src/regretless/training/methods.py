@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regretless.cache import SolutionCache
+from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
+from regretless.cache.policy_names import named_policy
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import (
@@ -29,7 +31,7 @@ from regretless.relaxation.linear import LinearRelaxation
 from regretless.training.direct import direct
 from regretless.training.fit import Fitted
 
-CACHE_SETTINGS = ("p_solve", "grow_at", "capacity", "evict", "policy")
+CACHE_SETTINGS = ("grow_at", "capacity", "evict", "bound", *POLICY_SETTINGS)
 
 
 @dataclass(frozen=True)
@@ -131,8 +133,12 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
         raise InputError(f"method {name!r} has no loss: it searches by itself")
     oracle: Oracle = problem
     if row.cached:
-        of_cache = {key: settings[key] for key in CACHE_SETTINGS if key in settings}
-        oracle = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, **of_cache)
+        of_cache = {key: settings[key] for key in CACHE_SETTINGS if key in settings and key not in POLICY_SETTINGS}
+        policy = named_policy(settings, instances=len(train))
+        cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **of_cache)
+        if getattr(policy, "by_gap", False):
+            cache.prepare(problem.inward(train.costs), train.instance)
+        oracle = cache
     return row.build(oracle, **options)
 
 

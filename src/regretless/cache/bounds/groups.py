@@ -1,0 +1,88 @@
+"""Group rows of a programme: 'exactly one' or 'at most one' of some variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regretless.milp import MILP, TOLERANCE, Floats
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Group:
+    """One row kept in the easy set.
+
+    Attributes:
+        row: its position in the programme.
+        columns: the variables that may be 1; those fixed at 0 are left out.
+        optional: whether none of them may be 1 as well ('at most one').
+    """
+
+    row: int
+    columns: Indices
+    optional: bool
+
+
+def whole_bounds(milp: MILP) -> tuple[Floats, Floats]:
+    """Variable bounds with those of integer variables rounded inwards (up to the solvers' tolerance).
+
+    Where that leaves nothing, the programme is infeasible and any bound is right: the bounds stay as they are.
+    """
+    lower = np.where(milp.integer, np.ceil(milp.lower - TOLERANCE), milp.lower)
+    upper = np.where(milp.integer, np.floor(milp.upper + TOLERANCE), milp.upper)
+    empty = lower > upper
+    return np.where(empty, milp.lower, lower) + 0.0, np.where(empty, milp.upper, upper) + 0.0
+
+
+def find_groups(milp: MILP) -> list[Group]:
+    """Find a disjoint family of group rows.
+
+    A row is one where all coefficients are equal, every variable is at least 0 and may be 1 (or is fixed at 0), and,
+    divided by the coefficient, the row's bounds are 1 and 1 (exactly one) or at most 0 and 1 (at most one); for
+    integer variables the bounds are first rounded inwards. Over such rows a linear function has its minimum at a single
+    variable, whether the variables are integer or not.
+
+    Rows that share a variable exclude each other: 'exactly one' goes before 'at most one', then the larger row, then
+    the earlier one.
+
+    >>> [(g.row, g.columns.tolist(), g.optional) for g in find_groups(MILP([[1, 1, 0], [0, 1, 1]], row_upper=[1, 1]))]
+    [(0, [0, 1], True)]
+    """
+    lower, upper = whole_bounds(milp)
+    matrix = milp.A
+    found = []
+    for row in range(matrix.shape[0]):
+        part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        columns, values = matrix.indices[part], matrix.data[part]
+        if not len(columns) or (values != values[0]).any():
+            continue
+        free = columns[(lower[columns] != 0.0) | (upper[columns] != 0.0)].astype(np.int64)
+        if not len(free) or (lower[free] != 0.0).any() or (upper[free] < 1.0).any():
+            continue
+        kind = _kind(milp.row_lower[row], milp.row_upper[row], values[0], bool(milp.integer[free].all()))
+        if kind is not None:
+            found.append(Group(row, free, kind))
+    found.sort(key=lambda group: (group.optional, -len(group.columns), group.row))
+    taken = np.zeros(milp.n, dtype=bool)
+    chosen = []
+    for group in found:
+        if not taken[group.columns].any():
+            taken[group.columns] = True
+            chosen.append(group)
+    return sorted(chosen, key=lambda group: group.row)
+
+
+def _kind(low: float, high: float, coefficient: float, whole: bool) -> bool | None:
+    """False for 'exactly one', True for 'at most one', ``None`` for any other row."""
+    low, high = sorted((low / coefficient, high / coefficient))
+    if whole:
+        low, high = np.ceil(low - TOLERANCE), np.floor(high + TOLERANCE)
+    if high != 1.0:
+        return None
+    if low == 1.0:
+        return False
+    return True if low <= 0.0 else None

@@ -1,0 +1,50 @@
+"""Policies by name, for the command line and for grids."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from regretless.cache.policies import Bernoulli, Falling, GapAbove, LargestGap, Policy
+from regretless.errors import InputError
+
+NAMES = ("coin", "largest-gap", "gap-above")
+# What belongs to a policy among the settings of a cache.
+SETTINGS = ("policy", "p_solve", "epsilon", "final_p_solve", "p_epochs")
+
+
+def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
+    """Make the policy that plain settings name.
+
+    Args:
+        settings: ``policy`` (``"coin"``, ``"largest-gap"``, ``"gap-above"``, or a policy, which is returned as it is),
+            ``p_solve`` (0.05), ``epsilon`` of ``gap-above`` (0), and, to let p_solve fall, ``final_p_solve`` and the
+            epochs it takes, ``p_epochs``.
+        instances: of one epoch.
+
+    >>> named_policy({"policy": "largest-gap", "p_solve": 0.01}, instances=552)
+    LargestGap(p=0.01)
+    """
+    policy = settings.get("policy", "coin")
+    given = [name for name in SETTINGS[2:] if settings.get(name) is not None]
+    if not isinstance(policy, str):
+        if given:
+            raise InputError(f"{given[0]} belongs to a policy by name, and here one was given: {policy!r}")
+        made: Policy = policy
+        return made
+    if policy not in NAMES:
+        raise InputError(f"policy must be one of {', '.join(NAMES)} or a policy, got {policy!r}")
+    p_solve = float(settings.get("p_solve", 0.05))
+    if policy == "gap-above":
+        if set(given) - {"epsilon"}:
+            raise InputError(f"policy 'gap-above' has no p_solve that could fall: leave out {given[-1]}")
+        return GapAbove(float(settings.get("epsilon", 0.0)), p=p_solve)
+    if "epsilon" in given:
+        raise InputError(f"epsilon belongs to the policy 'gap-above', got it with {policy!r}")
+    kind = Bernoulli if policy == "coin" else LargestGap
+    if not given:
+        return kind(p_solve)
+    if len(given) < 2:
+        raise InputError(f"final_p_solve and p_epochs come together, got only {given[0]}")
+    final, epochs = float(settings["final_p_solve"]), float(settings["p_epochs"])
+    return Falling(p_solve, final, epochs=epochs, instances=instances, policy=kind)
