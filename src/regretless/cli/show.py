@@ -20,10 +20,13 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
     """Print a table; numbers to the right."""
     table = Table(title=title, title_justify="left")
     numeric = [all(not isinstance(row[i], str) for row in rows) for i in range(len(columns))]
-    for name, right in zip(columns, numeric, strict=True):
-        table.add_column(name, justify="right" if right else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(number(cell) for cell in row))
+    cells = [[number(cell) for cell in row] for row in rows]
+    for i, (name, right) in enumerate(zip(columns, numeric, strict=True)):
+        # Headings may wrap on a narrow terminal, figures and names may not.
+        longest = max((len(row[i]) for row in cells), default=0)
+        table.add_column(name, justify="right" if right else "left", min_width=min(longest, 40), overflow="fold")
+    for row in cells:
+        table.add_row(*row)
     Console().print(table)
 
 

@@ -1,0 +1,33 @@
+"""Honest timing on a noisy machine: process CPU time, interleaved repeats, medians, and ratios within one run."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+
+import torch
+
+
+def interleaved(jobs: Mapping[str, Callable[[], object]], *, repeats: int = 7, calls: int = 1) -> dict[str, float]:
+    """Median CPU seconds of one call of every job, the jobs taking turns so that they share the machine's moods."""
+    torch.set_num_threads(1)
+    for job in jobs.values():
+        job()
+    seconds: dict[str, list[float]] = {name: [] for name in jobs}
+    for _ in range(repeats):
+        for name, job in jobs.items():
+            start = time.process_time()
+            for _ in range(calls):
+                job()
+            seconds[name].append((time.process_time() - start) / calls)
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def line(what: str, figure: float, *, at_most: float | None = None, at_least: float | None = None) -> bool:
+    """Print one ratio with its target, and say whether it was met."""
+    good = (at_most is None or figure <= at_most) and (at_least is None or figure >= at_least)
+    target = f"at most {at_most:g}" if at_most is not None else f"at least {at_least:g}" if at_least is not None else ""
+    verdict = "" if not target else f"  (target {target}: {'met' if good else 'MISSED'})"
+    print(f"{what}: {figure:.3g}{verdict}", flush=True)
+    return good
