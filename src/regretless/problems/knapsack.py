@@ -110,8 +110,8 @@ def _combinations(weights: NDArray[np.int64], sizes: list[int], capacity: int) -
     most = [min(size, capacity // int(weight)) for size, weight in zip(sizes, weights, strict=True)]
     if math.prod(count + 1 for count in most[:-1]) > MOST_COMBINATIONS:
         return None
-    grid = np.array(list(itertools.product(*(range(count + 1) for count in most[:-1]))), dtype=np.int64)
-    grid = grid.reshape(-1, len(most) - 1)
+    tried = list(itertools.product(*(range(count + 1) for count in most[:-1])))
+    grid = np.array(tried, dtype=np.int64).reshape(len(tried), len(most) - 1)
     left = capacity - grid @ weights[:-1]
     last = np.minimum(left // weights[-1], most[-1])[:, None]
     return torch.from_numpy(np.concatenate([grid, last], axis=1)[left >= 0].T.copy())

@@ -79,8 +79,9 @@ def knapsack_data(days: int, *, seed: int = 0) -> tuple[Floats, Floats, NDArray[
 def standardised(features: Floats, days: int) -> Floats:
     """Scale every feature by the mean and deviation of the first ``days`` days, those that training may see."""
     seen = features[:days].reshape(-1, features.shape[-1])
-    deviation = seen.std(axis=0)
-    return np.asarray((features - seen.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0))
+    mean, deviation = seen.mean(axis=0), seen.std(axis=0)
+    # A column that never changes has a deviation of rounding errors, by which nothing must be divided.
+    return np.asarray((features - mean) / np.where(deviation > 1e-12 * np.abs(mean), deviation, 1.0))
 
 
 def _bump(hour: Floats, at: float, width: float) -> Floats:
