@@ -80,3 +80,13 @@ def test_all_eleven_tables_are_written_in_three_formats(tmp_path: Path) -> None:
     rows = list(csv.DictReader((tmp_path / "tables" / "q1-knapsack.csv").open()))
     assert len(rows) == 15
     assert r"\label{table:Q1_knap}" in (tmp_path / "tables" / "q1-knapsack.tex").read_text()
+
+
+def test_matching_is_counted_in_the_unit_of_the_paper(tmp_path: Path) -> None:
+    grid = load_grid("matching")
+    for seed, lost in enumerate((37.0, 38.0)):
+        finished(tmp_path, grid.spec("matching-10", "spo", seed=seed), regret=lost, auc=0.5)
+    (table,) = [t for t in make_tables(grid, read_results(tmp_path)) if t.about["name"] == "sota-matching"]
+    row = cell(table, problem="matching-10", method="spo", metric="regret")
+    assert (row["ours"], row["published"], row["outside"]) == (3750.0, 3746.0, False)
+    assert cell(table, problem="matching-10", method="spo", metric="auc")["ours"] == 0.5

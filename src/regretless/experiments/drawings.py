@@ -68,7 +68,7 @@ def learning_curves(grid: Grid, problem: str, found: Sequence[Result]) -> Drawin
             axis.set_xlabel(label)
             axis.set_ylabel("test regret" if column == 0 else "")
             if over == "solves":
-                axis.set_xscale("log")
+                _logarithmic(axis)
         axes[0, column].set_title(name)
         axes[0, column].legend(fontsize=8)
     return Drawing(
@@ -102,7 +102,7 @@ def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Dr
         (point,) = axis.plot([seconds], [regret], markersize=7, **mark)
         point.set_gid(f"q4-{problem}-{i}")
         hover[f"q4-{problem}-{i}"] = f"{label}: regret {_spread(regret, deviation)}, {seconds:.3g} s per epoch"
-    axis.set_xscale("log")
+    _logarithmic(axis)
     axis.set_xlabel("seconds per epoch (median over the seeds)")
     axis.set_ylabel("test regret")
     axis.legend(fontsize=7.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
@@ -110,7 +110,7 @@ def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Dr
         f"q4-{problem}",
         f"{problem}: regret against time",
         "Test regret after training against the seconds of one epoch, with the special exact oracle; the share beside "
-        "a method is its p_solve.",
+        "a method is its p_solve. Two-stage takes one instance a step, all others a batch.",
         "Q4",
         figure,
         hover,
@@ -149,7 +149,7 @@ def regret_against_p_solve(grid: Grid, problem: str, found: Sequence[Result]) ->
     cells = {
         m: sorted({p for s in grid.sweeps if m in s["methods"] for p in s["p_solve"]} | _own(grid, m)) for m in swept
     }
-    cells = {m: shares for m, shares in cells.items() if len(shares) > 2 and m not in grid.unavailable}
+    cells = {m: shares for m, shares in cells.items() if len(shares) > 2}
     figure, axes = _axes(1, 1, width=6.4, height=3.8)
     axis, hover = axes[0, 0], {}
     for i, (method, shares) in enumerate(cells.items()):
@@ -200,7 +200,7 @@ def _own(grid: Grid, method: str) -> set[float]:
 
 def _runs(grid: Grid, problem: str, method: str, p_solve: float | None, found: Sequence[Result]) -> list[Result]:
     """Finished runs of one cell, of the kind of first weights that has most of them (random on a tie)."""
-    if method not in grid.methods or method in grid.unavailable:
+    if method not in grid.methods:
         return []
     settings = {} if p_solve is None else {"settings": {"p_solve": p_solve}}
     spec: Spec = grid.spec(problem, method, **settings)
@@ -242,6 +242,15 @@ def _axes(rows: int, columns: int, *, width: float, height: float) -> tuple[Any,
     figures = need("matplotlib.figure", pip="regretless[figures]", why="draw figures")
     figure = figures.Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False)
+
+
+def _logarithmic(axis: Any) -> None:
+    """A logarithmic axis with plain numbers at 1, 2 and 5."""
+    ticker = need("matplotlib.ticker", pip="regretless[figures]", why="draw figures")
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def _spread(mean: float, deviation: float) -> str:

@@ -32,6 +32,7 @@ class Grid:
         options: of the problems.
         sweeps: further values of ``p_solve`` for some methods.
         timing: what an engine other than the special oracles runs.
+        unit: metric -> what one of ours is in the paper's unit, for tables only.
         tables: what tables to make; see ``regretless.experiments.tables``.
     """
 
@@ -44,6 +45,7 @@ class Grid:
     options: dict[str, Any] = field(default_factory=dict)
     sweeps: tuple[dict[str, Any], ...] = ()
     timing: dict[str, Any] = field(default_factory=dict)
+    unit: dict[str, float] = field(default_factory=dict)
     tables: tuple[dict[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
@@ -51,6 +53,8 @@ class Grid:
         for name in (method for row in rows for method in row["methods"]):
             if name not in self.methods:
                 raise InputError(f"grid {self.name!r} has no row for the method {name!r}: add [methods.{name}]")
+        for name in self.methods:
+            method_table.method(name)
         if self.focus not in self.problems:
             raise InputError(
                 f"focus of grid {self.name!r} must be one of {', '.join(self.problems)}, got {self.focus!r}"
@@ -97,7 +101,7 @@ class Grid:
             raise InputError(f"methods of {self.name!r} are {', '.join(self.methods)}; got {unknown[0]!r}")
         change: dict[str, Any] = {"init": init} | ({} if epochs is None else {"epochs": epochs})
         cells = self._cells() if engine == "oracle" else self._timed(engine)
-        wanted = [name for name in self.methods if name not in self.unavailable] if methods is None else methods
+        wanted = list(self.methods) if methods is None else methods
         found: dict[str, Spec] = {}
         for problem in self.problems:
             for place, method, most, fields in cells:
@@ -107,11 +111,6 @@ class Grid:
                     spec = self.spec(problem, method, seed=seed, **(fields | change))
                     found.setdefault(spec.digest, spec)
         return list(found.values())
-
-    @property
-    def unavailable(self) -> list[str]:
-        """Methods of the grid that the table of methods does not have."""
-        return [name for name in self.methods if name not in method_table.names()]
 
     def _cells(self) -> list[tuple[str, str, int, dict[str, Any]]]:
         """(problem, method, most seeds, changes) of the grid proper."""
@@ -137,7 +136,7 @@ class Grid:
         cells: list[tuple[str, str, int, dict[str, Any]]] = []
         for problem in timing.get("problems", self.problems):
             for method in timing["methods"]:
-                cached = method in method_table.names() and method_table.method(method).cached
+                cached = method_table.method(method).cached
                 settings = [{"p_solve": p} for p in timing.get("p_solve", ()) if cached] or [{}]
                 seeds = int(timing.get("seeds", 1))
                 cells += [(problem, method, seeds, fields | {"settings": values}) for values in settings]

@@ -83,12 +83,13 @@ def _cells(
 ) -> list[dict[str, Any]]:
     """One cell for each kind of first weights that was run; one with nothing of ours where none was."""
     paper = published(problem, method, metric, about.get("sources", ()))
-    runs = [] if method in grid.unavailable else select(found, grid.spec(problem, method))
+    runs = select(found, grid.spec(problem, method))
     inits = sorted({run.spec.init for run in runs}) or [""]
     cells = []
     for init in inits:
         of_init = [run for run in runs if run.spec.init == init]
-        mean, deviation = mean_and_deviation(of_init, metric)
+        factor = grid.unit.get(metric, 1)
+        mean, deviation = (factor * value for value in mean_and_deviation(of_init, metric))
         known = paper is not None and not math.isnan(mean)
         cells.append(
             {
@@ -128,6 +129,4 @@ def _timing(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> Table
 
 
 def _seconds(grid: Grid, found: Sequence[Result], problem: str, method: str, engine: str) -> float:
-    if method in grid.unavailable:
-        return math.nan
     return mean_and_deviation(select(found, grid.spec(problem, method), engine=engine), "epoch_seconds")[0]
