@@ -8,10 +8,12 @@ import typer
 
 from regretless import __version__
 from regretless.cli.data import data
+from regretless.cli.decide import decide
 from regretless.cli.demo import demo
 from regretless.cli.doctor import doctor
 from regretless.cli.evaluate import evaluate
 from regretless.cli.report import report
+from regretless.cli.reproduce import reproduce
 from regretless.cli.train import train
 
 app = typer.Typer(
@@ -38,6 +40,6 @@ def _options(
     single_threaded()
 
 
-for command in (demo, doctor, train, evaluate, report):
+for command in (demo, doctor, train, decide, evaluate, report, reproduce):
     app.command()(command)
 app.add_typer(data, name="data")

@@ -11,9 +11,10 @@ from typing import Any
 import torch
 from torch import nn
 
+from regretless.data import Dataset
 from regretless.errors import FileError, RegretlessError
 from regretless.experiments.spec import Spec
-from regretless.problems import Loaded, load
+from regretless.problems import Loaded, kept, load
 from regretless.storage import load_state, read_json, save_state, write_json, write_text
 from regretless.training import Callback, EarlyStopping, Watch, evaluate, fit, methods
 
@@ -53,7 +54,7 @@ def run(
         progress: show bars.
 
     Returns:
-        The figures: ``status``, ``regret``, ``relative_regret``, ``mse``, ``auc``, times and counts.
+        The figures: ``status``, ``on`` (which data), ``regret``, ``relative_regret``, ``mse``, ``auc``, times and counts.
     """
     folder = Path(folder)
     if (folder / "metrics.json").exists():
@@ -62,11 +63,15 @@ def run(
     write_json(folder / "environment.json", environment())
     if loaded is None:
         loaded = load_problem(spec, workers=workers, store=store)
+    if loaded.kept is not None:
+        save_state(folder / kept.FILE, loaded.kept, kind=kept.KIND)
     row = methods.method(spec.method)
     model = loaded.model(0 if spec.init == "shared" else spec.seed)
     start = time.perf_counter()
     if row.search is not None:
         settings = methods.chosen(spec.method, spec.settings)
+        if spec.patience:
+            settings |= {"validation": _validation(spec, loaded), "patience": spec.patience}
         fitted = row.search(model, loaded.problem, loaded.train, seed=spec.seed, progress=progress, **settings)
     else:
         fitted = fit(
@@ -86,7 +91,7 @@ def run(
     history = fitted.history
     epochs = max(len(history), 1)
     figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
-    figures |= result.as_dict()
+    figures |= {"on": loaded.evaluated_on, **result.as_dict()}
     figures |= {"epoch_seconds": history.total("seconds") / epochs, "solver_seconds": history.total("solver_seconds")}
     figures |= {name: int(history.total(name)) for name in ("solves", "lookups")}
     figures |= {"cache_size": history[-1]["cache_size"] if len(history) else None}
@@ -125,15 +130,20 @@ def trained(folder: Path | str, *, workers: int = 1, store: Path | str | None = 
         raise FileError(f"{folder} is not finished: run the same train command again to go on")
     spec = Spec.from_dict(read_json(folder / "spec.json"))
     loaded = load_problem(spec, workers=workers, store=store)
-    model = loaded.model(0)
-    weights = load_state(folder / "weights.safetensors", kind="weights")
+    return spec, loaded, with_weights(loaded.model(0), folder)
+
+
+def with_weights(model: nn.Module, folder: Path | str) -> nn.Module:
+    """Put the weights of a finished run into a model of the same kind."""
+    path = Path(folder) / "weights.safetensors"
+    if not path.is_file():
+        raise FileError(f"{folder} is not finished: run the same train command again to go on")
+    weights = load_state(path, kind="weights")
     try:
         model.load_state_dict(weights)
     except (RuntimeError, TypeError, AttributeError) as error:
-        raise FileError(
-            f"{folder / 'weights.safetensors'} does not fit the model of {spec.problem}: {error}"
-        ) from error
-    return spec, loaded, model
+        raise FileError(f"{path} does not fit the model of this run: {str(error).splitlines()[0]}") from error
+    return model
 
 
 def record_failure(folder: Path | str, spec: Spec, error: BaseException) -> dict[str, Any]:
@@ -147,14 +157,18 @@ def record_failure(folder: Path | str, spec: Spec, error: BaseException) -> dict
 
 def _callbacks(spec: Spec, loaded: Loaded) -> list[Callback]:
     callbacks: list[Callback] = []
-    if spec.watch:
+    if spec.watch and loaded.evaluated_on == "test":
         callbacks.append(Watch(loaded.problem, loaded.test, name="test"))
     if spec.patience:
-        if loaded.validation is None:
-            raise FileError(f"{spec.problem} has no validation data to stop on: leave out patience")
-        callbacks.append(Watch(loaded.problem, loaded.validation, name="validation"))
+        callbacks.append(Watch(loaded.problem, _validation(spec, loaded), name="validation"))
         callbacks.append(EarlyStopping(patience=spec.patience, column="validation_regret"))
     return callbacks
+
+
+def _validation(spec: Spec, loaded: Loaded) -> Dataset:
+    if loaded.validation is None:
+        raise FileError(f"{spec.problem} has no validation data to stop on: leave out patience")
+    return loaded.validation
 
 
 # Several threads inside torch make these small steps slower, not faster.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from torch import nn
 
@@ -23,6 +24,8 @@ class Loaded:
         validation: for stopping and tuning; ``None`` where the split has none.
         model: ``seed -> fresh model`` that maps features to predicted costs.
         batch_size: instances a step, unless a method or the user says otherwise.
+        evaluated_on: what ``test`` really is: ``test``, or ``validation`` or ``train`` where nothing was held out.
+        kept: what a run's folder must keep to need no other file, for problems that have no name in the table.
     """
 
     name: str
@@ -32,3 +35,5 @@ class Loaded:
     validation: Dataset | None
     model: Callable[[int], nn.Module]
     batch_size: int
+    evaluated_on: str = "test"
+    kept: dict[str, Any] | None = None

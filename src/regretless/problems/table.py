@@ -9,6 +9,7 @@ from typing import Any
 
 from regretless.errors import InputError
 from regretless.problems.loaded import Loaded
+from regretless.problems.model_file import is_model_file, load_model_file
 
 # A row: names, module, function. Modules are imported when a problem is asked for, so that one cannot break another.
 TABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -29,19 +30,21 @@ def names() -> list[str]:
 
 
 def loader(name: str) -> Callable[..., Loaded]:
-    """Return the function that loads ``name``; ``energy:PATH`` stands for any further ICON instance file."""
+    """Return the function that loads ``name``: in the table, ``energy:PATH`` (an ICON instance) or a model file."""
+    if is_model_file(name):
+        return load_model_file
     for known, module, function in TABLE:
         if name in known or (name.startswith("energy:") and known[0] == "energy-1"):
             load: Callable[..., Loaded] = getattr(importlib.import_module(module), function)
             return load
-    raise InputError(f"problem must be one of {', '.join(names())} or energy:PATH, got {name!r}")
+    raise InputError(f"problem must be one of {', '.join(names())}, energy:PATH, or an .mps or .lp file, got {name!r}")
 
 
 def load(name: str, **options: Any) -> Loaded:
     """Load a problem with its data and a model to start from.
 
     Args:
-        name: as in ``names()``.
+        name: as in ``names()``, or the path of a model file.
         options: ``split``, ``engine``, ``workers``, ``seed``, ``time_limit``, ``store`` and the problem's own.
 
     >>> load("synthetic-knapsack-60", days=40).train.costs.shape

@@ -1,0 +1,52 @@
+"""``regretless decide``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regretless.cli.show import print_json
+from regretless.cli.writable import refuse_unwritable
+from regretless.experiments.decide import decider
+from regretless.experiments.decision_files import write_decisions
+from regretless.problems.tabular import suffix_of
+
+
+def decide(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
+    features: Annotated[Path, typer.Option(help="Features of the new instances (.csv, .parquet, .npz).")],
+    out: Annotated[Path, typer.Option(help="File to write (.csv, .parquet, .npz).")],
+    engine: Annotated[str | None, typer.Option(help="Another engine than in training, for model files.")] = None,
+    workers: Annotated[int, typer.Option(help="Solver threads.")] = 1,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds for one solve, for model files.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
+) -> None:
+    """Predict costs for new instances, solve them exactly, and write the decisions by variable name."""
+    suffix_of(out)
+    refuse_unwritable(out, folder=False)
+    ready = decider(run, engine=engine, workers=workers, time_limit=time_limit)
+    seen, ids = ready.read(features)
+    predicted, decisions = ready.decide(seen, ids)
+    write_decisions(
+        out,
+        predicted,
+        decisions,
+        cost_names=ready.cost_names,
+        variable_names=ready.variable_names,
+        instance=seen.instance,
+    )
+    counts = {str(status): decisions.status.count(status) for status in dict.fromkeys(decisions.status)}
+    without = int(decisions.decision.isnan().any(dim=1).sum())
+    if json:
+        print_json({"out": str(out), "instances": len(predicted), "without_decision": without, "status": counts})
+    else:
+        said = ", ".join(f"{count} {status}" for status, count in counts.items())
+        print(f"{len(predicted)} instances ({said}) written to {out}")
+    if without:
+        print(
+            f"error: {without} of {len(predicted)} instances have no decision; their cells are empty", file=sys.stderr
+        )
+        raise typer.Exit(1)
