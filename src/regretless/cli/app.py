@@ -15,6 +15,7 @@ from regretless.cli.evaluate import evaluate
 from regretless.cli.report import report
 from regretless.cli.reproduce import reproduce
 from regretless.cli.train import train
+from regretless.cli.tune import tune
 
 app = typer.Typer(
     name="regretless",
@@ -40,6 +41,6 @@ def _options(
     single_threaded()
 
 
-for command in (demo, doctor, train, decide, evaluate, report, reproduce):
+for command in (demo, doctor, train, decide, evaluate, tune, report, reproduce):
     app.command()(command)
 app.add_typer(data, name="data")

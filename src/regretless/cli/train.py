@@ -72,7 +72,7 @@ def train(
         init=init,
         epochs=defaults["epochs"] if epochs is None else epochs,
         lr=defaults["lr"] if lr is None else lr,
-        batch_size=batch_size,
+        batch_size=defaults["batch_size"] if batch_size is None else batch_size,
         settings=defaults["settings"] | parse(set_) | given(p_solve=p_solve, grow_at=grow_at),
         options=parse(option) | files | given(split=split, engine=engine, time_limit=time_limit),
         patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,

@@ -28,8 +28,8 @@ def write_decisions(
 ) -> None:
     """Write one row an instance: its name, status, objective, predicted costs and the decision.
 
-    In CSV and Parquet the columns are ``instance``, ``status``, ``objective``, ``predicted:NAME`` and ``decision:NAME``;
-    cells of an instance without a solution are empty. NPZ has arrays of the same words.
+    In CSV and Parquet the columns are ``instance``, ``status``, ``objective``, ``predicted:NAME`` and
+    ``decision:NAME``; cells of an instance without a solution are empty. NPZ has arrays of the same words.
 
     Args:
         path: ending in ``.csv``, ``.parquet`` or ``.npz``.

@@ -54,7 +54,8 @@ def run(
         progress: show bars.
 
     Returns:
-        The figures: ``status``, ``on`` (which data), ``regret``, ``relative_regret``, ``mse``, ``auc``, times and counts.
+        The figures: ``status``, ``on`` (which data), ``regret``, ``relative_regret``, ``mse``, ``auc``, times
+        and counts.
     """
     folder = Path(folder)
     if (folder / "metrics.json").exists():

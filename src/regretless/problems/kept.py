@@ -1,4 +1,4 @@
-"""A problem of the user's own, kept in the folder of a run, so that the run needs none of the files it was made from."""
+"""A problem of the user's own, kept in the folder of a run, which then needs none of the files it was made from."""
 
 from __future__ import annotations
 

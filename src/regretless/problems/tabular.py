@@ -113,9 +113,8 @@ def _csv(path: Path, keys: Sequence[str]) -> Table:
                 if not cells:
                     continue
                 if len(cells) != len(header):
-                    raise InputError(
-                        f"{path}, line {reader.line_num}: expected {len(header)} cells as in the header, got {len(cells)}"
-                    )
+                    where = f"{path}, line {reader.line_num}"
+                    raise InputError(f"{where}: expected {len(header)} cells as in the header, got {len(cells)}")
                 for i, column in words.items():
                     column.append(_word(path, reader.line_num, header[i], cells[i]))
                 rows.append(
