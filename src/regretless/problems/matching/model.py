@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from regretless.problems.models import seeded
 
 HIDDEN = 200
+PRODUCT_START = 10.0  # cosines lie near 0.1 and 0.2, logits some units apart
 
 
 class PairPerceptron(nn.Module):
@@ -20,8 +21,8 @@ class PairPerceptron(nn.Module):
     adds two embeddings. The features of the 2500 pairs are never built.
 
     With ``product`` (not in the paper) the logit also gets ``sum_w theta_w x_iw x_jw / (|x_i| |x_j|)``: the words that
-    both papers use, each with a weight of its own. All weights start at 1, so that this part starts as the cosine of
-    the two papers.
+    both papers use, each with a weight of its own. All weights start at 10, so that this part starts as the cosine of
+    the two papers, stretched to the range of a logit.
 
     Args:
         words: ``(papers, words)`` binary matrix, kept with the model but not in its state.
@@ -36,7 +37,7 @@ class PairPerceptron(nn.Module):
         self.register_buffer("words", words.to(torch.uint8), persistent=False)
         self.first = nn.Linear(2 * words.shape[1], hidden)
         self.last = nn.Linear(hidden, 1)
-        self.product = nn.Parameter(torch.ones(words.shape[1])) if product else None
+        self.product = nn.Parameter(torch.full((words.shape[1],), PRODUCT_START)) if product else None
 
     def forward(self, ids: Tensor) -> Tensor:
         """Predict the links of instances given by the ids of their papers.
