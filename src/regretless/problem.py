@@ -16,6 +16,7 @@ from regretless.errors import InputError, SolveError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.solvers import EnginePool, FunctionBackend
+from regretless.solvers.trust import solve_with_care
 from regretless.tensors import ids, tensor
 from regretless.types import Backend, OnFailure, Sense, Solved, Status
 
@@ -44,11 +45,12 @@ class Oracle(Protocol):
 
 @dataclass
 class SolveStatistics:
-    """What the exact solver did so far."""
+    """What the exact solver did so far; ``failed`` are those of the not optimal ones that have no solution at all."""
 
     solves: int = 0
     seconds: float = 0.0
     not_optimal: int = 0
+    failed: int = 0
     by_status: Counter[str] = field(default_factory=Counter)
 
 
@@ -84,7 +86,8 @@ class Problem:
         sense: ``"min"`` or ``"max"``, of the user's objective.
         engine: name of the engine that solves the model where there is no oracle.
         workers: threads that solve side by side.
-        time_limit: seconds for one solve.
+        time_limit: seconds for one solve by an engine or a function; one that hangs past it is given up on. An oracle
+            with ``solve`` keeps its own.
         on_failure: what a failed solve does in training: ``"raise"`` stops with the instance named, ``"cache"`` uses
             the best cached solution instead, ``"skip"`` leaves the instance out of the step.
         instances: number of instances, where a plain function serves a family without a model.
@@ -143,10 +146,17 @@ class Problem:
             assert model is not None
             self.backend = EnginePool(model, engine=engine, workers=workers, time_limit=time_limit, **options)
         elif hasattr(oracle, "solve"):
+            if time_limit is not None:
+                raise InputError(f"{type(oracle).__name__} solves by itself: set its own time limit, not time_limit=")
             self.backend = oracle
         else:
             self.backend = FunctionBackend(
-                oracle, width=self.width, sign=self.sign, model=model, with_instance=self.is_family
+                oracle,
+                width=self.width,
+                sign=self.sign,
+                model=model,
+                with_instance=self.is_family,
+                time_limit=time_limit,
             )
 
     def __repr__(self) -> str:
@@ -213,12 +223,13 @@ class Problem:
         costs = costs.detach()
         self._check(costs, instance)
         start = time.perf_counter()
-        solved = self.backend.solve(costs, instance, decision=decision)
+        solved = solve_with_care(self.backend, costs, instance, decision=decision, width=self.width)
         statistics = self.statistics
         statistics.seconds += time.perf_counter() - start
         statistics.solves += len(costs)
         if solved.status is not None:
             statistics.not_optimal += solved.not_optimal
+            statistics.failed += int((~solved.found).sum())
             statistics.by_status.update(str(status) for status in solved.status if status is not Status.OPTIMAL)
         return solved
 

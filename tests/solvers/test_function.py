@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import pickle
 import re
+import threading
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,7 @@ import torch
 
 from regretless.family import Family
 from regretless.milp import MILP
+from regretless.problem import Problem
 from regretless.solvers.function import FunctionBackend
 from regretless.types import Status
 
@@ -136,3 +139,22 @@ def test_an_interrupt_goes_through() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         FunctionBackend(interrupt, width=1, sign=1.0).solve(torch.zeros(1, 1))
+
+
+def test_a_function_that_hangs_is_given_up_on_after_its_limit() -> None:
+    done = threading.Event()
+
+    def solver(costs):
+        if costs[0] > 5:
+            done.wait()
+        return costs
+
+    problem = Problem(oracle=solver, dimension=2, time_limit=0.1, on_failure="skip")
+    try:
+        solved = problem.attempt(torch.tensor([[1.0, 2.0], [9.0, 1.0], [3.0, 4.0]]))
+    finally:
+        done.set()
+    assert solved.statuses == [Status.OPTIMAL, Status.TIME_LIMIT, Status.OPTIMAL]
+    assert solved.solution[[0, 2]].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert solved.message == {1: "the solver function took longer than 0.1 s and was given up on"}
+    assert pickle.loads(pickle.dumps(Problem(oracle=max, dimension=2, time_limit=0.1))).backend.time_limit == 0.1

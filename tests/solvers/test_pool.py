@@ -209,3 +209,36 @@ def test_a_forked_process_gets_its_own_threads(scripted: list[Scripted]) -> None
     finally:
         child.kill()
         child.join()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_engine_that_hangs_past_its_limit_costs_one_instance(
+    scripted: list[Scripted], monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setattr("regretless.solvers.pool.GRACE", 0.1)
+    pool = EnginePool(OPEN, engine="scripted", workers=workers, time_limit=0.05)
+    costs = torch.tensor([[1.0, 1.0], [800.0, 1.0], [2.0, 2.0], [-1.0, 0.0]])
+    solved = pool.solve(costs)
+    assert solved.statuses == [Status.OPTIMAL, Status.TIME_LIMIT, Status.OPTIMAL, Status.ERROR]
+    assert solved.found.tolist() == [True, False, True, False]
+    assert solved.message[1] == "the engine did not keep its time limit of 0.05 s and was given up on"
+    assert pool.solve(costs[:1]).status is None
+
+
+def test_an_answer_of_an_engine_is_looked_at_once(scripted: list[Scripted], monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = iter([np.zeros(4), np.ones(4), np.ones(3), np.full(4, np.nan)])
+    monkeypatch.setattr(Scripted, "solve", lambda self, objective: Outcome(next(answers), Status.OPTIMAL))
+    solved = EnginePool(KNAPSACK, engine="scripted").solve(torch.ones(4, 4))
+    assert solved.found.tolist() == [True, False, False, False]
+    assert "infeasible" in solved.message[1]
+    assert "must have shape (4,), got (3,)" in solved.message[2]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_engine_cannot_end_the_process(
+    scripted: list[Scripted], monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setattr(Scripted, "solve", lambda self, objective: sys.exit("no licence"))
+    solved = EnginePool(OPEN, engine="scripted", workers=workers).solve(torch.ones(2, 2))
+    assert solved.statuses == [Status.ERROR] * 2
+    assert solved.message[0] == "SystemExit: no licence"

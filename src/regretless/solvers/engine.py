@@ -19,12 +19,16 @@ NO_BOUND = 1e20
 
 @dataclass(frozen=True)
 class Outcome:
-    """One solve: a decision ``(n,)`` (``None`` where there is none), how it ended, and the relative gap left."""
+    """One solve: a decision ``(n,)`` (``None`` where there is none), how it ended, and the relative gap left.
+
+    ``checked`` says that ``guarded`` has looked at the decision; the pool looks at all others itself.
+    """
 
     x: Floats | None
     status: Status
     gap: float = 0.0
     message: str = ""
+    checked: bool = False
 
 
 class Engine(Protocol):
@@ -104,12 +108,14 @@ def guarded(milp: MILP, x: Floats, status: Status, gap: float = 0.0, message: st
 
     The tolerance is looser than the engines' own, so that only an answer that no tolerance explains is refused.
     """
+    if x.shape != (milp.n,):
+        return Outcome(None, Status.ERROR, np.inf, f"the engine's answer must have shape ({milp.n},), got {x.shape}")
     x = snapped(milp, x) if np.isfinite(x).all() else x
     if not milp.check(x, GARBAGE)[0]:
         return Outcome(
             None, Status.ERROR, np.inf, f"the engine's answer is infeasible for the model ({status}) {message}"
         )
-    return Outcome(x, status, gap, message)
+    return Outcome(x, status, gap, message, checked=True)
 
 
 def relative_gap(value: float, bound: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -16,10 +16,12 @@ from torch import Tensor
 from regretless.errors import InputError, RegretlessError
 from regretless.family import Family
 from regretless.milp import MILP, Floats
-from regretless.solvers.engine import Engine, Outcome, make_engine, names
+from regretless.solvers.engine import Engine, Outcome, guarded, make_engine, names
+from regretless.solvers.watch import Watched
 from regretless.types import Solved, Status
 
 MODELS_PER_THREAD = 64
+GRACE = 1.0
 
 
 class EnginePool:
@@ -28,6 +30,10 @@ class EnginePool:
     Engines release the interpreter lock while they solve, so threads serve as well as processes and share all memory.
     An exception in one instance becomes that instance's status; the rest of the batch is not touched. What no instance
     can be solved with (an engine that is not installed, an option that it does not know) is raised.
+
+    Engines keep their time limit themselves. One that does not, because it hangs, is given up on after twice the limit
+    and a second: its instance ends with ``TIME_LIMIT`` and no solution, its thread is left behind (a thread cannot be
+    killed), and another takes over. Without a time limit nobody waits less than for ever, and nothing is watched.
 
     Args:
         model: a MILP or a family of them.
@@ -56,10 +62,11 @@ class EnginePool:
         self.time_limit, self.options = time_limit, options
         self._local = threading.local()
         self._executor: ThreadPoolExecutor | None = None
+        self._watched: Watched[tuple[int, Floats], Outcome] | None = None
         self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_local": None, "_executor": None}
+        return self.__dict__ | {"_local": None, "_executor": None, "_watched": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -77,14 +84,23 @@ class EnginePool:
         yield from self._map(jobs)
 
     def _map(self, jobs: list[tuple[int, Floats]]) -> Iterable[Outcome]:
+        if self._process != os.getpid():  # threads do not survive a fork
+            self._process, self._executor, self._watched = os.getpid(), None, None
+        if self.time_limit is not None:
+            if self._watched is None:
+                self._watched = Watched(self.workers, 2 * self.time_limit + GRACE)
+            return self._watched.map(self._solve_one, jobs, self._late)
         if self.workers == 1 or len(jobs) == 1:
             return map(self._solve_one, jobs)
-        if self._executor is None or self._process != os.getpid():  # threads do not survive a fork
-            self._process = os.getpid()
+        if self._executor is None:
             self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="regretless")
         return self._executor.map(self._solve_one, jobs)
 
-    def _solve_one(self, job: tuple[int, Floats]) -> Outcome:
+    def _late(self, job: tuple[int, Floats]) -> Outcome:
+        said = f"the engine did not keep its time limit of {self.time_limit:g} s and was given up on"
+        return Outcome(None, Status.TIME_LIMIT, np.inf, said)
+
+    def _solve_one(self, job: tuple[int, Floats], clock: Callable[[], None] | None = None) -> Outcome:
         index, objective = job
         if not np.isfinite(objective).all():
             return _failed("the objective is not finite: the costs are not, or overflow in the cost map")
@@ -95,8 +111,14 @@ class EnginePool:
         except Exception as error:
             return _failed(f"{type(error).__name__}: {error}")
         try:
-            return engine.solve(objective)
-        except Exception as error:
+            if clock is not None:
+                clock()
+            outcome = engine.solve(objective)
+            if outcome.x is None or outcome.checked:
+                return outcome
+            x = np.asarray(outcome.x, dtype=np.float64)
+            return guarded(self._milp(index), x, outcome.status, outcome.gap, outcome.message)
+        except (Exception, SystemExit) as error:  # a solver may not end the process, or its thread, on its own
             # A solver may be left in any state by an exception: the next solve gets a new one.
             self._engines().pop(index, None)
             return _failed(f"{type(error).__name__}: {error}")

@@ -1,0 +1,78 @@
+"""What an oracle hands back is looked at once, here, before anybody builds on it."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regretless.errors import RegretlessError, SolveError
+from regretless.types import Backend, Solved, Status
+
+
+def solve_with_care(backend: Backend, costs: Tensor, instance: Tensor | None, *, decision: bool, width: int) -> Solved:
+    """Let ``backend`` solve ``(batch, width)`` costs; whatever it does, every instance gets a status of its own.
+
+    After an exception every instance is tried apart, so that only those that cause it fail. An answer of the wrong
+    shape is refused. A row that is not finite has no solution, whatever its status says.
+
+    Raises:
+        SolveError: the answer has another shape than the costs.
+        RegretlessError: what no instance can be solved with, such as a package that is missing.
+    """
+    try:
+        solved = backend.solve(costs, instance, decision=decision)
+    except RegretlessError:
+        raise
+    except Exception as error:
+        if len(costs) == 1:
+            return _failed(costs, width, f"{type(error).__name__}: {error}")
+        rows = [slice(k, k + 1) for k in range(len(costs))]
+        ids = [None if instance is None else instance[row] for row in rows]
+        apart = zip((costs[row] for row in rows), ids, strict=True)
+        return _joined([solve_with_care(backend, c, i, decision=decision, width=width) for c, i in apart])
+    if solved.solution.shape != (len(costs), width):
+        raise SolveError(
+            f"{type(backend).__name__} must answer {len(costs)} costs with solutions of shape {(len(costs), width)}, "
+            f"got {tuple(solved.solution.shape)}"
+        )
+    # One sum tells in one pass; only where it is not finite is there something to look for.
+    if bool(torch.isfinite(solved.solution.sum())) or not len(costs):
+        return solved
+    return _without_garbage(solved, type(backend).__name__)
+
+
+def _without_garbage(solved: Solved, name: str) -> Solved:
+    bad = (~torch.isfinite(solved.solution)).any(dim=1)
+    status, message = solved.statuses, dict(solved.message)
+    lying = [row for row in bad.nonzero().flatten().tolist() if status[row] is Status.OPTIMAL]
+    for row in lying:
+        status[row], message[row] = Status.ERROR, f"{name} returned NaN or infinite values as an optimum"
+    gap = solved.gap
+    if lying:
+        gap = torch.zeros(len(bad), dtype=torch.float64, device=bad.device) if gap is None else gap.clone()
+        gap[lying] = torch.inf
+    solution = solved.solution.masked_fill(bad[:, None], torch.nan)
+    return Solved(solution, status if bool(bad.any()) else solved.status, gap, solved.decision, message)
+
+
+def _failed(costs: Tensor, width: int, message: str) -> Solved:
+    nothing = torch.full((1, width), torch.nan, dtype=torch.float64, device=costs.device)
+    gap = torch.full((1,), torch.inf, dtype=torch.float64, device=costs.device)
+    return Solved(nothing, [Status.ERROR], gap, None, {0: message})
+
+
+def _joined(parts: list[Solved]) -> Solved:
+    """One instance each to one batch; decisions of those that failed are rows of NaN."""
+    like = next((part.decision for part in parts if part.decision is not None), None)
+    decisions = None
+    if like is not None:
+        empty = torch.full_like(like, torch.nan)
+        decisions = torch.cat([empty if part.decision is None else part.decision for part in parts])
+    zero = torch.zeros(1, dtype=torch.float64, device=parts[0].solution.device)
+    return Solved(
+        solution=torch.cat([part.solution.to(torch.float64) for part in parts]),
+        status=[part.statuses[0] for part in parts],
+        gap=torch.cat([zero if part.gap is None else part.gap.to(zero) for part in parts]),
+        decision=decisions,
+        message={row: part.message[0] for row, part in enumerate(parts) if 0 in part.message},
+    )

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regretless.errors import InputError, SolveError
+from regretless.problem import Problem
+from regretless.types import Solved, Status
+
+
+class Oracle:
+    """Answers a cost with itself, unless its first entry asks for a fault."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def solve(self, costs, instance=None, *, decision=False):
+        self.calls += 1
+        first = costs[:, 0]
+        if (first == 13).any():
+            raise RuntimeError("thirteen")
+        if (first == 14).any():
+            raise InputError("an option that is unknown")
+        if (first == 15).any():
+            return Solved(costs[:, :1])
+        return Solved(torch.where(first[:, None] == 16, torch.nan, costs), decision=costs if decision else None)
+
+
+def _attempt(*first: float, decision: bool = False, **settings):
+    problem = Problem(oracle=Oracle(), dimension=2, **settings)
+    return problem, problem.attempt(torch.tensor([[f, 1.0] for f in first]), decision=decision)
+
+
+def test_a_good_answer_is_handed_on_as_it_is() -> None:
+    problem, solved = _attempt(1.0, 2.0)
+    assert solved.status is None
+    assert problem.backend.calls == 1
+    assert problem.statistics.failed == 0
+
+
+def test_an_exception_costs_only_the_instance_that_causes_it() -> None:
+    problem, solved = _attempt(1.0, 13.0, 2.0, decision=True)
+    assert solved.statuses == [Status.OPTIMAL, Status.ERROR, Status.OPTIMAL]
+    assert solved.message == {1: "RuntimeError: thirteen"}
+    assert solved.solution[[0, 2]].tolist() == [[1.0, 1.0], [2.0, 1.0]]
+    assert solved.decision[[0, 2]].tolist() == [[1.0, 1.0], [2.0, 1.0]]
+    assert solved.gap.tolist() == [0.0, torch.inf, 0.0]
+    assert (problem.statistics.not_optimal, problem.statistics.failed) == (1, 1)
+
+
+def test_nan_is_no_optimum_whatever_the_oracle_says() -> None:
+    problem, solved = _attempt(1.0, 16.0)
+    assert solved.statuses == [Status.OPTIMAL, Status.ERROR]
+    assert solved.found.tolist() == [True, False]
+    assert "Oracle returned NaN" in solved.message[1]
+    with pytest.raises(SolveError, match=r"instance 1 of the batch: error\. Oracle returned NaN"):
+        problem(torch.tensor([[1.0, 1.0], [16.0, 1.0]]))
+
+
+def test_a_wrong_shape_is_refused() -> None:
+    with pytest.raises(SolveError, match=r"Oracle must answer 2 costs with solutions of shape \(2, 2\), got \(2, 1\)"):
+        _attempt(15.0, 1.0)
+
+
+def test_what_no_instance_can_be_solved_with_is_raised() -> None:
+    with pytest.raises(InputError, match="an option that is unknown"):
+        _attempt(14.0, 1.0)
+
+
+def test_an_oracle_keeps_its_own_time_limit() -> None:
+    with pytest.raises(InputError, match="Oracle solves by itself: set its own time limit"):
+        _attempt(1.0, time_limit=1.0)
