@@ -3,10 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from regretless.cache import Bernoulli, SolutionCache
-from regretless.errors import InputError
+from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
+from regretless.errors import InputError, RegretlessWarning
+from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.types import Solved
+
+from .bounds.programmes import small_programmes
 
 BATCH = 25
 
@@ -66,3 +72,113 @@ def test_another_policy_takes_the_place_of_the_coin():
     cache = SolutionCache(problem, [[0.0]], policy=First(), p_solve=1.0)
     cache(torch.tensor([[1.0], [-1.0], [-1.0]]))
     assert problem.statistics.solves == 1
+
+
+# --- by gap -------------------------------------------------------------------------------------------------------
+
+
+WEIGHTS = [3.0, 4.0, 5.0, 2.0]
+MODEL = MILP([WEIGHTS], row_upper=8.0)
+
+
+def drawn(batch: int, seed: int) -> torch.Tensor:
+    return torch.randn(batch, 4, generator=torch.Generator().manual_seed(seed))
+
+
+def test_the_largest_gaps_get_the_heads_of_the_coin():
+    gaps = np.array([0.1, 0.0, 0.5, 0.3, 0.3])
+    for p, expected in ((1.0, [True, False, True, True, True]), (0.0, [False] * 5)):
+        assert LargestGap(p).choose_by(gaps, np.random.default_rng(0)).tolist() == expected
+    for seed in range(20):
+        heads = int((np.random.default_rng(seed).random(5) < 0.4).sum())
+        mask = LargestGap(0.4).choose_by(gaps, np.random.default_rng(seed))
+        order = [2, 3, 4, 0]  # of equal gaps the first; no gap is never solved
+        assert set(np.flatnonzero(mask)) == set(order[:heads])
+
+
+def test_gap_above_takes_what_is_larger_than_epsilon():
+    gaps = np.array([0.0, 0.1, 0.2, np.inf])
+    assert GapAbove(0.1).choose_by(gaps, np.random.default_rng(0)).tolist() == [False, False, True, True]
+    assert GapAbove().choose_by(gaps, np.random.default_rng(0)).tolist() == [False, True, True, True]
+    with pytest.raises(InputError, match="epsilon must be at least 0"):
+        GapAbove(-0.1)
+
+
+@settings(max_examples=60)
+@given(small_programmes(costs=4), st.sampled_from(["lagrangian", "linear"]), st.booleans())
+def test_gap_above_0_always_answers_with_an_optimum(small, bound, maximise):
+    points = torch.from_numpy(small.milp.solution(small.decisions))
+
+    class Exact:
+        def solve(self, costs, instance=None, *, decision=False):
+            return Solved(points[(costs.double() @ points.T).argmin(dim=1)])
+
+    problem = Problem(small.milp, oracle=Exact(), sense="max" if maximise else "min")
+    cache = SolutionCache(
+        problem, points[:1], policy=GapAbove(0.0), grow_at="transformed", bound=bound, dtype=torch.float64
+    )
+    costs = torch.from_numpy(small.costs)
+    if problem.width > problem.dimension and maximise:
+        costs[:, -1] = -1.0
+    for _ in range(2):
+        answer = cache(costs)
+        value, best = (answer * costs).sum(dim=1), (costs @ points.T).min(dim=1).values
+        assert (value - best <= 1e-9 * (1.0 + costs.abs().sum(dim=1))).all()
+
+
+def test_gap_above_0_certifies_every_query_of_an_instance():
+    problem = Problem(MODEL)
+    cache = SolutionCache(problem, [[0.0] * 4], policy=GapAbove(0.0), grow_at="transformed")
+    first, second = drawn(12, 1), drawn(12, 2)
+    for query, answer in zip((first, second), cache.answer([first, second], first), strict=True):
+        best = (problem(query) * query).sum(dim=1)
+        assert torch.allclose((answer * query).sum(dim=1), best, atol=1e-6)
+
+
+def test_gaps_are_those_of_the_looked_up_cost_and_solves_happen_where_the_cache_grows():
+    asked = []
+
+    class Recorder:
+        def solve(self, costs, instance=None, *, decision=False):
+            asked.append(costs.clone())
+            return Problem(MODEL).attempt(costs)
+
+    problem = Problem(MODEL, oracle=Recorder())
+    cache = SolutionCache(problem, [[0.0] * 4], policy=GapAbove(0.0), grow_at="predicted")
+    query = torch.tensor([[1.0, 1.0, 1.0, 1.0], [-1.0, 1.0, 1.0, 1.0]])  # at the first the empty knapsack is best
+    predicted = drawn(2, 3)
+    cache.answer([query], predicted)
+    assert torch.equal(torch.cat(asked), predicted[1:])
+
+
+def test_without_a_bound_a_coin_decides_and_says_so_once():
+    problem = Problem(oracle=lambda c: (c < 0) * 1.0, dimension=1)
+    cache = SolutionCache(problem, [[0.0]], policy=LargestGap(0.5))
+    with pytest.warns(RegretlessWarning, match="a coin with probability 0.5 decides"):
+        cache(torch.zeros(400, 1))
+    assert 150 < problem.statistics.solves < 250
+    cache(torch.zeros(4, 1))  # a second warning would be an error here
+    with pytest.raises(InputError, match="gaps need a bound"):
+        cache.gaps(torch.zeros(4, 1))
+
+
+def test_p_falls_geometrically_and_then_stays():
+    falling = Falling(0.4, 0.1, epochs=2, instances=100)
+    assert [falling.at(n) for n in (0, 100, 200, 900)] == pytest.approx([0.4, 0.2, 0.1, 0.1])
+    for coin in (True, False):
+        problem = Problem(MODEL)
+        policy = Falling(1.0, 1e-9, epochs=1, instances=20, coin=coin)
+        cache = SolutionCache(problem, [[0.0] * 4], policy=policy)
+        cache(drawn(20, 1))
+        solved = problem.statistics.solves
+        assert solved > 10
+        cache(drawn(20, 2))
+        assert problem.statistics.solves == solved
+
+
+@pytest.mark.parametrize(("first", "last"), [(0.1, 0.2), (0.1, 0.0)])
+def test_p_does_not_rise_and_does_not_fall_to_nothing(first, last):
+    with pytest.raises(InputError, match="first >= last > 0"):
+        Falling(first, last, epochs=1, instances=1)
+    with pytest.raises(InputError, match="epochs must be positive"):
+        Falling(0.2, 0.1, epochs=0, instances=1)

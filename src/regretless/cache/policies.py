@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -50,13 +49,14 @@ class Bernoulli:
 
 
 class ByGap(ABC):
-    """Base of the policies that look at the certified relative gap of each instance, at the cost it would be solved at.
+    """Base of the policies that look at the certified relative gap of each instance, at the cost that is looked up.
+
+    With ``grow_at="transformed"`` that is where a solve happens as well, and it closes the gap. With ``"predicted"`` a
+    solve happens at the prediction: the gap says where the cache serves an instance badly, not that one solve mends it.
 
     A problem without a bound (no MILP and none of its own) has no gaps: then a coin with probability ``p`` decides, and
     a warning says so once.
     """
-
-    by_gap = True
 
     def __init__(self, p: float) -> None:
         self.p = _share(p)
@@ -135,8 +135,8 @@ class GapAbove(ByGap):
         return gaps > self.epsilon
 
 
-class Falling:
-    """A policy whose ``p`` falls geometrically from ``first`` to ``last``, and then stays.
+class Falling(ByGap):
+    """The coin or the largest gaps with a ``p`` that falls geometrically from ``first`` to ``last``, and then stays.
 
     ``p(t) = first * (last / first) ** min(t / (epochs * instances), 1)`` after t instances, which the cache counts.
 
@@ -145,45 +145,39 @@ class Falling:
         last: at the end, above 0.
         epochs: passes over the data until then.
         instances: of one pass.
-        policy: what is made of each ``p``: ``Bernoulli`` or ``LargestGap``.
+        coin: whether a coin decides, in place of the gaps.
     """
 
-    def __init__(
-        self,
-        first: float,
-        last: float,
-        *,
-        epochs: float,
-        instances: int,
-        policy: Callable[[float], Policy] = LargestGap,
-    ) -> None:
-        self.first, self.last = _share(first), _share(last)
+    def __init__(self, first: float, last: float, *, epochs: float, instances: int, coin: bool = False) -> None:
+        super().__init__(first)
+        self.first, self.last, self.coin = _share(first), _share(last), coin
         if not 0.0 < self.last <= self.first:
             raise InputError(f"p_solve falls: it needs first >= last > 0, got {first} and {last}")
         if not epochs > 0 or instances < 1:
             raise InputError(f"epochs must be positive and instances at least 1, got {epochs} and {instances}")
         self.epochs, self.instances = float(epochs), int(instances)
-        self._inner = policy(self.first)
 
     def __repr__(self) -> str:
-        return f"Falling({self._inner!r}, last={self.last}, epochs={self.epochs:g})"
+        kind = "coin" if self.coin else "gaps"
+        return f"Falling({kind}, {self.first} to {self.last}, epochs={self.epochs:g}, instances={self.instances})"
 
-    @property
-    def by_gap(self) -> bool:
-        """Whether gaps decide."""
-        return isinstance(self._inner, ByGap)
-
-    def p(self, asked: int) -> float:
+    def at(self, asked: int) -> float:
         """The probability after ``asked`` instances."""
         passed = min(asked / (self.epochs * self.instances), 1.0)
         return float(self.first * (self.last / self.first) ** passed)
 
-    def choose(
-        self, cache: SolutionCache, costs: Tensor, instance: Tensor | None, generator: np.random.Generator
+    def choose_at(
+        self, cache: SolutionCache, costs: list[Tensor], instance: Tensor | None, generator: np.random.Generator
     ) -> Mask:
-        """Set ``p`` by what the cache was asked so far, and let the policy decide."""
-        self._inner.p = self.p(cache.statistics.asked)  # type: ignore[attr-defined]
-        return self._inner.choose(cache, costs, instance, generator)
+        """Set ``p`` by what the cache was asked so far, then decide."""
+        self.p = self.at(cache.statistics.asked)
+        if self.coin:
+            return generator.random(len(costs[0])) < self.p
+        return super().choose_at(cache, costs, instance, generator)
+
+    def choose_by(self, gaps: NDArray[np.float64], generator: np.random.Generator) -> Mask:
+        """Solve the largest gaps, as many as ``p`` gives heads."""
+        return LargestGap(self.p).choose_by(gaps, generator)
 
 
 def _share(p: float) -> float:

@@ -41,10 +41,10 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
         return GapAbove(float(settings.get("epsilon", 0.0)), p=p_solve)
     if "epsilon" in given:
         raise InputError(f"epsilon belongs to the policy 'gap-above', got it with {policy!r}")
-    kind = Bernoulli if policy == "coin" else LargestGap
+    coin = policy == "coin"
     if not given:
-        return kind(p_solve)
+        return Bernoulli(p_solve) if coin else LargestGap(p_solve)
     if len(given) < 2:
         raise InputError(f"final_p_solve and p_epochs come together, got only {given[0]}")
     final, epochs = float(settings["final_p_solve"]), float(settings["p_epochs"])
-    return Falling(p_solve, final, epochs=epochs, instances=instances, policy=kind)
+    return Falling(p_solve, final, epochs=epochs, instances=instances, coin=coin)

@@ -162,7 +162,7 @@ class SolutionCache:
         if self.grow_at == "predicted":
             _, failed = self.grow(queries, predicted, instance)
         else:
-            heads, solved, failed = self._flip(queries, predicted, instance)
+            heads, solved, failed = self._flip(queries, queries, predicted, instance)
         left_out = failed if self.problem.on_failure == "skip" else None
         return self._mix(queries, heads, solved, instance, left_out)
 
@@ -176,7 +176,7 @@ class SolutionCache:
         """
         before = self.statistics.added
         at = [predicted.detach()] if self.grow_at == "predicted" else [query.detach() for query in queries]
-        _, _, failed = self._flip(at, predicted.detach(), instance)
+        _, _, failed = self._flip(at, queries, predicted.detach(), instance)
         return self.statistics.added - before, failed
 
     @overload
@@ -296,7 +296,7 @@ class SolutionCache:
         return cache
 
     def _flip(
-        self, at: Sequence[Tensor], predicted: Tensor, instance: Tensor | None
+        self, at: Sequence[Tensor], queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None
     ) -> tuple[Tensor | None, list[Tensor], Tensor | None]:
         """Choose the heads, solve them at every tensor of ``at``, add what is found.
 
@@ -304,8 +304,8 @@ class SolutionCache:
             Positions of the heads (``None``: no head), their solutions one tensor a query (rows of NaN for failures),
             and the positions of the failures (``None``: none).
         """
-        if len(at) > 1 and isinstance(self.policy, ByGap):  # an instance is certified where all its queries are
-            mask = self.policy.choose_at(self, list(at), instance, self._generator)
+        if isinstance(self.policy, ByGap):  # gaps are those of what will be looked up, at every query of an instance
+            mask = self.policy.choose_at(self, [query.detach() for query in queries], instance, self._generator)
         else:
             mask = self.policy.choose(self, at[0], instance, self._generator)
         self.statistics.asked += len(predicted)

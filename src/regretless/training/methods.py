@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from regretless.cache import SolutionCache
+from regretless.cache import ByGap, SolutionCache
 from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
 from regretless.cache.policy_names import named_policy
 from regretless.data import Dataset
@@ -122,7 +122,8 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
         problem: what to solve.
         train: training data; only its optima are used.
         seed: of the cache's coin.
-        settings: of the cache (``p_solve``, ``grow_at``, ``capacity``, ``evict``, ``policy``) and of the loss.
+        settings: of the loss, of the cache (``grow_at``, ``capacity``, ``evict``, ``bound``) and of its policy
+            (``p_solve``, ``policy`` and what belongs to it; see ``regretless.cache.policy_names``).
 
     >>> sorted(method("map-dc").options)
     ['select']
@@ -136,7 +137,7 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
         of_cache = {key: settings[key] for key in CACHE_SETTINGS if key in settings and key not in POLICY_SETTINGS}
         policy = named_policy(settings, instances=len(train))
         cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **of_cache)
-        if getattr(policy, "by_gap", False):
+        if isinstance(policy, ByGap):
             cache.prepare(problem.inward(train.costs), train.instance)
         oracle = cache
     return row.build(oracle, **options)

@@ -54,7 +54,8 @@ class EasySet:
         """Lay ``A'y`` ``(K, n)`` out as the blocks and the box need it; done once a set of multipliers."""
         slots = np.full((len(priced), self._slots + 2), -np.inf)
         if self._slots:
-            np.maximum.at(slots, (slice(None), self._slot_of[self._slot_of >= 0]), priced[:, self._slot_of >= 0])
+            inside = self._slot_of >= 0
+            np.maximum.at(slots.T, self._slot_of[inside], priced.T[inside])
         slots[:, self._slots] = 0.0  # none of the group; the last one pads, and is never the least
         laid = [torch.from_numpy(slots[:, block.numpy().ravel()].reshape(-1, *block.shape)) for block in self._blocks]
         return [*laid, torch.from_numpy(np.ascontiguousarray(priced[:, self._box]))]

@@ -68,22 +68,26 @@ class ProgrammeBound:
 
     def relax(self, costs: Tensor, *, keep: bool) -> Tensor:
         """Bounds ``(batch,)`` with the multipliers of the relaxation at each cost; ``keep`` adds them to the set."""
-        found = []
-        for row, size in zip(costs.split(1), _size(costs).tolist(), strict=True):
+        found, sizes = costs.new_full((len(costs),), -torch.inf), _size(costs).tolist()
+        for k, size in enumerate(sizes):
+            row = costs[k : k + 1]
             y = self._solve_relaxation(row)
-            found.append(row.new_full((1,), -torch.inf) if y is None else self.at(row, y))
-            if keep and y is not None and self.multipliers.add(self._allowed(y) / size):
+            if y is None:
+                continue
+            found[k] = self.at(row, y)[0]
+            if keep and self.multipliers.add(self._allowed(y) / size):
                 self._laid = None
-        return torch.cat(found) if found else costs.new_empty(0)
+        return found
 
     def learn(self, costs: Tensor, value: Tensor) -> None:
         """Relaxations at costs that were solved to ``value`` ``(batch,)``, where the kept multipliers leave a gap."""
         if self._in_vain >= PATIENCE or self.multipliers.most == 1:
             return
-        bound = self(costs)
-        for k in (bound < value - CLOSED * value.abs()).nonzero()[:, 0].tolist():
-            if self._in_vain < PATIENCE:
-                before, now = bound[k], self.relax(costs[k : k + 1], keep=True)[0]
+        enough = value - CLOSED * value.abs()
+        for k in (self(costs) < enough).nonzero()[:, 0].tolist():
+            before = self(costs[k : k + 1])[0]  # with what this batch has brought so far
+            if self._in_vain < PATIENCE and before < enough[k]:
+                now = self.relax(costs[k : k + 1], keep=True)[0]
                 helped = torch.isneginf(before) or now - before > WORTH * (value[k] - before)
                 self._in_vain = 0 if helped else self._in_vain + 1
 
@@ -136,7 +140,7 @@ class ProgrammeBound:
         block = max(1, BLOCK_VALUES // max(1, len(rows) * self.easy.size))
         parts = [
             self.easy.minimum(self.easy.costs(part), offsets, factor)
-            for part, factor in zip(costs.split(block), scale.split(block), strict=True)
+            for part, factor in zip(torch.split(costs, block), torch.split(scale, block), strict=True)
         ]
         bounds = scale[:, None] * rows + (torch.cat(parts) if len(parts) > 1 else parts[0])
         if self.milp.constant != 0.0:

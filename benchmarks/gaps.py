@@ -1,0 +1,97 @@
+"""Certified gaps: what they cost beside the look-up (knapsack) and beside an exact solve of the MILP (energy).
+
+A batch of 24 predictions; a gap holds the look-up it starts from. REGRETLESS_DATA names the folder of the public files;
+without it the embedded knapsack is measured alone.
+
+python benchmarks/gaps.py [--repeats 200] [--days 6]
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import torch
+
+from regretless.cache import LargestGap, SolutionCache
+from regretless.errors import FileError
+from regretless.problems import Loaded, load
+from regretless.solvers import EnginePool
+
+BATCH = 24
+MOST_LOOKUPS, MOST_OF_A_SOLVE, MOST_OPEN = 3.0, 0.02, 1e-4
+
+
+def seconds(work: Callable[[], object], repeats: int) -> float:
+    """Median seconds of one call."""
+    work()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def prepared(loaded: Loaded) -> tuple[SolutionCache, torch.Tensor]:
+    """A cache as training starts with it, and costs like those of a trained model: test days with noise."""
+    cache = SolutionCache(loaded.problem, loaded.train.solutions, policy=LargestGap(0.01))
+    cache.prepare(loaded.problem.inward(loaded.train.costs))
+    true = loaded.test.costs
+    noise = torch.randn(true.shape, generator=torch.Generator().manual_seed(0)) * 0.3 * true.std()
+    return cache, loaded.problem.inward((true + noise).to(torch.float32))
+
+
+def knapsack(name: str, repeats: int) -> int:
+    cache, costs = prepared(load(name))
+    batch = costs[:BATCH]
+    look_up = seconds(lambda: cache.look_up([batch]), repeats)
+    gaps = seconds(lambda: cache.gaps(batch), repeats)
+    times = f"look-up {1e6 * look_up:.0f} us, gaps {1e6 * gaps:.0f} us a batch of {BATCH}"
+    print(f"{name}: {times}, ratio {gaps / look_up:.2f} (at most {MOST_LOOKUPS:g}), |S| = {len(cache)}", flush=True)
+    return int(gaps / look_up > MOST_LOOKUPS)
+
+
+def energy(name: str, repeats: int, days: int) -> int:
+    loaded = load(name)
+    cache, costs = prepared(loaded)
+    assert loaded.problem.model is not None
+    gaps = seconds(lambda: cache.gaps(costs[:BATCH]), repeats) / BATCH
+    plain = EnginePool(loaded.problem.model, engine="highs")
+    start = time.perf_counter()
+    plain.solve(costs[:days])
+    solve = (time.perf_counter() - start) / days
+    relaxed = EnginePool(loaded.problem.model.relax(), engine="highs").solve(costs.to(torch.float64)).solution
+    lp = (relaxed * costs).sum(dim=1)
+    assert cache.bound is not None
+    open_ = ((lp - cache.bound(costs)) / lp.abs()).clamp(min=0.0)
+    share, mean = gaps / solve, float(open_.mean())
+    print(
+        f"{name}: MILP {1e3 * solve:.0f} ms, gap {1e6 * gaps:.0f} us an instance, share {share:.2%} "
+        f"(at most {MOST_OF_A_SOLVE:.0%}); bound below the LP optimum by {mean:.4%} on average (under {MOST_OPEN:.2%}), "
+        f"by nothing on {float((open_ < 1e-9).double().mean()):.0%} of {len(costs)} days",
+        flush=True,
+    )
+    return int(share > MOST_OF_A_SOLVE or mean >= MOST_OPEN)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--days", type=int, default=6, help="MILPs solved for comparison")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    missed = knapsack("synthetic-knapsack-120", arguments.repeats)
+    try:
+        missed += sum(knapsack(f"knapsack-{capacity}", arguments.repeats) for capacity in (60, 120, 180))
+        missed += sum(energy(f"energy-{k}", arguments.repeats, arguments.days) for k in (1, 2, 3))
+    except FileError as error:
+        print(f"left out: {error}")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

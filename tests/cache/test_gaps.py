@@ -1,0 +1,177 @@
+"""Certified gaps of a cache: against the true ones, in its reports, and over a stop and a resumption."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+
+from regretless.cache import GapAbove, LargestGap, SolutionCache
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.family import Family
+from regretless.losses import SPOPlus
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.training import fit
+
+from .bounds.programmes import small_programmes
+
+ASSIGNMENT = MILP(
+    np.concatenate([np.kron(np.eye(3), np.ones(3)), np.kron(np.ones(3), np.eye(3))]), row_lower=1, row_upper=1
+)
+
+
+def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+@settings(max_examples=60)
+@given(small_programmes())
+def test_a_gap_is_never_smaller_than_the_true_one(small):
+    points = torch.from_numpy(small.milp.solution(small.decisions))
+    problem = Problem(small.milp)
+    cache = SolutionCache(problem, points[:2], dtype=torch.float64)
+    costs = torch.from_numpy(small.costs)
+    cache.prepare(costs[:1])
+    value, best = (costs @ points[:2].T).min(dim=1).values, (costs @ points.T).min(dim=1).values
+    true = (value - best) / torch.maximum(value.abs(), best.abs()).clamp(min=1e-12)
+    noise = 1e-9 * costs.abs().sum(dim=1) / torch.maximum(value.abs(), best.abs()).clamp(min=1e-12)
+    gaps = cache.gaps(costs)
+    # A looser bound may have the larger absolute value, which the gap is relative to.
+    absolute = gaps * torch.maximum(value.abs(), (value - gaps).abs())
+    assert ((gaps >= true - noise) | (absolute >= value - best - 1e-9)).all() or torch.isinf(gaps).any()
+    assert (gaps >= 0).all()
+    assert ((true <= noise) | (gaps > 0)).all(), "what is not optimal has a gap"
+
+
+def test_with_optimal_multipliers_and_an_integral_relaxation_it_is_the_true_gap():
+    problem = Problem(ASSIGNMENT)
+    costs = drawn(10, 9).to(torch.float64)
+    start = problem(drawn(2, 9, seed=5).to(torch.float64))
+    cache = SolutionCache(problem, start, dtype=torch.float64, bound="linear")
+    value, best = (costs @ cache.solutions.T).min(dim=1).values, (costs * problem(costs)).sum(dim=1)
+    true = (value - best) / torch.maximum(value.abs(), best.abs())
+    assert (true > 0.01).any()
+    assert torch.allclose(cache.gaps(costs), true, atol=1e-9)
+    seeded = SolutionCache(problem, start, dtype=torch.float64, bound="lagrangian")
+    seeded.prepare(costs)
+    assert torch.allclose(seeded.gaps(costs), true, atol=1e-9)
+
+
+def test_an_optimum_in_the_cache_has_no_gap_whatever_the_precision_of_the_store():
+    # Solutions that float32 cannot hold: their rounding is no gap.
+    milp = MILP(np.ones((1, 5)), row_lower=1, row_upper=1, cost_map=np.diag([1 / 3, 0.1, 0.7, 1.1, 0.3]))
+    problem = Problem(milp)
+    costs = drawn(50, 5).abs() + 10
+    cache = SolutionCache(problem, problem(costs), dtype=torch.float32)
+    assert (cache.gaps(costs) == 0).all()
+
+
+def test_look_ups_come_with_their_gaps():
+    problem = Problem(ASSIGNMENT)
+    cache = SolutionCache(problem, problem(drawn(2, 9, seed=5)))
+    queries = [drawn(4, 9, seed=1), drawn(4, 9, seed=2)]
+    answers, gaps = cache.look_up(queries, return_gap=True)
+    for query, answer, gap, plain in zip(queries, answers, gaps, cache.look_up(queries), strict=True):
+        assert torch.equal(answer, plain)
+        assert torch.equal(gap, cache.gaps(query))
+    with pytest.raises(InputError, match="linear objective only"):
+        cache.look_up(queries, objective=lambda v, c: (v * c).sum(-1), return_gap=True)
+
+
+def test_asking_for_gaps_changes_nothing():
+    cache = SolutionCache(Problem(ASSIGNMENT), [[1.0, 0, 0, 0, 1, 0, 0, 0, 1]], bound="linear")
+    cache.gaps(drawn(4, 9))
+    assert cache.statistics.gaps == 0
+    assert len(cache.bound.member().multipliers) == 1
+    assert cache.diagnostics() == {}
+
+
+def test_an_empty_cache_has_an_infinite_gap():
+    cache = SolutionCache(Problem(ASSIGNMENT))
+    assert torch.isinf(cache.gaps(drawn(2, 9))).all()
+
+
+def test_costs_must_fit_and_be_finite():
+    cache = SolutionCache(Problem(ASSIGNMENT), [[1.0, 0, 0, 0, 1, 0, 0, 0, 1]])
+    with pytest.raises(InputError, match=r"must have shape \(batch, 9\)"):
+        cache.gaps(torch.zeros(2, 3))
+    with pytest.raises(InputError, match="must be finite"):
+        cache.gaps(torch.full((2, 9), torch.nan))
+
+
+def test_instances_of_a_family_have_bounds_of_their_own():
+    family = Family([MILP([[3.0, 4.0, 5.0]], row_upper=high) for high in (3.0, 7.0, 12.0)])
+    problem = Problem(family, sense="max")
+    costs, instance = -drawn(9, 3).abs(), torch.arange(3).repeat(3)
+    exact = problem(costs, instance)
+    cache = SolutionCache(problem, torch.zeros(2, 3), instance=[0, 1])
+    cache.store._serves[2] = False
+    cache.store._count[2] = 0
+    gaps = cache.gaps(costs, instance)
+    assert torch.isinf(gaps[instance == 2]).all(), "no solution serves the last instance"
+    assert (gaps[instance != 2] >= 1 - 1e-6).all(), "an empty knapsack against some value"
+    cache.add(exact, instance)
+    bounds = cache.bound(costs, instance)
+    assert (bounds <= (costs * exact).sum(dim=1).to(bounds) + 1e-6).all()
+
+
+def trained(tmp_path, epochs: int, *, stop: int | None = None) -> tuple[torch.Tensor, list[dict]]:
+    generator = np.random.default_rng(0)
+    milp = MILP(generator.integers(1, 9, (3, 8)), row_upper=12.0)
+    problem = Problem(milp, sense="max")
+    features = generator.normal(size=(30, 4))
+    data = Dataset.solve(problem, features, np.abs(features @ generator.normal(size=(4, 8))) + 0.1)
+    torch.manual_seed(0)
+    model = torch.nn.Linear(4, 8)
+    model.requires_grad_(True)
+    for part in (stop, epochs) if stop else (epochs,):
+        torch.manual_seed(0)
+        model = torch.nn.Linear(4, 8)
+        cache = SolutionCache(problem, data.solutions, seed=0, policy=LargestGap(0.3))
+        cache.prepare(problem.inward(data.costs))
+        done = fit(
+            model, SPOPlus(cache), data, epochs=part, batch_size=7, checkpoint=tmp_path / f"{stop}.safetensors",
+            progress=False,
+        )  # fmt: skip
+    return torch.cat([p.detach().flatten() for p in model.parameters()]), list(done.history)
+
+
+def test_a_resumed_run_is_bit_for_bit_the_one_never_stopped(tmp_path):
+    whole, rows = trained(tmp_path, 6)
+    resumed, again = trained(tmp_path, 6, stop=3)
+    assert torch.equal(whole, resumed)
+    names = ("loss", "solves", "lookups", "cache_size", "mean_gap", "largest_gap")
+    assert [[row[n] for n in names] for row in rows] == [[row[n] for n in names] for row in again]
+    assert sum(row["solves"] for row in rows) > 10
+
+
+def test_history_holds_mean_and_largest_gap_of_every_epoch(tmp_path):
+    _, rows = trained(tmp_path, 3)
+    for row in rows:
+        assert 0.0 <= row["mean_gap"] <= row["largest_gap"]
+    assert rows[0]["largest_gap"] > 0.0
+
+
+def test_a_coin_reports_no_gaps():
+    problem = Problem(ASSIGNMENT)
+    cache = SolutionCache(problem, problem(drawn(2, 9)), p_solve=0.5)
+    cache(drawn(3, 9))
+    assert cache.diagnostics() == {}
+    assert cache.state_dict()["bound"] is None
+
+
+def test_saved_caches_keep_their_multipliers(tmp_path):
+    problem = Problem(ASSIGNMENT)
+    cache = SolutionCache(problem, problem(drawn(2, 9)), policy=GapAbove(0.0))
+    cache.prepare(drawn(5, 9))
+    cache(drawn(6, 9, seed=1))
+    cache.save(tmp_path / "cache.safetensors")
+    again = SolutionCache.load(tmp_path / "cache.safetensors", problem, policy=GapAbove(0.0))
+    assert np.array_equal(again.bound.member().multipliers.values, cache.bound.member().multipliers.values)
+    assert len(cache.bound.member().multipliers) > 1
+    assert again.statistics == cache.statistics
+    costs = drawn(6, 9, seed=2)
+    assert torch.equal(again.gaps(costs), cache.gaps(costs))

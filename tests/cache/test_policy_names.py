@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import pytest
+
+from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap
+from regretless.cache.policy_names import named_policy
+from regretless.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, Bernoulli(0.05)),
+        ({"p_solve": 0.2}, Bernoulli(0.2)),
+        ({"policy": "coin", "p_solve": 0.2}, Bernoulli(0.2)),
+        ({"policy": "largest-gap", "p_solve": 0.01}, LargestGap(0.01)),
+        ({"policy": "gap-above"}, GapAbove(0.0)),
+        ({"policy": "gap-above", "epsilon": 0.001}, GapAbove(0.001)),
+        (
+            {"policy": "largest-gap", "p_solve": 0.2, "final_p_solve": 0.01, "p_epochs": 5},
+            Falling(0.2, 0.01, epochs=5, instances=30),
+        ),
+        ({"p_solve": 0.2, "final_p_solve": 0.01, "p_epochs": 5}, Falling(0.2, 0.01, epochs=5, instances=30, coin=True)),
+    ],
+)
+def test_settings_name_policies(settings, expected):
+    assert repr(named_policy(settings, instances=30)) == repr(expected)
+
+
+def test_a_policy_is_taken_as_it_is():
+    policy = LargestGap(0.5)
+    assert named_policy({"policy": policy}, instances=1) is policy
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"policy": "dice"}, "policy must be one of coin, largest-gap, gap-above"),
+        ({"policy": "largest-gap", "epsilon": 0.1}, "epsilon belongs to the policy 'gap-above'"),
+        ({"policy": "gap-above", "final_p_solve": 0.1}, "no p_solve that could fall"),
+        ({"final_p_solve": 0.1}, "come together"),
+        ({"policy": LargestGap(0.1), "epsilon": 0.1}, "belongs to a policy by name"),
+        ({"policy": "largest-gap", "p_solve": 2.0}, "between 0 and 1"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        named_policy(settings, instances=30)
