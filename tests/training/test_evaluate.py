@@ -12,7 +12,7 @@ from regretless.errors import InputError
 from regretless.losses import MAP
 from regretless.problem import Problem
 from regretless.training import evaluate, fit, predict
-from regretless.types import Status
+from regretless.types import Solved, Status
 
 from .runs import cache, data, model, problem
 
@@ -126,3 +126,22 @@ def test_a_prediction_that_is_no_number_is_named():
         broken.linear.bias.fill_(math.nan)
     with pytest.raises(InputError, match="predicted must be finite, got nan for instance 0, cost 0"):
         evaluate(broken, DATA, problem())
+
+
+def test_decisions_that_were_cut_short_are_counted_apart_from_failures():
+    given, exact = data(6), problem()
+
+    class Hasty:
+        """Right, but with nothing to prove it for the first two, and no answer for the third."""
+
+        def solve(self, costs, instance=None, *, decision=False):
+            solution = exact.backend.solve(costs).solution.clone()
+            solution[2] = torch.nan
+            status = [Status.TIME_LIMIT] * 3 + [Status.OPTIMAL] * (len(costs) - 3)
+            return Solved(solution, status)
+
+    hasty = Problem(exact.model, oracle=Hasty(), sense="max", on_failure="skip")
+    result = evaluate(model(), given, hasty)
+    assert (result.cut_short, result.failed, result.not_optimal, result.instances) == (2, 1, 0, 5)
+    assert not result.exact
+    assert evaluate(model(), given, exact).exact

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from regretless.cli.inexact import warn_of_inexact
 from regretless.cli.show import number, print_json, print_table
 from regretless.errors import InputError
 from regretless.experiments import Spec, trained
@@ -38,6 +39,7 @@ def evaluate(
         ready = decider(run, workers=workers)
         spec, where = Spec.from_dict(read_json(run / "spec.json")), str(features)
         result = exact_evaluation(ready.model, ready.labelled(features, costs), ready.problem).as_dict()
+    warn_of_inexact(result)
     if json:
         print_json(result | {"problem": spec.problem, "method": spec.method, "on": where})
         return

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli.file_options import file_options, given
+from regretless.cli.inexact import warn_of_inexact
 from regretless.cli.settings import parse
 from regretless.cli.show import number, print_json, print_table
 from regretless.cli.writable import refuse_unwritable
@@ -45,6 +46,9 @@ def train(
     engine: Annotated[str | None, typer.Option(help="oracle (special, exact), highs, scip, cpsat or gurobi.")] = None,
     workers: Annotated[int, typer.Option(help="Solver threads.")] = 1,
     time_limit: Annotated[float | None, typer.Option(help="Seconds for one solve.")] = None,
+    on_failure: Annotated[
+        str | None, typer.Option(help="A solve that fails: raise (stop), cache (use the best known), skip (leave out).")
+    ] = None,
     features: Annotated[Path | None, typer.Option(help="Model file: features (.csv, .parquet, .npz).")] = None,
     costs: Annotated[Path | None, typer.Option(help="Model file: true costs, a column a cost variable.")] = None,
     cost_variables: Annotated[
@@ -74,7 +78,7 @@ def train(
         lr=defaults["lr"] if lr is None else lr,
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
         settings=defaults["settings"] | parse(set_) | given(p_solve=p_solve, grow_at=grow_at),
-        options=parse(option) | files | given(split=split, engine=engine, time_limit=time_limit),
+        options=parse(option) | files | given(split=split, engine=engine, time_limit=time_limit, on_failure=on_failure),
         patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
     )
     if (out / "spec.json").exists() and not resume:
@@ -96,6 +100,5 @@ def _print(figures: dict[str, Any], title: str, out: Path) -> None:
     if on != "test":
         what = "training data, which says nothing about new data" if on == "train" else "validation data"
         print(f"note: the figures are on the {what}; hold out a share with --test 0.2", file=sys.stderr)
-    if figures["failed"] or figures["not_optimal"]:
-        print(f"warning: {figures['failed']} solves failed, {figures['not_optimal']} labels are not optimal")
+    warn_of_inexact(figures)
     print(f"run kept in {out}")

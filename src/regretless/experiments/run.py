@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import time
 from importlib import metadata
@@ -13,6 +14,7 @@ from torch import nn
 
 from regretless.data import Dataset
 from regretless.errors import FileError, RegretlessError
+from regretless.experiments.claim import claim
 from regretless.experiments.spec import Spec
 from regretless.problems import Loaded, kept, load
 from regretless.storage import load_state, read_json, save_state, write_json, write_text
@@ -60,6 +62,24 @@ def run(
     folder = Path(folder)
     if (folder / "metrics.json").exists():
         return finished(folder, spec)
+    with claim(folder / ".lock") as mine:
+        if not mine:
+            raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
+        if (folder / "metrics.json").exists():  # it was done while we came
+            return finished(folder, spec)
+        return _run(spec, folder, loaded, workers, store, progress)
+
+
+def _run(
+    spec: Spec,
+    folder: Path,
+    loaded: Loaded | None,
+    workers: int,
+    store: Path | str | None,
+    progress: bool | None,
+) -> dict[str, Any]:
+    if (folder / "spec.json").exists():
+        _refuse_another(folder, spec)
     write_json(folder / "spec.json", spec.as_dict())
     write_json(folder / "environment.json", environment())
     if loaded is None:
@@ -95,6 +115,8 @@ def run(
     figures |= {"on": loaded.evaluated_on, **result.as_dict()}
     figures |= {"epoch_seconds": history.total("seconds") / epochs, "solver_seconds": history.total("solver_seconds")}
     figures |= {name: int(history.total(name)) for name in ("solves", "lookups")}
+    figures |= {f"training_{name}": int(history.total(name)) for name in ("not_optimal", "failed")}
+    figures |= {"training_labels_not_optimal": loaded.train.not_optimal}
     figures |= {"cache_size": history[-1]["cache_size"] if len(history) else None}
     save_state(folder / "weights.safetensors", dict(model.state_dict()), kind="weights")
     write_text(folder / "history.csv", history.to_csv())
@@ -115,11 +137,23 @@ def load_problem(spec: Spec, *, workers: int = 1, store: Path | str | None = Non
 def finished(folder: Path, spec: Spec | None = None) -> dict[str, Any]:
     """Read the figures of a finished run; a folder of another run is refused."""
     if spec is not None:
-        there = read_json(folder / "spec.json")
-        if there != spec.as_dict():
-            different = sorted(key for key in spec.as_dict() if there.get(key) != spec.as_dict()[key])
-            raise FileError(f"{folder} holds another run (it differs in {', '.join(different)}): choose another folder")
-    return dict(read_json(folder / "metrics.json"))
+        _refuse_another(folder, spec)
+    figures = read_json(folder / "metrics.json")
+    if not isinstance(figures, dict):
+        raise FileError(f"{folder / 'metrics.json'} must hold an object of figures, got {type(figures).__name__}")
+    return figures
+
+
+def _refuse_another(folder: Path, spec: Spec) -> None:
+    """Leave a folder of another run as it is; one that is not finished may be made longer."""
+    there, here = read_json(folder / "spec.json"), spec.as_dict()
+    if not isinstance(there, dict):
+        raise FileError(f"{folder / 'spec.json'} must hold an object of settings, got {type(there).__name__}")
+    if not (folder / "metrics.json").exists():
+        there = there | {"epochs": spec.epochs}
+    different = sorted(key for key in here | there if there.get(key) != json.loads(json.dumps(here)).get(key))
+    if different:
+        raise FileError(f"{folder} holds another run (it differs in {', '.join(different)}): choose another folder")
 
 
 def trained(folder: Path | str, *, workers: int = 1, store: Path | str | None = None) -> tuple[Spec, Loaded, nn.Module]:

@@ -18,7 +18,7 @@ from regretless.problems.kept import Kept
 from regretless.problems.loaded import Loaded
 from regretless.problems.matched import Costs, Features, matched, read_costs, read_features
 from regretless.training.models import Kind
-from regretless.types import Status
+from regretless.types import OnFailure, Status
 
 BATCH_SIZE = 32
 
@@ -43,6 +43,7 @@ def load_model_file(
     engine: str = "highs",
     workers: int = 1,
     time_limit: float | None = None,
+    on_failure: OnFailure = "raise",
     store: str | None = None,
 ) -> Loaded:
     """Load an ``.mps`` or ``.lp`` file (``.gz`` too) with features and costs from CSV, Parquet or NPZ files.
@@ -61,6 +62,7 @@ def load_model_file(
         engine: that solves the model.
         workers: threads.
         time_limit: seconds for one solve.
+        on_failure: with ``cache`` or ``skip`` instances without an optimum are left out, with a warning.
         store: folder that keeps true optima.
 
     Returns:
@@ -83,7 +85,7 @@ def load_model_file(
     kept = Kept(milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files)
     kept.blank()  # refuses an unknown model or a wrong size before anything is solved
     problem = kept.problem(workers=workers)
-    problem.name = name
+    problem.name, problem.on_failure = name, on_failure
     _refuse_unsolvable(problem, name, costs, true)
     data = _solved(problem, seen, true, name, store)
     train, held_out, tested = _parts(data, validation, test, seed if split == "random" else None)

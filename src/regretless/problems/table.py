@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 from regretless.errors import InputError
 from regretless.problems.loaded import Loaded
 from regretless.problems.model_file import is_model_file, load_model_file
+from regretless.types import OnFailure
 
 # A row: names, module, function. Modules are imported when a problem is asked for, so that one cannot break another.
 TABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -45,14 +46,22 @@ def load(name: str, **options: Any) -> Loaded:
 
     Args:
         name: as in ``names()``, or the path of a model file.
-        options: ``split``, ``engine``, ``workers``, ``seed``, ``time_limit``, ``store`` and the problem's own.
+        options: ``split``, ``engine``, ``workers``, ``seed``, ``time_limit``, ``on_failure``, ``store`` and the
+            problem's own.
 
     >>> load("synthetic-knapsack-60", days=40).train.costs.shape
     torch.Size([28, 48])
     """
     function = loader(name)
+    on_failure = options.pop("on_failure", "raise")
+    if on_failure not in get_args(OnFailure):
+        raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
     known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
     unknown = [key for key in options if key not in known]
     if unknown:
         raise InputError(f"problem {name!r} does not know {unknown[0]!r}: its options are {', '.join(known)}")
-    return function(name, **options)
+    if "on_failure" in known:  # its labels come from an engine that may fail
+        options["on_failure"] = on_failure
+    loaded = function(name, **options)
+    loaded.problem.on_failure = on_failure
+    return loaded

@@ -19,6 +19,11 @@ def cautions(collected: Collected) -> Markup | None:
            "regret is only a bound there")  # fmt: skip
     _count(items, done, lambda run: _positive(run, "failed"), "test instances whose solve failed: those are left out "
            "of the regret")  # fmt: skip
+    _count(items, done, lambda run: _positive(run, "cut_short"), "decisions that were not proven optimal: the regret "
+           "may be larger than the predictions deserve")  # fmt: skip
+    _count(items, done, lambda run: _positive(run, "training_labels_not_optimal"), "training labels that were not "
+           "proven optimal")  # fmt: skip
+    _count(items, done, lambda run: _positive(run, "training_failed"), "solves that failed in training")
     _count(items, done, _not_finite, "a regret that is missing or not finite: they are not in the means")
     for status, words in ((FAILED, "failed"), (DAMAGED, "cannot be read"), (UNFINISHED, "not finished")):
         number = sum(run.status == status for run in collected.runs)

@@ -119,7 +119,7 @@ def _search(
 def _generation(search: Any, model: nn.Module, problem: Problem, train: Dataset, generation: int) -> dict[str, Any]:
     start = time.perf_counter()
     used = problem.statistics
-    before = (used.seconds, used.solves, used.not_optimal)
+    before = (used.seconds, used.solves, used.not_optimal, used.failed)
     candidates = search.ask()
     values = _mean_costs(model, problem, train, candidates)
     search.tell(candidates, values)
@@ -130,6 +130,7 @@ def _generation(search: Any, model: nn.Module, problem: Problem, train: Dataset,
         "solver_seconds": used.seconds - before[0],
         "solves": used.solves - before[1],
         "not_optimal": used.not_optimal - before[2],
+        "failed": used.failed - before[3],
         "lookups": 0,
         "cache_size": None,
     }
@@ -148,10 +149,13 @@ def _mean_costs(
     # A candidate that overshoots is a bad candidate, not an error.
     finite = torch.isfinite(stacked).all(dim=1)
     solved = problem.attempt(problem.inward(torch.where(finite[:, None], stacked, torch.zeros_like(stacked))), ids)
-    refuse_failures(solved, ids)
+    if problem.on_failure == "raise":
+        refuse_failures(solved, ids)
     costs = problem.inward(train.costs)
     regrets: Tensor = (costs * (solved.solution.view(len(candidates), *train.solutions.shape) - train.solutions)).sum(2)
-    return [float(value) for value in regrets.mean(dim=1)]
+    # An instance whose solve failed is left out of its candidate's mean; one that has no instance left is no candidate.
+    means = regrets.nanmean(dim=1)
+    return [float(value) for value in means.nan_to_num(nan=torch.inf)]
 
 
 def _put(model: nn.Module, weights: NDArray[np.float64]) -> None:

@@ -26,6 +26,8 @@ class Evaluation:
         instances: how many instances the regret is over.
         failed: instances whose solve failed; they are left out of the regret.
         not_optimal: labels whose own solve was not optimal; where there are any, the regret is only a bound.
+        cut_short: decisions that were not proven optimal at the predicted costs; they may be worse than the
+            prediction deserves.
     """
 
     regret: float
@@ -35,6 +37,12 @@ class Evaluation:
     instances: int
     failed: int
     not_optimal: int
+    cut_short: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether every label and every decision was proven optimal."""
+        return not (self.failed or self.not_optimal or self.cut_short)
 
     def as_dict(self) -> dict[str, float | int | None]:
         """Plain data, for tables and files."""
@@ -66,8 +74,10 @@ def to_model(features: Tensor, parameter: Tensor) -> Tensor:
 def evaluate(model: nn.Module, data: Dataset, problem: Problem) -> Evaluation:
     """Evaluate ``model`` on ``data``: the exact regret of its decisions, and the error of its predictions."""
     predicted = predict(model, data.features)
+    before = problem.statistics.not_optimal - problem.statistics.failed
     regrets = metrics.regret(problem, predicted, data.costs, data.solutions, data.instance)
     known = ~torch.isnan(regrets)
+    cut_short = problem.statistics.not_optimal - problem.statistics.failed - before
     optimal = metrics.optimal_values(problem, data.costs, data.solutions)
     return Evaluation(
         regret=float(regrets[known].mean()) if bool(known.any()) else float("nan"),
@@ -77,4 +87,5 @@ def evaluate(model: nn.Module, data: Dataset, problem: Problem) -> Evaluation:
         instances=int(known.sum()),
         failed=int((~known).sum()),
         not_optimal=data.not_optimal,
+        cut_short=cut_short,
     )

@@ -214,12 +214,12 @@ class _Run:
     def _counts(self, *, start: bool = False) -> dict[str, float]:
         """Running totals of the oracle; with ``start`` zeros to add up to."""
         oracle = self.parts.loss.oracle
-        names = ("solver_seconds", "solves", "not_optimal", "lookups")
+        names = ("solver_seconds", "solves", "not_optimal", "failed", "lookups")
         if start or oracle is None:
             return dict.fromkeys(names, 0)
         used = oracle.problem.statistics
         lookups = oracle.statistics.lookups if isinstance(oracle, SolutionCache) else 0
-        return dict(zip(names, (used.seconds, used.solves, used.not_optimal, lookups), strict=True))
+        return dict(zip(names, (used.seconds, used.solves, used.not_optimal, used.failed, lookups), strict=True))
 
     def _add_up(self, total: float, start: float, before: dict[str, float]) -> None:
         row = self.at.row

@@ -10,12 +10,15 @@ from typing import Any
 Row = dict[str, Any]
 
 COLUMNS = (
-    "epoch", "loss", "regret", "seconds", "solver_seconds", "solves", "not_optimal", "lookups", "cache_size",
+    "epoch", "loss", "regret", "seconds", "solver_seconds", "solves", "not_optimal", "failed",
+    "lookups", "cache_size",
 )  # fmt: skip
 
 
 class History:
     """A list of rows, one an epoch, with the columns of ``COLUMNS`` and those that callbacks add.
+
+    Of the ``solves`` in an epoch ``not_optimal`` did not end optimal, and ``failed`` of these gave no solution at all.
 
     >>> history = History()
     >>> history.append({"epoch": 1, "loss": 0.5, "test_regret": 3.0})
