@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+from dataclasses import asdict
 from importlib import metadata
 from typing import Annotated, Any
 
@@ -14,12 +15,13 @@ import typer
 from regretless import __version__
 from regretless.cli.show import print_json, print_table
 from regretless.problems import files
-from regretless.solvers import available
+from regretless.solvers.inventory import inventory
 
 OPTIONAL = {
     "highspy": "highspy<1.15", "safetensors": "safetensors", "pyscipopt": "pyscipopt", "ortools": "ortools",
     "gurobipy": "gurobipy", "cpmpy": "cpmpy", "pyomo": "pyomo", "cvxpy": "cvxpy", "linopy": "linopy",
-    "sklearn": "scikit-learn", "pandas": "pandas", "matplotlib": "matplotlib", "optuna": "optuna", "cma": "cma",
+    "sklearn": "scikit-learn", "pandas": "pandas", "pyarrow": "pyarrow", "matplotlib": "matplotlib",
+    "optuna": "optuna", "cma": "cma",
 }  # fmt: skip
 
 
@@ -30,24 +32,33 @@ def doctor(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] 
         print_json(found)
         return
     print_table("regretless doctor", ("what", "version"), list(found["versions"].items()))
-    print_table("engines", ("engine", "installed"), [(k, "yes" if v else "no") for k, v in found["engines"].items()])
+    print_table("engines", ("engine", "solves", "version", "licence"), [_row(engine) for engine in found["engines"]])
+    for engine in found["engines"]:
+        said = "; ".join(text for text in (engine["problem"], engine["limits"]) if text)
+        if said:
+            print(f"{engine['name']}: {said}")
     print_table("data", ("data set", "present"), [(k, "yes" if v else "no") for k, v in found["data"].items()])
     for line in found["conflicts"] or ["no known conflict"]:
         print(line)
 
 
-def examine() -> dict[str, Any]:
-    """Collect what the doctor shows."""
+def examine(*, probe: bool = True) -> dict[str, Any]:
+    """Collect what the doctor shows; with ``probe`` every engine solves a tiny model."""
     versions = {"regretless": __version__, "python": platform.python_version(), "torch": torch.__version__}
     versions["cuda"] = "available" if torch.cuda.is_available() else "not available"
     versions |= {package: _version(package, pip) for package, pip in OPTIONAL.items()}
     return {
         "versions": versions,
-        "engines": available(),
+        "engines": [asdict(engine) for engine in inventory(probe=probe)],
         "data": {row.name: row.present for row in files.status()},
         "data_folder": os.environ.get("REGRETLESS_DATA", ""),
         "conflicts": _conflicts(versions),
     }
+
+
+def _row(engine: dict[str, Any]) -> tuple[str, ...]:
+    works = {True: "yes", False: "no", None: "-"}[engine["works"]]
+    return engine["name"], works, engine["version"] or "missing", engine["licence"]
 
 
 def _version(package: str, pip: str) -> str:
@@ -64,7 +75,7 @@ def _conflicts(versions: dict[str, str]) -> list[str]:
     highs = versions["highspy"].split(".")
     if highs[0].isdigit() and tuple(map(int, highs[:2])) >= (1, 15) and not versions["ortools"].startswith("missing"):
         return [
-            "conflict: highspy 1.15 or newer and OR-Tools ship one library under one name, and the second import fails; "
-            "install highspy below 1.15"
+            "conflict: highspy 1.15 or newer and OR-Tools ship one library under one name, and the second import "
+            "fails; install highspy below 1.15"
         ]
     return []

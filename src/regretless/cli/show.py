@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 def print_json(value: Any) -> None:
@@ -18,7 +19,7 @@ def print_json(value: Any) -> None:
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table; numbers to the right."""
-    table = Table(title=title, title_justify="left")
+    table = Table()
     numeric = [all(not isinstance(row[i], str) for row in rows) for i in range(len(columns))]
     cells = [[number(cell) for cell in row] for row in rows]
     for i, (name, right) in enumerate(zip(columns, numeric, strict=True)):
@@ -26,7 +27,8 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
         longest = max((len(row[i]) for row in cells), default=0)
         table.add_column(name, justify="right" if right else "left", min_width=min(longest, 40), overflow="fold")
     for row in cells:
-        table.add_row(*row)
+        table.add_row(*(Text(cell) for cell in row))  # as text: a name such as x[0] is no markup
+    print(title)  # above the table and not in it, where a narrow table would break it into pieces
     Console().print(table)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from regretless.progress import track
 from regretless.storage import write_json
 from regretless.training import evaluate, fit, methods
 
-# Ranges of the settings worth a search, all positive and searched by their order of magnitude; the rest stay as they are.
+# Ranges of the settings worth a search, all searched by their order of magnitude; the rest stay as they are.
 RANGES: dict[str, tuple[float, float]] = {
     "lambda_": (1e-2, 1e3), "tau": (1e-3, 1e2), "cutoff": (1e-3, 1e1), "temperature": (1e-2, 1e1),
     "sigma": (5e-2, 2.0), "p_solve": (1e-2, 1.0),

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from regretless import __version__
+
+from .files import CommandLine
+
+COMMANDS = ("demo", "doctor", "train", "decide", "evaluate", "tune", "report", "reproduce", "data")
+
+
+def test_help_lists_every_command(cli: CommandLine) -> None:
+    printed = cli.ok("--help").out
+    assert all(f" {command} " in printed for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command: str, cli: CommandLine) -> None:
+    assert "--help" in cli.ok(command, "--help").out
+
+
+def test_the_version_is_shown(cli: CommandLine) -> None:
+    assert cli.ok("--version").out == f"regretless {__version__}\n"
+
+
+@pytest.mark.parametrize("words", [["conquer"], ["train"], ["evaluate", "run", "--nonsense"]])
+def test_wrong_usage_ends_with_code_two(words: list[str], cli: CommandLine) -> None:
+    result = cli(*words)
+    assert result.code == 2
+    assert "Traceback" not in result.err
+
+
+def test_the_module_runs_and_fails_as_the_command_does() -> None:
+    words = [sys.executable, "-m", "regretless", "train", "tsp", "--out", "nowhere"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("error: problem must be one of synthetic-knapsack-60")

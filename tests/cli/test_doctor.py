@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+
+from regretless import __version__
+from regretless.cli import doctor
+from regretless.solvers import names
+
+from .files import CommandLine
+
+
+def test_engines_are_tried_and_listed_with_their_limits(cli: CommandLine) -> None:
+    found = cli.ok("doctor", "--json").json
+    engines = {engine["name"]: engine for engine in found["engines"]}
+    assert list(engines) == list(names())
+    assert engines["highs"]["works"] is True
+    assert engines["highs"]["version"] == found["versions"]["highspy"]
+    assert "2,000" in engines["gurobi"]["limits"]
+    for engine in engines.values():
+        assert engine["works"] is True or engine["problem"]
+    assert found["versions"]["regretless"] == __version__
+
+
+def test_the_table_names_engines_data_and_conflicts(cli: CommandLine) -> None:
+    printed = cli.ok("doctor").out
+    for word in ("highs", "commercial", "semo", "torch"):
+        assert word in printed
+
+
+@pytest.mark.parametrize(
+    ("highs", "ortools", "conflict"),
+    [
+        ("1.14.0", "9.15", False),
+        ("1.15.1", "9.15", True),
+        ("1.15.1", "missing (pip ...)", False),
+        ("missing", "9", False),
+    ],
+)
+def test_the_clash_of_two_highs_libraries_is_told(highs: str, ortools: str, conflict: bool) -> None:
+    said = doctor._conflicts({"highspy": highs, "ortools": ortools})
+    assert bool(said) == conflict
