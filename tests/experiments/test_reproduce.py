@@ -55,6 +55,11 @@ def rows(out: Path) -> list[dict[str, str]]:
         return [{name: value for name, value in row.items() if name not in TIMES} for row in csv.DictReader(file)]
 
 
+def touched(out: Path) -> int:
+    """When a run last wrote something."""
+    return max((file.stat().st_mtime_ns for file in out.glob("runs/*/*.json")), default=0)
+
+
 def kill_tree(process: subprocess.Popen[bytes]) -> None:
     """kill -9 of the process and of all its children at once."""
     tasks = Path(f"/proc/{process.pid}/task")
@@ -85,16 +90,15 @@ def test_killed_in_the_middle_of_a_run_it_ends_with_the_same_results(tmp_path: P
 @pytest.mark.parametrize("seed", [0, 1])
 def test_killed_at_five_random_moments_it_ends_with_the_same_results(tmp_path: Path, seed: int) -> None:
     grid = Grid(tmp_path / "killed", "two-stage,spo,spo-cache,blackbox-cache,map-dc", seeds=2, epochs=25, workers=2)
-    moments, kills = random.Random(seed), 0
-    while kills < 5:
-        process = grid.start()
-        try:
-            process.wait(moments.uniform(1.0, 9.0))
-            break  # done before the fifth: as good
-        except subprocess.TimeoutExpired:
-            kill_tree(process)
-            kills += 1
-    assert kills >= 2
+    moments = random.Random(seed)
+    for _ in range(5):
+        process, before = grid.start(), touched(grid.out)
+        while process.poll() is None and touched(grid.out) == before:
+            time.sleep(0.01)
+        # Work has begun again: kill it somewhere in it.
+        time.sleep(moments.uniform(0.0, 2.0))
+        assert process.poll() is None, "the grid is too small to be killed five times"
+        kill_tree(process)
     grid.finish()
     assert rows(grid.out) == grid.undisturbed(tmp_path / "calm")
     assert not list(grid.out.glob("runs/*/.*.tmp")), "no half-written file is left under another name than its own"
