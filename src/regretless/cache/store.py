@@ -13,9 +13,9 @@ from regretless.errors import InputError
 Evict = Literal["unused", "oldest"]
 Objective = Callable[[Tensor, Tensor], Tensor]
 
-# Scores of one block of a look-up: one million floats are 4 MB, which stay in the processor's cache, whatever |S| and
-# the batch.
-BLOCK_SCORES = 1_000_000
+# Scores of one block of a look-up: a quarter of a million floats are 1 MB, which stays in the processor's cache,
+# whatever |S| and the batch.
+BLOCK_SCORES = 262_144
 _MIX = -7046029254386353131  # odd 64-bit constant (golden ratio)
 
 
@@ -277,7 +277,8 @@ class SolutionStore:
 
     def _scores(self, costs: Tensor, instance: Tensor | None, objective: Objective | None, a: int, b: int) -> Tensor:
         rows = self._rows[a:b]
-        scores = costs @ rows.T if objective is None else objective(rows[None], costs[:, None])
+        # Rows first: the minimum then runs along whole cache lines.
+        scores = (rows @ costs.T).T if objective is None else objective(rows[None], costs[:, None])
         if instance is not None:
             scores = scores.masked_fill(~self._serves[instance, a:b], torch.inf)
         return scores
@@ -285,16 +286,19 @@ class SolutionStore:
     def _scan(
         self, costs: Tensor, instance: Tensor | None, objective: Objective | None, block: int
     ) -> tuple[Tensor, Tensor]:
+        """Best value and its position, in two passes: a block's smallest value is cheap, its place is not."""
         value = costs.new_full((len(costs),), torch.inf)
-        position = torch.zeros(len(costs), dtype=torch.int64, device=costs.device)
+        winner = torch.zeros(len(costs), dtype=torch.int64, device=costs.device)
         for a in range(0, self.size, block):
-            scores = self._scores(costs, instance, objective, a, min(a + block, self.size))
-            # A block's smallest value is cheap, its place is not: look for it only where the block is better.
-            best = scores.amin(dim=1)
-            better = (best < value).nonzero().flatten()
-            if len(better):
-                value[better] = best[better]
-                position[better] = scores[better].min(dim=1).indices + a
+            best = self._scores(costs, instance, objective, a, min(a + block, self.size)).amin(dim=1)
+            winner = torch.where(best < value, a, winner)
+            value = torch.minimum(value, best)
+        position = torch.empty_like(winner)
+        for a in winner.unique().tolist():
+            mine = (winner == a).nonzero().flatten()
+            ids = None if instance is None else instance[mine]
+            scores = self._scores(costs[mine], ids, objective, a, min(a + block, self.size))
+            position[mine] = scores.min(dim=1).indices + a
         return value, position
 
     def _hash(self, rows: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ class LinearRelaxation:
         self.relaxed = Problem(
             relaxed,
             sense=problem.sense,
-            workers=workers or getattr(problem.backend, "workers", 1),
+            workers=workers or int(getattr(problem.backend, "workers", 1)),
             on_failure=problem.on_failure,
             name=f"{problem.name} (relaxed)",
             warm=True,
