@@ -32,8 +32,18 @@ def state(**row) -> TrainingState:
     return TrainingState(net, torch.optim.SGD(net.parameters(), lr=1.0), 1, row, History())
 
 
+class Kept(module.Callback):
+    """Keeps the weights of every epoch."""
+
+    def __init__(self) -> None:
+        self.weights: list[torch.Tensor] = []
+
+    def on_epoch(self, state: TrainingState) -> None:
+        self.weights.append(weights(state.model))
+
+
 def test_early_stopping_ends_with_the_best_weights():
-    net = model()
+    net, kept = model(), Kept()
     fitted = fit(
         net,
         SPOPlus(problem()),
@@ -42,12 +52,15 @@ def test_early_stopping_ends_with_the_best_weights():
         lr=0.5,
         batch_size=4,
         validation=VALIDATION,
-        callbacks=[EarlyStopping(patience=4)],
+        callbacks=[kept, EarlyStopping(patience=4)],
     )
     regrets = fitted.history.column("regret")
     assert evaluate(net, VALIDATION, problem()).regret == min(regrets)
     assert len(regrets) < 40
-    assert regrets.index(min(regrets)) == len(regrets) - 5
+    best = regrets.index(min(regrets))
+    assert best == len(regrets) - 5
+    assert torch.equal(weights(net), kept.weights[best])
+    assert not torch.equal(weights(net), kept.weights[-1])
     assert f"no better regret than {min(regrets):.6g} for 4 epochs" in fitted.reason
 
 
