@@ -14,7 +14,8 @@ from regretless.errors import InputError
 
 SLOTS = 48
 FEATURES = (
-    "HolidayFlag", "DayOfWeek", "WeekOfYear", "Month", "ForecastWindProduction", "SystemLoadEA", "SMPEA", "CO2Intensity",
+    "HolidayFlag", "DayOfWeek", "WeekOfYear", "Month",
+    "ForecastWindProduction", "SystemLoadEA", "SMPEA", "CO2Intensity",
 )  # fmt: skip
 Floats = NDArray[np.float64]
 
