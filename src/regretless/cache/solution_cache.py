@@ -19,8 +19,8 @@ from regretless.cache.bounds.bound import Kind
 from regretless.cache.gaps import relative_gaps
 from regretless.cache.policies import Bernoulli, ByGap, Policy
 from regretless.cache.store import Evict, Objective, SolutionStore
-from regretless.errors import InputError, SolveError
-from regretless.problem import Problem, check_finite, refuse_failures
+from regretless.errors import FileError, InputError, RegretlessError, SolveError
+from regretless.problem import Problem, refuse_failures
 
 GrowAt = Literal["predicted", "transformed"]
 
@@ -291,8 +291,20 @@ class SolutionCache:
     def load(cls, path: Path | str, problem: Problem, **settings: Any) -> SolutionCache:
         """Read a cache back; ``settings`` are those of the constructor, ``dtype`` by default that of the file."""
         state = files.load(path)
-        cache = cls(problem, **({"dtype": state["store"]["rows"].dtype} | settings))
-        cache.load_state_dict(state)
+        try:
+            dtype = state["store"]["rows"].dtype
+            coin = np.random.default_rng().bit_generator
+            coin.state = state["coin"]
+            CacheStatistics(**state["statistics"])
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            raise FileError(f"{path}: field 'store', 'coin' or 'statistics' cannot be used: {error}") from error
+        cache = cls(problem, **({"dtype": dtype} | settings))
+        try:
+            cache.load_state_dict(state)
+        except RegretlessError:
+            raise
+        except Exception as error:  # whatever the content makes the store do, it is the file's fault
+            raise FileError(f"{path} holds no cache of this problem: {error}") from error
         return cache
 
     def _flip(
@@ -335,7 +347,6 @@ class SolutionCache:
             raise InputError("gaps need a bound, and this problem has neither a MILP nor a bound of its own")
         if costs.ndim != 2 or costs.shape[1] != self.problem.width:
             raise InputError(f"costs must have shape (batch, {self.problem.width}), got {tuple(costs.shape)}")
-        check_finite(costs)
         self.problem.check_instance(instance, len(costs))
         return relative_gaps(self.store, self.bound, costs, instance, note=note)
 

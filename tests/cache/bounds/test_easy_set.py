@@ -6,11 +6,12 @@ import numpy as np
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from .programmes import small_programmes
 
 from regretless.cache.bounds.easy_set import EasySet
 from regretless.cache.bounds.groups import find_groups, whole_bounds
 from regretless.milp import MILP
+
+from .programmes import small_programmes
 
 
 @settings(max_examples=80)

@@ -5,12 +5,13 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from .programmes import small_programmes
 
 from regretless.cache.bounds import find_groups
 from regretless.cache.bounds.groups import whole_bounds
 from regretless.milp import MILP
 from regretless.problems.matching.formulation import formulate as matching
+
+from .programmes import small_programmes
 
 INF = np.inf
 

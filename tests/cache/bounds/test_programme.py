@@ -10,10 +10,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from .programmes import Small, small_programmes
 
 from regretless.cache.bounds import ProgrammeBound
 from regretless.milp import MILP
+
+from .programmes import Small, small_programmes
 
 
 def check_never_above_the_optimum(small: Small, seed: int) -> None:

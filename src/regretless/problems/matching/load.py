@@ -11,6 +11,7 @@ from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.problems.loaded import Loaded
+from regretless.problems.matching.bound import MatchingBound
 from regretless.problems.matching.formulation import matching_family
 from regretless.problems.matching.instances import Ids, SameField, links, nodes
 from regretless.problems.matching.instances import same_field as compare_fields
@@ -64,11 +65,14 @@ def load_matching(
     network, ids, share = citation_network(), nodes(), SHARES[name]
     same = compare_fields(network, ids, same_field)
     family = matching_family(same, share, share)
+    bound = MatchingBound(same, share, share)
     if engine == "oracle":
         oracle = MatchingOracle(same, share, share, time_limit=time_limit)
-        problem = Problem(family, oracle=oracle, sense="max", name=name)
+        problem = Problem(family, oracle=oracle, sense="max", bound=bound, name=name)
     else:
-        problem = Problem(family, sense="max", engine=engine, workers=workers, time_limit=time_limit, name=name)
+        problem = Problem(
+            family, sense="max", engine=engine, workers=workers, time_limit=time_limit, bound=bound, name=name
+        )
     data = Dataset.solve(problem, ids[order], links(network, ids)[order], instance=order, store=store)
     words = torch.as_tensor(network.words.toarray())
     return Loaded(
