@@ -135,7 +135,8 @@ def test_gap_above_0_certifies_every_query_of_an_instance():
         assert torch.allclose((answer * query).sum(dim=1), best, atol=1e-6)
 
 
-def test_gaps_are_those_of_the_looked_up_cost_and_solves_happen_where_the_cache_grows():
+@pytest.mark.parametrize("gap_at", ["lookup", "solve"])
+def test_gaps_are_those_of_the_look_up_or_of_the_solve(gap_at):
     asked = []
 
     class Recorder:
@@ -144,11 +145,13 @@ def test_gaps_are_those_of_the_looked_up_cost_and_solves_happen_where_the_cache_
             return Problem(MODEL).attempt(costs)
 
     problem = Problem(MODEL, oracle=Recorder())
-    cache = SolutionCache(problem, [[0.0] * 4], policy=GapAbove(0.0), grow_at="predicted")
-    query = torch.tensor([[1.0, 1.0, 1.0, 1.0], [-1.0, 1.0, 1.0, 1.0]])  # at the first the empty knapsack is best
-    predicted = drawn(2, 3)
+    cache = SolutionCache(problem, [[0.0] * 4], policy=GapAbove(0.0, gap_at=gap_at), grow_at="predicted")
+    empty, full = [1.0, 1.0, 1.0, 1.0], [-1.0, 1.0, 1.0, 1.0]  # at the first the empty knapsack is best
+    query, predicted = torch.tensor([empty, full]), torch.tensor([full, empty])
     cache.answer([query], predicted)
-    assert torch.equal(torch.cat(asked), predicted[1:])
+    assert torch.equal(torch.cat(asked), predicted[1:] if gap_at == "lookup" else predicted[:1])
+    with pytest.raises(InputError, match="gap_at must be"):
+        GapAbove(0.0, gap_at="home")
 
 
 def test_without_a_bound_a_coin_decides_and_says_so_once():

@@ -14,6 +14,8 @@ from regretless.errors import InputError
         ({"p_solve": 0.2}, Bernoulli(0.2)),
         ({"policy": "coin", "p_solve": 0.2}, Bernoulli(0.2)),
         ({"policy": "largest-gap", "p_solve": 0.01}, LargestGap(0.01)),
+        ({"policy": "largest-gap", "gap_at": "solve"}, LargestGap(0.05, gap_at="solve")),
+        ({"policy": "gap-above", "gap_at": "lookup"}, GapAbove(0.0, gap_at="lookup")),
         ({"policy": "gap-above"}, GapAbove(0.0)),
         ({"policy": "gap-above", "epsilon": 0.001}, GapAbove(0.001)),
         (
@@ -39,6 +41,7 @@ def test_a_policy_is_taken_as_it_is():
         ({"policy": "largest-gap", "epsilon": 0.1}, "epsilon belongs to the policy 'gap-above'"),
         ({"policy": "gap-above", "final_p_solve": 0.1}, "no p_solve that could fall"),
         ({"final_p_solve": 0.1}, "come together"),
+        ({"gap_at": "solve"}, "gap_at belongs to"),
         ({"policy": LargestGap(0.1), "epsilon": 0.1}, "belongs to a policy by name"),
         ({"policy": "largest-gap", "p_solve": 2.0}, "between 0 and 1"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from regretless.cache.solution_cache import SolutionCache
 
 Mask = NDArray[np.bool_]
+GapAt = Literal["lookup", "solve"]
 
 
 class Policy(Protocol):
@@ -49,17 +50,20 @@ class Bernoulli:
 
 
 class ByGap(ABC):
-    """Base of the policies that look at the certified relative gap of each instance, at the cost that is looked up.
+    """Base of the policies that look at the certified relative gap of each instance.
 
-    With ``grow_at="transformed"`` that is where a solve happens as well, and it closes the gap. With ``"predicted"`` a
-    solve happens at the prediction: the gap says where the cache serves an instance badly, not that one solve mends it.
+    With ``grow_at="transformed"`` an instance is solved at the cost that is looked up, and there is one gap to speak
+    of. With ``"predicted"`` there are two: that at the cost that is looked up says how badly the cache serves the
+    instance (``gap_at="lookup"``), that at the prediction how much a solve there can find (``gap_at="solve"``).
 
     A problem without a bound (no MILP and none of its own) has no gaps: then a coin with probability ``p`` decides, and
     a warning says so once.
     """
 
-    def __init__(self, p: float) -> None:
-        self.p = _share(p)
+    def __init__(self, p: float, *, gap_at: GapAt) -> None:
+        if gap_at not in ("lookup", "solve"):
+            raise InputError(f"gap_at must be 'lookup' or 'solve', got {gap_at!r}")
+        self.p, self.gap_at = _share(p), gap_at
         self._warned = False
 
     @abstractmethod
@@ -95,12 +99,20 @@ class LargestGap(ByGap):
 
     An instance without a gap is not solved: the cache holds its optimum already.
 
+    Args:
+        p: of the coin.
+        gap_at: with ``grow_at="predicted"``, which gap decides; see ``ByGap``. Where the cache serves worst is the
+            better guide to spend few solves by.
+
     >>> LargestGap(0.01)
-    LargestGap(p=0.01)
+    LargestGap(p=0.01, gap_at='lookup')
     """
 
+    def __init__(self, p: float, *, gap_at: GapAt = "lookup") -> None:
+        super().__init__(p, gap_at=gap_at)
+
     def __repr__(self) -> str:
-        return f"LargestGap(p={self.p})"
+        return f"LargestGap(p={self.p}, gap_at={self.gap_at!r})"
 
     def choose_by(self, gaps: NDArray[np.float64], generator: np.random.Generator) -> Mask:
         """Flip the coins, then solve as many of the largest gaps (ties: the first)."""
@@ -111,24 +123,29 @@ class LargestGap(ByGap):
 
 
 class GapAbove(ByGap):
-    """Solve where the certified relative gap is larger than ``epsilon``; at 0 every answer is optimal.
+    """Solve where the certified relative gap is larger than ``epsilon``.
+
+    With ``grow_at="transformed"`` every answer is then within ``epsilon`` of the optimum, and at 0 it is optimal. With
+    ``"predicted"`` this is so for the predictions, which are what S grows by.
 
     Args:
         epsilon: largest gap that is good enough.
         p: of the coin that decides where there is no bound.
+        gap_at: with ``grow_at="predicted"``, which gap decides; see ``ByGap``. A gap where the solve happens is closed
+            by it; another may stay open, and be solved for in vain in every epoch.
 
     >>> GapAbove(0.001)
-    GapAbove(epsilon=0.001)
+    GapAbove(epsilon=0.001, gap_at='solve')
     """
 
-    def __init__(self, epsilon: float = 0.0, *, p: float = 0.05) -> None:
-        super().__init__(p)
+    def __init__(self, epsilon: float = 0.0, *, p: float = 0.05, gap_at: GapAt = "solve") -> None:
+        super().__init__(p, gap_at=gap_at)
         if not epsilon >= 0.0:
             raise InputError(f"epsilon must be at least 0, got {epsilon}")
         self.epsilon = float(epsilon)
 
     def __repr__(self) -> str:
-        return f"GapAbove(epsilon={self.epsilon:g})"
+        return f"GapAbove(epsilon={self.epsilon:g}, gap_at={self.gap_at!r})"
 
     def choose_by(self, gaps: NDArray[np.float64], generator: np.random.Generator) -> Mask:
         """Compare; no chance is involved."""
@@ -146,10 +163,20 @@ class Falling(ByGap):
         epochs: passes over the data until then.
         instances: of one pass.
         coin: whether a coin decides, in place of the gaps.
+        gap_at: as for ``LargestGap``.
     """
 
-    def __init__(self, first: float, last: float, *, epochs: float, instances: int, coin: bool = False) -> None:
-        super().__init__(first)
+    def __init__(
+        self,
+        first: float,
+        last: float,
+        *,
+        epochs: float,
+        instances: int,
+        coin: bool = False,
+        gap_at: GapAt = "lookup",
+    ) -> None:
+        super().__init__(first, gap_at=gap_at)
         self.first, self.last, self.coin = _share(first), _share(last), coin
         if not 0.0 < self.last <= self.first:
             raise InputError(f"p_solve falls: it needs first >= last > 0, got {first} and {last}")
@@ -158,7 +185,7 @@ class Falling(ByGap):
         self.epochs, self.instances = float(epochs), int(instances)
 
     def __repr__(self) -> str:
-        kind = "coin" if self.coin else "gaps"
+        kind = "coin" if self.coin else f"gap_at={self.gap_at!r}"
         return f"Falling({kind}, {self.first} to {self.last}, epochs={self.epochs:g}, instances={self.instances})"
 
     def at(self, asked: int) -> float:

@@ -10,7 +10,7 @@ from regretless.errors import InputError
 
 NAMES = ("coin", "largest-gap", "gap-above")
 # What belongs to a policy among the settings of a cache.
-SETTINGS = ("policy", "p_solve", "epsilon", "final_p_solve", "p_epochs")
+SETTINGS = ("policy", "p_solve", "gap_at", "epsilon", "final_p_solve", "p_epochs")
 
 
 def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
@@ -18,12 +18,12 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
 
     Args:
         settings: ``policy`` (``"coin"``, ``"largest-gap"``, ``"gap-above"``, or a policy, which is returned as it is),
-            ``p_solve`` (0.05), ``epsilon`` of ``gap-above`` (0), and, to let p_solve fall, ``final_p_solve`` and the
-            epochs it takes, ``p_epochs``.
+            ``p_solve`` (0.05), ``gap_at`` of the gap policies, ``epsilon`` of ``gap-above`` (0), and, to let p_solve
+            fall, ``final_p_solve`` and the epochs it takes, ``p_epochs``.
         instances: of one epoch.
 
     >>> named_policy({"policy": "largest-gap", "p_solve": 0.01}, instances=552)
-    LargestGap(p=0.01)
+    LargestGap(p=0.01, gap_at='lookup')
     """
     policy = settings.get("policy", "coin")
     given = [name for name in SETTINGS[2:] if settings.get(name) is not None]
@@ -35,16 +35,20 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
     if policy not in NAMES:
         raise InputError(f"policy must be one of {', '.join(NAMES)} or a policy, got {policy!r}")
     p_solve = float(settings.get("p_solve", 0.05))
+    where = {"gap_at": settings["gap_at"]} if "gap_at" in given else {}
+    given = [name for name in given if name != "gap_at"]
     if policy == "gap-above":
         if set(given) - {"epsilon"}:
             raise InputError(f"policy 'gap-above' has no p_solve that could fall: leave out {given[-1]}")
-        return GapAbove(float(settings.get("epsilon", 0.0)), p=p_solve)
+        return GapAbove(float(settings.get("epsilon", 0.0)), p=p_solve, **where)
     if "epsilon" in given:
         raise InputError(f"epsilon belongs to the policy 'gap-above', got it with {policy!r}")
     coin = policy == "coin"
+    if coin and where:
+        raise InputError("gap_at belongs to the policies 'largest-gap' and 'gap-above', got it with 'coin'")
     if not given:
-        return Bernoulli(p_solve) if coin else LargestGap(p_solve)
+        return Bernoulli(p_solve) if coin else LargestGap(p_solve, **where)
     if len(given) < 2:
         raise InputError(f"final_p_solve and p_epochs come together, got only {given[0]}")
     final, epochs = float(settings["final_p_solve"]), float(settings["p_epochs"])
-    return Falling(p_solve, final, epochs=epochs, instances=instances, coin=coin)
+    return Falling(p_solve, final, epochs=epochs, instances=instances, coin=coin, **where)

@@ -316,8 +316,9 @@ class SolutionCache:
             Positions of the heads (``None``: no head), their solutions one tensor a query (rows of NaN for failures),
             and the positions of the failures (``None``: none).
         """
-        if isinstance(self.policy, ByGap):  # gaps are those of what will be looked up, at every query of an instance
-            mask = self.policy.choose_at(self, [query.detach() for query in queries], instance, self._generator)
+        if isinstance(self.policy, ByGap):  # an instance is certified where all its queries are
+            seen = at if self.policy.gap_at == "solve" else queries
+            mask = self.policy.choose_at(self, [costs.detach() for costs in seen], instance, self._generator)
         else:
             mask = self.policy.choose(self, at[0], instance, self._generator)
         self.statistics.asked += len(predicted)
