@@ -14,8 +14,10 @@ from regretless.experiments.run import trained, with_weights
 from regretless.family import Family
 from regretless.problem import Decisions, Problem
 from regretless.problems.kept import Kept, is_kept, load_kept
-from regretless.problems.matched import Costs, Features, matched, ordered, read_costs, read_features
-from regretless.problems.tabular import finite, read_arrays, suffix_of
+from regretless.problems.tabular import Costs, Features, matched, read_costs, read_features
+from regretless.problems.tabular.columns import ordered
+from regretless.problems.tabular.npz_file import finite, read_arrays
+from regretless.problems.tabular.table import suffix_of
 from regretless.training import predict
 
 

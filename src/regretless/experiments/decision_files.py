@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regretless.optional import need
 from regretless.problem import Decisions
-from regretless.problems.tabular import suffix_of
+from regretless.problems.tabular.table import suffix_of
 from regretless.storage import write_bytes, write_text
 
 

@@ -16,7 +16,7 @@ from regretless.modeling.model_files import SUFFIXES
 from regretless.problem import Problem
 from regretless.problems.kept import Kept
 from regretless.problems.loaded import Loaded
-from regretless.problems.matched import Costs, Features, matched, read_costs, read_features
+from regretless.problems.tabular import Costs, Features, matched, read_costs, read_features
 from regretless.training.models import Kind
 from regretless.types import OnFailure, Status
 
