@@ -135,3 +135,19 @@ def test_an_unknown_group_is_refused_with_the_known_ones() -> None:
 def test_a_wrong_grid_is_refused(change: tuple[str, str], error: type[Exception]) -> None:
     with pytest.raises(error):
         read_grid("small", SMALL.replace(*change)).specs()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("problems = 3", "field 'problems' has the wrong type"),
+        ('problems = ["knapsack-60"]\n[methods]\nspo = 1', "field 'methods' has the wrong type"),
+        ('[[sweeps]]\nmethods = "nce-c"\np_solve = [0.1]', "field 'methods' must be a list"),
+        ("[[sweeps]]\np_solve = [0.1]", "every sweep needs methods and p_solve"),
+        ("[methods.spo]\nseeds = [1]", "seeds must be whole numbers"),
+        ("methods = [", "no valid TOML"),
+    ],
+)
+def test_a_field_of_the_wrong_type_is_named(text: str, said: str) -> None:
+    with pytest.raises(FileError, match=said):
+        read_grid("mine", text)

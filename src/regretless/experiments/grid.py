@@ -6,9 +6,10 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from types import UnionType
 from typing import Any
 
-from regretless.errors import FileError, InputError
+from regretless.errors import FileError, InputError, RegretlessError
 from regretless.experiments.spec import Spec
 from regretless.training import methods as method_table
 
@@ -16,6 +17,13 @@ GROUPS = ("knapsack", "energy", "matching")
 ENGINES = ("oracle", "highs", "scip", "cpsat", "gurobi")
 # Fields of a method's row that belong to the training; all others are settings of its loss or cache.
 TRAINING = ("lr", "epochs", "batch_size")
+# Fields of the file and what they hold: a list or table, and the type of its members.
+SHAPES: dict[str, tuple[type, type | UnionType]] = {
+    "title": (str, str), "focus": (str, str), "problems": (list, str), "sweeps": (list, dict), "tables": (list, dict),
+    "methods": (dict, dict), "cache": (dict, object), "options": (dict, object), "timing": (dict, object),
+    "unit": (dict, int | float),
+}  # fmt: skip
+LISTS: dict[str, type | UnionType] = {"methods": str, "problems": str, "p_solve": int | float}
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,7 @@ class Grid:
         methods: method -> settings; a list stands for one value a problem, ``seeds`` for the most seeds.
         cache: settings of every cached method.
         options: of the problems.
-        sweeps: further values of ``p_solve`` for some methods.
+        sweeps: further values of ``p_solve`` for some methods, where they say so with another ``policy``.
         timing: what an engine other than the special oracles runs.
         unit: metric -> what one of ours is in the paper's unit, for tables only.
         tables: what tables to make; see ``regretless.experiments.tables``.
@@ -123,7 +131,8 @@ class Grid:
                 for method in sweep["methods"]:
                     for p_solve in sweep["p_solve"]:
                         most = int(sweep.get("seeds", self.methods[method].get("seeds", 10**9)))
-                        cells.append((problem, method, most, {"settings": {"p_solve": p_solve}}))
+                        policy = {"policy": sweep["policy"]} if "policy" in sweep else {}
+                        cells.append((problem, method, most, {"settings": {"p_solve": p_solve} | policy}))
         return cells
 
     def _timed(self, engine: str) -> list[tuple[str, str, int, dict[str, Any]]]:
@@ -184,11 +193,26 @@ def read_grid(name: str, text: str) -> Grid:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise FileError(f"the grid {name!r} is no valid TOML: {error}") from error
+    for key, (kind, inner) in SHAPES.items():
+        part = values.get(key, kind())
+        members = list(part.values()) if isinstance(part, dict) else part
+        if not isinstance(part, kind) or not all(isinstance(member, inner) for member in members):
+            raise FileError(f"the grid {name!r}: field {key!r} has the wrong type")
     for key in ("problems", "sweeps", "tables"):
         values[key] = tuple(values.get(key, ()))
+    rows = [*values["sweeps"], *values["tables"], values.get("timing", {})]
+    for row, (key, inner) in ((row, item) for row in rows for item in LISTS.items()):
+        if key in row and not (isinstance(row[key], list) and all(isinstance(member, inner) for member in row[key])):
+            raise FileError(f"the grid {name!r}: field {key!r} must be a list, got {row[key]!r}")
+    if any(not isinstance(row.get("seeds", 1), int) for row in (*rows, *values.get("methods", {}).values())):
+        raise FileError(f"the grid {name!r}: seeds must be whole numbers")
+    if not all("methods" in row and "p_solve" in row for row in values["sweeps"]):
+        raise FileError(f"the grid {name!r}: every sweep needs methods and p_solve")
     try:
         return Grid(name=name, **values)
-    except TypeError as error:
+    except (TypeError, KeyError, AttributeError, ValueError) as error:
+        if isinstance(error, RegretlessError):
+            raise
         raise FileError(f"the grid {name!r} is incomplete or has an unknown field: {error}") from error
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
 from regretless.errors import FileError
 from regretless.experiments.claim import claim
 from regretless.experiments.spec import Spec
@@ -69,8 +70,11 @@ class Result:
         path = self.folder / "history.csv"
         if self.status != "done" or not path.is_file():
             return []
-        with path.open(encoding="utf-8", newline="") as file:
-            return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
+        except (OSError, ValueError, TypeError, csv.Error) as error:
+            raise FileError(f"{path} is damaged, it must be a table of numbers: {error}") from error
 
 
 def register(results: Path | str, specs: Iterable[Spec]) -> None:
@@ -114,6 +118,7 @@ def select(found: Iterable[Result], spec: Spec, *, init: str | None = None, engi
         for result in found
         if result.status == "done"
         and (result.spec.problem, result.spec.method, result.spec.p_solve) == (spec.problem, spec.method, spec.p_solve)
+        and policy_words(result.spec) == policy_words(spec)
         and result.options == {key: value for key, value in spec.options.items() if key != "engine"}
         and result.engine == engine
         and init in (None, result.spec.init)
@@ -137,7 +142,15 @@ def _result(results: Path, spec: Spec) -> Result:
 
 
 def _cell(spec: Spec) -> str:
-    return json.dumps([spec.problem, spec.method, spec.p_solve, spec.seed, spec.init, spec.options], sort_keys=True)
+    cell = [spec.problem, spec.method, spec.p_solve, spec.seed, spec.init, spec.options]
+    words = policy_words(spec)
+    return json.dumps([*cell, words] if words else cell, sort_keys=True)
+
+
+def policy_words(spec: Spec) -> dict[str, Any]:
+    """What sets the policy of a run apart from the coin; empty for the coin."""
+    words = {name: spec.settings[name] for name in POLICY_SETTINGS if name != "p_solve" and name in spec.settings}
+    return {} if words == {"policy": "coin"} else words
 
 
 def _order(result: Result) -> tuple[Any, ...]:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields
+from types import UnionType
 from typing import Any
 
 from regretless.errors import InputError
 from regretless.training import methods
 
 INITS = ("random", "shared")
+# Fields and their types: specifications are also read from files.
+KINDS: dict[str, type | UnionType] = {
+    "problem": str, "method": str, "seed": int, "init": str, "epochs": int, "lr": int | float,
+    "batch_size": int | None, "settings": dict, "options": dict, "watch": bool, "patience": int,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,6 +48,10 @@ class Spec:
     patience: int = 0
 
     def __post_init__(self) -> None:
+        for name, kind in KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+                raise InputError(f"{name} of a run's specification must not be {type(value).__name__}: {value!r}")
         methods.method(self.method)
         if self.init not in INITS:
             raise InputError(f"init must be 'random' or 'shared', got {self.init!r}")
@@ -70,6 +80,8 @@ class Spec:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Spec:
         """Read what ``as_dict`` wrote; unknown fields are an error."""
+        if not isinstance(values, dict):
+            raise InputError(f"a run's specification is an object of fields, got {type(values).__name__}")
         known = {f.name for f in fields(cls)}
         unknown = set(values) - known
         if unknown:

@@ -20,6 +20,8 @@ from regretless.training.models import Kind, make_model
 from regretless.types import Sense
 
 FILE, KIND = "problem.safetensors", "problem"
+# No model has a side like this; a damaged number might, and would fill the memory.
+LARGEST = 10_000_000
 VECTORS = ("row_lower", "row_upper", "lower", "upper", "integer", "fixed_cost")
 
 
@@ -106,6 +108,9 @@ def load_kept(folder: Path | str) -> Kept:
             names=None if state["names"] is None else tuple(state["names"]),
         )
         names = state["feature_names"]
+        sizes = [*state["shape"], state["model"]["hidden"]]
+        if not 2 <= len(sizes) <= 3 or not all(type(size) is int and 0 < size < LARGEST for size in sizes):
+            raise ValueError(f"sizes of features and model must be whole numbers above 0, got {sizes}")
         return Kept(
             milp,
             state["sense"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import UnionType
 from typing import Any
 
 import torch
@@ -17,6 +18,12 @@ from regretless.training.callbacks import Callback
 from regretless.training.history import History, Row
 
 KIND, VERSION = "checkpoint", 1
+# What a checkpoint holds, and of which type it must be.
+FIELDS: dict[str, type | UnionType] = {
+    "settings": dict, "model": dict, "loss": dict, "optimizer": dict, "callbacks": list, "cache": dict | None,
+    "shuffle": Tensor, "global": Tensor, "epoch": int, "step": int, "order": Tensor | None, "row": dict,
+    "history": list, "stopped": str,
+}  # fmt: skip
 
 
 @dataclass
@@ -71,6 +78,12 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any]) -> Progress:
         FileError: the file is damaged or foreign, or was written with other settings (each difference is named).
     """
     state = load_state(path, kind=KIND, version=VERSION)
+    missing = [name for name in FIELDS if not isinstance(state, dict) or name not in state]
+    if missing:
+        raise FileError(f"{path}: field {missing[0]!r} is missing")
+    for name, kind in FIELDS.items():
+        if not isinstance(state[name], kind):
+            raise FileError(f"{path}: field {name!r} must not be {type(state[name]).__name__}")
     before = state["settings"]
     different = [name for name in before | settings if before.get(name) != settings.get(name)]
     if different:
@@ -84,10 +97,10 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any]) -> Progress:
             callback.load_state_dict(saved)
         if isinstance(parts.loss.oracle, SolutionCache):
             parts.loss.oracle.load_state_dict(state["cache"])
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        parts.shuffle.set_state(state["shuffle"])
+        torch.set_rng_state(state["global"])
+    except Exception as error:  # whatever the content makes torch do, it is the file's fault
         raise FileError(f"{path} does not fit this model, loss or optimiser: {error}") from error
-    parts.shuffle.set_state(state["shuffle"])
-    torch.set_rng_state(state["global"])
     return Progress(
         state["epoch"], state["step"], state["order"], state["row"], History(state["history"]), state["stopped"]
     )
