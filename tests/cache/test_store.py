@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from regretless.cache import store as store_module
+from regretless.cache import scan as scan_module
 from regretless.cache.store import SolutionStore
 from regretless.errors import InputError
 
@@ -76,7 +76,7 @@ class StoreMachine(RuleBasedStateMachine):
     def look_up(self, costs: list[tuple[float, ...]], block: int) -> None:
         wanted = [self.model.look_up(cost) for cost in costs]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(store_module, "BLOCK_SCORES", block)
+            patch.setattr(scan_module, "BLOCK_SCORES", block)
             assert self.store.look_up(torch.tensor(costs)).tolist() == wanted
         if self.model.touches:
             self.model.clock += 1
@@ -245,7 +245,7 @@ def test_blocks_respect_the_family_mask(monkeypatch):
     store.add(torch.arange(6.0)[:, None], torch.tensor([[1, 1, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1]], dtype=torch.bool))
     costs, ids = torch.tensor([[1.0], [1.0]]), torch.tensor([0, 1])
     whole = store.look_up(costs, ids)
-    monkeypatch.setattr(store_module, "BLOCK_SCORES", 2)
+    monkeypatch.setattr(scan_module, "BLOCK_SCORES", 2)
     assert whole.tolist() == store.look_up(costs, ids).tolist() == [0, 3]
 
 
@@ -266,21 +266,21 @@ def test_a_nonlinear_objective_is_looked_up_in_blocks_too(monkeypatch):
     store.add(rows)
     wanted = torch.cdist(costs, rows).argmin(dim=1)
     assert torch.equal(store.look_up(costs, None, objective), wanted)
-    monkeypatch.setattr(store_module, "BLOCK_SCORES", 100)
+    monkeypatch.setattr(scan_module, "BLOCK_SCORES", 100)
     assert torch.equal(store.look_up(costs, None, objective), wanted)
 
 
 def test_lookup_never_allocates_more_than_a_block(monkeypatch):
     seen = []
-    original = SolutionStore._scores
+    original = scan_module.scores
 
-    def spy(self, *args):
-        scores = original(self, *args)
+    def spy(*args):
+        scores = original(*args)
         seen.append(scores.numel())
         return scores
 
-    monkeypatch.setattr(SolutionStore, "_scores", spy)
-    monkeypatch.setattr(store_module, "BLOCK_SCORES", 50)
+    monkeypatch.setattr(scan_module, "scores", spy)
+    monkeypatch.setattr(scan_module, "BLOCK_SCORES", 50)
     store = SolutionStore(2)
     store.add(torch.randn(97, 2))
     store.look_up(torch.randn(7, 2))

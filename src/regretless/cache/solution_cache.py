@@ -18,7 +18,8 @@ from regretless.cache.bounds import Bound, make_bound
 from regretless.cache.bounds.bound import Kind
 from regretless.cache.gaps import relative_gaps
 from regretless.cache.policies import Bernoulli, ByGap, Policy
-from regretless.cache.store import Evict, Objective, SolutionStore
+from regretless.cache.scan import Objective
+from regretless.cache.store import Evict, SolutionStore
 from regretless.errors import FileError, InputError, RegretlessError, SolveError
 from regretless.problem import Problem, refuse_failures
 

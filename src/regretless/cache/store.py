@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor
 
+from regretless.cache.half import HalfMirror
+from regretless.cache.scan import Objective, best_rows
 from regretless.errors import InputError
 
 Evict = Literal["unused", "oldest"]
-Objective = Callable[[Tensor, Tensor], Tensor]
 
-# Scores of one block of a look-up: a quarter of a million floats are 1 MB, which stays in the processor's cache,
-# whatever |S| and the batch.
-BLOCK_SCORES = 262_144
 _MIX = -7046029254386353131  # odd 64-bit constant (golden ratio)
 
 
@@ -64,6 +61,7 @@ class SolutionStore:
         self._all_served = False
         self._index: dict[int, int] = {}
         self._keys = _hash_keys(width)
+        self._half: HalfMirror | None = None  # on a GPU only
 
     def __len__(self) -> int:
         return self.size
@@ -84,6 +82,9 @@ class SolutionStore:
             for name in ("_rows", "_hashes", "_stamps", "_serves", "_sum", "_count", "_keys"):
                 setattr(self, name, getattr(self, name).to(device))
             self._mean = None
+            self._half = HalfMirror(self.width, device) if device.type == "cuda" else None
+            if self._half is not None and self.size:
+                self._half.put(self.rows, torch.arange(self.size, device=device), self.size)
 
     def add(self, solutions: Tensor, serves: Tensor | None = None) -> int:
         """Insert rows that are not there yet.
@@ -110,6 +111,8 @@ class SolutionStore:
         rows, hashes = rows[pick], hashes[pick]
         self._rows[places] = rows
         self._hashes[places] = hashes
+        if self._half is not None:
+            self._half.put(rows, places, self.size)
         # Each row has its own stamp, so that of a batch the first goes first.
         self._stamps[places] = torch.arange(self._clock + 1, self._clock + 1 + len(fresh), device=rows.device)
         self._clock += len(fresh)
@@ -133,14 +136,12 @@ class SolutionStore:
         if self.size == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
         costs = costs.detach().to(self._rows.dtype)
-        block = max(1, BLOCK_SCORES // (max(len(costs), 1) * (1 if objective is None else self.width)))
-        if self.size <= block:
-            # min() with its index is half as dear as argmin() on a CPU.
-            value, position = self._scores(costs, instance, objective, 0, self.size).min(dim=1)
-        else:
-            value, position = self._scan(costs, instance, objective, block)
-        if instance is not None and bool((lost := torch.isposinf(value)).any()):
-            _refuse(int(instance[lost][0]))
+        position = self._half.look_up(costs, self.rows) if self._half and instance is None and not objective else None
+        if position is None:
+            serves = None if instance is None else self.serves
+            value, position = best_rows(self.rows, costs, serves=serves, instance=instance, objective=objective)
+            if instance is not None and bool((lost := torch.isposinf(value)).any()):
+                _refuse(int(instance[lost][0]))
         if self.capacity is not None and self.evict == "unused":
             self._clock += 1
             self._stamps[position] = self._clock
@@ -172,9 +173,13 @@ class SolutionStore:
         rows, stamps = state["rows"], state["stamps"]
         if rows.ndim != 2 or rows.shape[1] != self.width:
             raise InputError(f"cached solutions must have {self.width} columns, got shape {tuple(rows.shape)}")
+        if not torch.isfinite(rows).all():
+            raise InputError("cached solutions must be finite, got NaN or infinite values")
         serves = state.get("serves")
         if (serves is None) != (self.instances is None):
             raise InputError("a cache of a family cannot be loaded into one of a single problem, nor the reverse")
+        if stamps.shape != rows.shape[:1] or state["sum"].shape != self._sum.shape:
+            raise InputError("stamps and sum of a cached store do not fit its rows")
         whole = True
         if self.capacity is not None and len(rows) > self.capacity:  # keep what an eviction would have kept
             whole = False
@@ -274,32 +279,6 @@ class SolutionStore:
             self._sum += sign * (weight @ values)
             self._count += sign * weight.sum(dim=1)
         self._mean = None
-
-    def _scores(self, costs: Tensor, instance: Tensor | None, objective: Objective | None, a: int, b: int) -> Tensor:
-        rows = self._rows[a:b]
-        # Rows first: the minimum then runs along whole cache lines.
-        scores = (rows @ costs.T).T if objective is None else objective(rows[None], costs[:, None])
-        if instance is not None:
-            scores = scores.masked_fill(~self._serves[instance, a:b], torch.inf)
-        return scores
-
-    def _scan(
-        self, costs: Tensor, instance: Tensor | None, objective: Objective | None, block: int
-    ) -> tuple[Tensor, Tensor]:
-        """Best value and its position, in two passes: a block's smallest value is cheap, its place is not."""
-        value = costs.new_full((len(costs),), torch.inf)
-        winner = torch.zeros(len(costs), dtype=torch.int64, device=costs.device)
-        for a in range(0, self.size, block):
-            best = self._scores(costs, instance, objective, a, min(a + block, self.size)).amin(dim=1)
-            winner = torch.where(best < value, a, winner)
-            value = torch.minimum(value, best)
-        position = torch.empty_like(winner)
-        for a in winner.unique().tolist():
-            mine = (winner == a).nonzero().flatten()
-            ids = None if instance is None else instance[mine]
-            scores = self._scores(costs[mine], ids, objective, a, min(a + block, self.size))
-            position[mine] = scores.min(dim=1).indices + a
-        return value, position
 
     def _hash(self, rows: Tensor) -> Tensor:
         """64-bit hash of each row: bits times random odd keys, folded so that no bit is lost, summed."""

@@ -100,6 +100,8 @@ class Loss(nn.Module, ABC):
 
         An instance that the cache wants left out (``on_failure="skip"``) has no loss and is not counted in the mean.
         """
+        # Where no coin falls heads nobody else looks: without ids a family's S would be read as one feasible set.
+        cache.problem.check_instance(instance, len(query))
         _, failed = cache.grow([query], predicted, instance)
         if failed is not None and cache.problem.on_failure == "skip":
             self._left_out = torch.zeros(len(query), dtype=torch.bool, device=query.device)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from regretless.cache import SolutionCache
-from regretless.cache.store import Objective
+from regretless.cache.scan import Objective
 from regretless.errors import InputError
 from regretless.losses.base import Loss, Reduction, dot
 from regretless.problem import Oracle

@@ -11,6 +11,7 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses.base import Loss, Reduction, dot
+from regretless.losses.members import members
 
 Scale = Literal["relative", "fixed"]
 
@@ -23,17 +24,17 @@ class ExpectedRegret(Loss):
     .. math:: p(s \mid \hat c) = \frac{\exp(-f(s, \hat c) / T)}{\sum_{s' \in S} \exp(-f(s', \hat c) / T)},
               \qquad \sum_{s \in S} p(s \mid \hat c)\, f(s, c) - f(v^*, c)
 
-    so the expected regret is exact and differentiable: one matrix product and a soft-max, no solver but for the growth of
-    S. Gradient: :math:`-\frac{1}{T} \sum_s p_s (f(s, c) - \mathbb{E} f(\cdot, c))\, s`. As T falls it becomes the regret of
-    the best member of S.
+    so the expected regret is exact and differentiable: one matrix product and a soft-max, no solver but for the growth
+    of S. Gradient: :math:`-\frac{1}{T} \sum_s p_s (f(s, c) - \mathbb{E} f(\cdot, c))\, s`. As T falls it becomes the
+    regret of the best member of S.
 
     Args:
         cache: the oracle that holds S; each step flips its coins and grows it.
         temperature: T itself (``scale="fixed"``), or as a share of the standard deviation of the predicted costs over S
             (``scale="relative"``), so that it does not depend on the scale of the costs.
         scale: ``"relative"`` or ``"fixed"``.
-        final_temperature: where given, the temperature falls (or rises) to it geometrically over ``anneal_steps`` steps.
-        anneal_steps: steps of that fall; needed with ``final_temperature``.
+        final_temperature: where given, the temperature falls (or rises) to it geometrically over ``anneal_steps``.
+        anneal_steps: training steps of that fall; needed with ``final_temperature``.
         reduction: over the batch.
     """
 
@@ -54,13 +55,17 @@ class ExpectedRegret(Loss):
             raise InputError(f"temperature must be positive, got {temperature}")
         if scale not in ("relative", "fixed"):
             raise InputError(f"scale must be 'relative' or 'fixed', got {scale!r}")
-        if final_temperature is not None and (not final_temperature > 0 or not anneal_steps or anneal_steps < 1):
-            raise InputError(
-                f"annealing needs final_temperature > 0 and anneal_steps >= 1, got {final_temperature} and {anneal_steps}"
-            )
+        if (final_temperature is None) != (anneal_steps is None) or (
+            final_temperature is not None
+            and anneal_steps is not None
+            and not (0 < final_temperature < math.inf and anneal_steps >= 1)
+        ):
+            got = f"got {final_temperature} and {anneal_steps}"
+            raise InputError(f"annealing needs both final_temperature > 0 and anneal_steps >= 1, {got}")
         self.cache, self.scale, self.temperature = cache, scale, float(temperature)
         self.final_temperature, self.anneal_steps = final_temperature, anneal_steps
         self._last: Tensor | None = None
+        self.steps: Tensor
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
     def current_temperature(self) -> float:
@@ -68,17 +73,12 @@ class ExpectedRegret(Loss):
         if self.final_temperature is None or self.anneal_steps is None:
             return self.temperature
         share = min(int(self.steps) / self.anneal_steps, 1.0)
-        return self.temperature * (self.final_temperature / self.temperature) ** share
+        return float(self.temperature * (self.final_temperature / self.temperature) ** share)
 
     def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Expected regrets ``(batch,)`` over S."""
         self.grow(self.cache, predicted, predicted, instance)
-        store = self.cache.store
-        store.to(predicted.device)
-        if len(store) == 0:
-            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
-        rows = store.rows.to(predicted.dtype)
-        serves = None if instance is None or store.serves is None else store.serves[instance]
+        rows, serves = members(self.cache, predicted, instance)
         with torch.no_grad():
             scores = predicted @ rows.T
             t = self.current_temperature() * self._unit(scores, serves)
@@ -116,5 +116,7 @@ class ExpectedRegret(Loss):
             count = serves.sum(dim=1).clamp(min=1)
             mean = (scores * serves).sum(dim=1) / count
             deviation = (((scores - mean[:, None]) * serves).square().sum(dim=1) / count).sqrt()
-        # All scores equal (a cache of one, or zero predictions): any positive unit gives the uniform distribution.
-        return torch.where(deviation > 0, deviation, torch.ones_like(deviation))[:, None]
+        # All scores equal but for rounding (a cache of one, zero or constant predictions): their deviation is no unit,
+        # and one that is noise would blow the gradient up. Any positive unit gives the uniform distribution.
+        noise = 8 * torch.finfo(scores.dtype).eps * scores.abs().amax(dim=1)
+        return torch.where(deviation > noise, deviation, torch.ones_like(deviation))[:, None]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses.base import Loss, Reduction
+from regretless.losses.members import members
 
 
 class _Ranking(Loss):
@@ -22,16 +25,9 @@ class _Ranking(Loss):
     def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Losses ``(batch,)`` over the members of S that serve each instance."""
         self.grow(self.cache, predicted, predicted, instance)
-        store = self.cache.store
-        store.to(predicted.device)
-        if len(store) == 0:
-            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
-        rows = store.rows.to(predicted.dtype)
+        rows, serves = members(self.cache, predicted, instance)
         with torch.no_grad():
             true_scores = true @ rows.T
-        serves = None
-        if instance is not None and store.serves is not None:
-            serves = store.serves[instance]
         return self.rank(predicted @ rows.T, true_scores, serves)
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
@@ -65,7 +61,7 @@ class Pairwise(_Ranking):
 
     def __init__(self, cache: SolutionCache, *, margin: float = 0.0, reduction: Reduction = "mean") -> None:
         super().__init__(cache, reduction=reduction)
-        if margin < 0:
+        if not 0 <= margin < math.inf:
             raise InputError(f"margin must be at least 0, got {margin}")
         self.margin = float(margin)
 
@@ -80,7 +76,9 @@ class Pairwise(_Ranking):
 class PairwiseDifference(_Ranking):
     r"""Pairwise difference: match the lead of the best solution over every other (Mandi et al. 2022, Eq. 9).
 
-    .. math:: \frac{1}{|S|} \sum_{s \in S} \Big( \big(f(s^*, \hat c) - f(s, \hat c)\big) - \big(f(s^*, c) - f(s, c)\big) \Big)^2
+    .. math::
+        \frac{1}{|S|} \sum_{s \in S}
+        \Big( \big(f(s^*, \hat c) - f(s, \hat c)\big) - \big(f(s^*, c) - f(s, c)\big) \Big)^2
     """
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
@@ -95,8 +93,8 @@ class Listwise(_Ranking):
 
     .. math:: -\sum_{s \in S} p_T(s \mid c) \log p_T(s \mid \hat c), \qquad p_T(s \mid c) \propto \exp(-f(s, c) / T)
 
-    The temperature is a share of the standard deviation of the true scores over S. On the raw scale of the costs the target
-    would be one-hot, and the loss would no longer rank anything but the first.
+    The temperature is a share of the standard deviation of the true scores over S. On the raw scale of the costs the
+    target would be one-hot, and the loss would no longer rank anything but the first.
 
     Args:
         cache: the oracle that holds S.
@@ -106,7 +104,7 @@ class Listwise(_Ranking):
 
     def __init__(self, cache: SolutionCache, *, temperature: float = 0.1, reduction: Reduction = "mean") -> None:
         super().__init__(cache, reduction=reduction)
-        if not temperature > 0:
+        if not 0 < temperature < math.inf:
             raise InputError(f"temperature must be positive, got {temperature}")
         self.temperature = float(temperature)
 
@@ -114,7 +112,9 @@ class Listwise(_Ranking):
         """Cross-entropy of the predicted distribution against the true one."""
         centred = true - _mean(true, serves)[:, None]
         deviation = _mean(centred.square(), serves).sqrt()[:, None]
-        t = self.temperature * torch.where(deviation > 0, deviation, torch.ones_like(deviation))
+        # True scores that are equal but for rounding have no deviation to measure by; their target is uniform anyway.
+        noise = 8 * torch.finfo(true.dtype).eps * true.abs().amax(dim=1, keepdim=True)
+        t = self.temperature * torch.where(deviation > noise, deviation, torch.ones_like(deviation))
         if serves is not None:
             predicted, true = (scores.masked_fill(~serves, torch.inf) for scores in (predicted, true))
         target = torch.softmax(-true / t, dim=1)
@@ -127,7 +127,7 @@ class Listwise(_Ranking):
 def _mean(values: Tensor, serves: Tensor | None) -> Tensor:
     if serves is None:
         return values.mean(dim=1)
-    return (values * serves).sum(dim=1) / serves.sum(dim=1).clamp(min=1)
+    return (values * serves).sum(dim=1) / serves.sum(dim=1)
 
 
 def _best(true: Tensor, serves: Tensor | None) -> Tensor:

@@ -20,6 +20,9 @@ class Standardised(nn.Module):
         inner: what comes after the scaling.
     """
 
+    mean: Tensor
+    scale: Tensor
+
     def __init__(self, features: Tensor, inner: nn.Module) -> None:
         super().__init__()
         flat = features.reshape(-1, features.shape[-1]).to(torch.float64)

@@ -1,0 +1,90 @@
+"""Everything on a GPU: look-up at a million solutions, losses with the batched knapsack, the relaxation layer.
+
+python benchmarks/gpu.py      (prints why where there is no GPU)
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import time
+
+import torch
+from measure import line
+
+from regretless import MAP, NCE, SolutionCache, SPOPlus
+from regretless.cache import SolutionStore
+from regretless.problems.knapsack import knapsack_problem
+from regretless.problems.synthetic import knapsack_data
+
+SIZE, WIDTH, BATCH = 1_000_000, 2500, 1024
+
+
+def milliseconds(job, repeats: int = 9) -> float:
+    job()
+    torch.cuda.synchronize()
+    found = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        job()
+        torch.cuda.synchronize()
+        found.append(1e3 * (time.perf_counter() - start))
+    return statistics.median(found)
+
+
+def look_up() -> bool:
+    device = torch.device("cuda")
+    generator = torch.Generator(device).manual_seed(0)
+    store = SolutionStore(WIDTH)
+    store.to(device)
+    for _ in range(SIZE // 50_000):
+        store.add((torch.rand(50_000, WIDTH, generator=generator, device=device) < 0.1).float())
+    costs = torch.randn(BATCH, WIDTH, generator=generator, device=device)
+    rows = store.rows
+
+    def plain() -> torch.Tensor:
+        return torch.cat([(part @ rows.T).argmin(dim=1) for part in costs.split(256)])
+
+    with torch.no_grad():
+        wanted = plain()
+        found = store.look_up(costs)
+        # A tie may be broken otherwise; a worse objective may not be.
+        ours = (costs.double() * rows[found].double()).sum(dim=1)
+        theirs = (costs.double() * rows[wanted].double()).sum(dim=1)
+        worst = float((ours - theirs).max())
+        exact = milliseconds(plain)
+        time_of_ours = milliseconds(lambda: store.look_up(costs))
+        half = rows[: SIZE // 8].half()
+        bound = 8 * milliseconds(lambda: half @ costs.half().T)
+    print(f"look-up, |S| = {SIZE:,}, d = {WIDTH}, batch {BATCH}: {time_of_ours:.1f} ms; float32 product and arg-min "
+          f"{exact:.1f} ms; half-precision product alone (the bound) {bound:.1f} ms; worst objective lost {worst:.1e}")  # fmt: skip
+    good = line("look-up in ms", time_of_ours, at_most=20)
+    good &= line("look-up, largest loss of objective against float32", worst, at_most=1e-3)
+    line("look-up over the bound", time_of_ours / bound)
+    return good
+
+
+def losses() -> None:
+    device = torch.device("cuda")
+    _, values, weights = knapsack_data(1024)
+    problem = knapsack_problem(weights, 120)
+    true = torch.as_tensor(values, dtype=torch.float32, device=device)
+    best = problem(problem.inward(true))
+    for name, oracle in (("exact", problem), ("cached", SolutionCache(problem, best.cpu(), p_solve=0.05))):
+        for loss in (NCE, MAP, SPOPlus):
+            if loss is NCE and name == "exact":
+                continue
+            predicted = (true + 20 * torch.randn_like(true)).requires_grad_()
+            step = loss(oracle)
+            print(f"{loss.__name__}, {name}, batch 1024 on the GPU: "
+                  f"{milliseconds(lambda s=step, p=predicted: s(p, true, best).backward()):.2f} ms")  # fmt: skip
+
+
+if __name__ == "__main__":
+    if not torch.cuda.is_available():
+        print("left out: there is no GPU here")
+        sys.exit(0)
+    print(torch.cuda.get_device_name())
+    ok = look_up()
+    losses()
+    sys.exit(0 if ok else 1)
