@@ -1,0 +1,84 @@
+"""Everything on the device of the costs: the same answers as on the CPU. Skips where there is no GPU."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regretless import MAP, NCE, Dataset, SolutionCache, SPOPlus, evaluate, fit
+from regretless.cache import SolutionStore, half
+from regretless.losses import QPTL, ExpectedRegret, Interior
+from regretless.problems.knapsack import knapsack_problem
+from regretless.problems.models import shared_linear
+from regretless.problems.synthetic import knapsack_data, standardised
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
+
+
+def data(days: int = 60):
+    features, values, weights = knapsack_data(days)
+    problem = knapsack_problem(weights, 120)
+    return problem, Dataset.solve(problem, standardised(features, days), values)
+
+
+def test_knapsack_oracle_agrees_with_the_cpu():
+    problem, train = data()
+    costs = problem.inward(train.costs)
+    there, here = problem(costs.cuda()).cpu(), problem(costs)
+    torch.testing.assert_close((there * costs).sum(1), (here * costs).sum(1))
+
+
+@pytest.mark.parametrize("make", [NCE, MAP, SPOPlus, ExpectedRegret])
+def test_cached_losses_agree_with_the_cpu(make):
+    problem, train = data()
+    predicted, true = train.costs.float() + 10.0, train.costs.float()
+    found = {}
+    for device in ("cpu", "cuda"):
+        loss = make(SolutionCache(problem, train.solutions, p_solve=0.2))
+        p = predicted.to(device).requires_grad_()
+        value = loss(p, true.to(device), train.solutions.float().to(device))
+        value.backward()
+        found[device] = (value.detach().cpu(), p.grad.cpu())
+    torch.testing.assert_close(found["cuda"], found["cpu"], rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("make", [QPTL, Interior])
+def test_relaxations_agree_with_the_cpu(make):
+    problem, train = data(12)
+    found = {}
+    for device in ("cpu", "cuda"):
+        p = (train.costs.float() + 10.0).to(device).requires_grad_()
+        make(problem)(p, train.costs.float().to(device), train.solutions.float().to(device)).backward()
+        found[device] = p.grad.cpu()
+    torch.testing.assert_close(found["cuda"], found["cpu"], rtol=1e-3, atol=1e-4)
+
+
+def test_training_runs_on_the_device_of_the_model():
+    problem, train = data()
+    model = shared_linear(8)(0).cuda()
+    loss = MAP(SolutionCache(problem, train.solutions))
+    history = fit(model, loss, train, epochs=2, progress=False).history
+    assert history.total("lookups") == 2 * len(train)
+    assert loss.oracle.store.rows.is_cuda
+    assert evaluate(model, train, problem).regret >= 0
+
+
+def test_large_look_up_in_half_precision_loses_nothing(monkeypatch):
+    monkeypatch.setattr(half, "SMALLEST", 1000)
+    generator = torch.Generator("cuda").manual_seed(0)
+    store = SolutionStore(300)
+    store.to(torch.device("cuda"))
+    store.add((torch.rand(200_000, 300, generator=generator, device="cuda") < 0.3).float())
+    costs = torch.randn(64, 300, generator=generator, device="cuda")
+    assert store._half.look_up(costs, store.rows) is not None
+    found = store.rows[store.look_up(costs)].double()
+    best = (costs.double() @ store.rows.double().T).min(dim=1).values
+    torch.testing.assert_close((costs.double() * found).sum(1), best, rtol=1e-6, atol=1e-5)
+
+
+def test_eviction_keeps_the_mirror_right():
+    store = SolutionStore(4, capacity=50, evict="oldest")
+    store.to(torch.device("cuda"))
+    for k in range(10):
+        store.add(torch.randint(0, 3, (20, 4), device="cuda").float() + k)
+    torch.testing.assert_close(store._half._rows[: store.size].float(), store.rows)
