@@ -31,6 +31,7 @@ from regretless.losses import (
 from regretless.losses.interior import Interior
 from regretless.losses.qptl import QPTL
 from regretless.problem import Oracle
+from regretless.relaxation.linear import LinearRelaxation
 from regretless.training import fit
 from regretless.types import Solved, Status
 
@@ -124,10 +125,18 @@ TABLE: dict[str, Row] = {
     "map-dc predicted": map_("c_hat-c", "predicted"),
     "map-2c predicted": map_("2c_hat-c", "predicted"),
     "soft": Row(lambda oracle, **o: ExpectedRegret(oracle, scale="fixed", temperature=0.7, **o), soft),
+    "soft relative": Row(ExpectedRegret, differentiable=False),  # the unit of its temperature is held fixed
+    "soft annealed": Row(
+        lambda oracle, **o: ExpectedRegret(
+            oracle, scale="fixed", temperature=0.7, final_temperature=0.7, anneal_steps=3, **o
+        ),
+        soft,
+    ),
     "pointwise": Row(Pointwise),
     "pairwise": Row(lambda oracle, **o: Pairwise(oracle, margin=0.1, **o)),
     "pairwise difference": Row(PairwiseDifference),
     "listwise": Row(Listwise),
+    "spo-relax": Row(lambda oracle, **o: SPOPlus(LinearRelaxation(oracle), **o), needs="problem"),
     "qptl": Row(lambda oracle, **o: QPTL(oracle, tau=0.5, **o), needs="problem", tolerance=1e-5),
     "interior": Row(lambda oracle, **o: Interior(oracle, cutoff=0.3, **o), needs="problem", tolerance=1e-5),
 }
