@@ -9,8 +9,9 @@ from html import escape
 from pathlib import Path
 
 from regretless.experiments import drawings
+from regretless.experiments.gap_drawing import has_policies, regret_against_solves
 from regretless.experiments.grid import Grid
-from regretless.experiments.results import Result
+from regretless.experiments.results import Result, policy_words
 from regretless.optional import need
 from regretless.storage import write_bytes, write_json, write_text
 
@@ -37,6 +38,12 @@ def write_figures(grid: Grid, found: Sequence[Result], folder: Path | str) -> li
     need("matplotlib.figure", pip="regretless[figures]", why="draw figures")
     names = []
     with matplotlib.rc_context(STYLE):
+        if has_policies(grid):
+            for problem in grid.problems:
+                names += _write(regret_against_solves(grid, problem, found), folder)
+            return names
+        # The paper's figures are about its coin.
+        found = [result for result in found if not policy_words(result.spec)]
         for problem in grid.problems:
             for draw in drawings.EACH:
                 names += _write(draw(grid, problem, found), folder)
