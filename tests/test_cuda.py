@@ -35,7 +35,7 @@ def test_cached_losses_agree_with_the_cpu(make):
     found = {}
     for device in ("cpu", "cuda"):
         loss = make(SolutionCache(problem, train.solutions, p_solve=0.2))
-        p = predicted.to(device).requires_grad_()
+        p = predicted.detach().clone().to(device).requires_grad_()
         value = loss(p, true.to(device), train.solutions.float().to(device))
         value.backward()
         found[device] = (value.detach().cpu(), p.grad.cpu())
@@ -70,7 +70,7 @@ def test_large_look_up_in_half_precision_loses_nothing(monkeypatch):
     store.to(torch.device("cuda"))
     store.add((torch.rand(200_000, 300, generator=generator, device="cuda") < 0.3).float())
     costs = torch.randn(64, 300, generator=generator, device="cuda")
-    assert store._half.look_up(costs, store.rows) is not None
+    assert float(store._half.look_up(costs, store.rows)[1].float().mean()) > 0.9
     found = store.rows[store.look_up(costs)].double()
     best = (costs.double() @ store.rows.double().T).min(dim=1).values
     torch.testing.assert_close((costs.double() * found).sum(1), best, rtol=1e-6, atol=1e-5)
@@ -81,4 +81,4 @@ def test_eviction_keeps_the_mirror_right():
     store.to(torch.device("cuda"))
     for k in range(10):
         store.add(torch.randint(0, 3, (20, 4), device="cuda").float() + k)
-    torch.testing.assert_close(store._half._rows[: store.size].float(), store.rows)
+    torch.testing.assert_close(store._half._rows[: store.size, :4].float(), store.rows)

@@ -29,8 +29,9 @@ def test_certified_answers_are_as_good_as_the_exact_ones(size, scale):
     generator = torch.Generator().manual_seed(size)
     rows = (torch.rand(size, 40, generator=generator) < 0.4).float()
     costs = scale * torch.randn(16, 40, generator=generator)
-    found = mirror_of(rows).look_up(costs, rows)
-    assert found is not None
+    found, certified = mirror_of(rows).look_up(costs, rows)
+    assert bool(certified.any())
+    found, costs = found[certified], costs[certified]
     best = (costs.double() @ rows.double().T).min(dim=1).values
     mine = (costs.double() * rows[found].double()).sum(dim=1)
     assert bool((mine <= best + 1e-6 * best.abs()).all())
@@ -45,9 +46,10 @@ def test_rows_that_half_precision_cannot_hold_are_not_mirrored():
 
 def test_near_ties_beyond_the_candidates_are_refused_and_not_guessed():
     # Every block holds an optimum: the first one left out cannot be ruled out.
-    rows = torch.zeros(10 * half.BLOCK, 3)
+    rows = torch.zeros(20 * half.BLOCK, 3)
     rows[:: half.BLOCK] = 1.0
-    assert mirror_of(rows).look_up(torch.tensor([[-1.0, -1.0, -1.0]]), rows) is None
+    _, certified = mirror_of(rows).look_up(torch.tensor([[-1.0, -1.0, -1.0]]), rows)
+    assert certified.tolist() == [False]
 
 
 def test_overwritten_rows_are_seen():
@@ -56,7 +58,7 @@ def test_overwritten_rows_are_seen():
     mirror = mirror_of(rows)
     rows[150] = 9.0
     mirror.put(rows[150:151], torch.tensor([150]), 200)
-    assert mirror.look_up(torch.tensor([[-1.0, -1.0, -1.0]]), rows).tolist() == [150]
+    assert mirror.look_up(torch.tensor([[-1.0, -1.0, -1.0]]), rows)[0].tolist() == [150]
 
 
 def test_global_switch_of_torch_is_left_as_it_was():

@@ -3,7 +3,7 @@
 Solutions of combinatorial problems are small whole numbers, which half precision holds exactly; only the costs are
 rounded, by a known amount. So a product in half precision, at the speed of the tensor cores, gives every score up to a
 known error. The best blocks of rows are then scored again in single precision, and the answer is certified: no block
-that was left out can hold a better row. Where that cannot be shown, the exact scan does the work.
+that was left out can hold a better row. Where that cannot be shown, the exact scan does the work for that cost.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from torch import Tensor
 
 # From here on the product is what a look-up costs; below, launching kernels is.
 SMALLEST = 1 << 16
-BLOCK = 64
-CANDIDATES = 4
+BLOCK = 32
+CANDIDATES = 8
 CHUNK = 1 << 17
+_ALIGNED = 64  # columns: the tensor cores read whole lines, and are three times slower on others
 _LARGEST = 60_000.0  # half precision ends at 65,504
 _UNIT = 2.0**-11  # half a unit in the last place of half precision, relative
 
@@ -29,8 +30,9 @@ class HalfMirror:
     """
 
     def __init__(self, width: int, device: torch.device) -> None:
-        self._rows = torch.zeros(0, width, dtype=torch.float16, device=device)
+        self._rows = torch.zeros(0, -(-width // _ALIGNED) * _ALIGNED, dtype=torch.float16, device=device)
         self._largest = 0.0
+        self._negative = False
         self.exact = True
 
     def put(self, rows: Tensor, places: Tensor, size: int) -> None:
@@ -45,57 +47,64 @@ class HalfMirror:
             self._rows = grown
         half = rows.to(torch.float16)
         self.exact = bool((half.to(rows.dtype) == rows).all())
-        self._rows[places] = half
-        self._largest = max(self._largest, float(rows.abs().max()))
+        self._rows[places, : rows.shape[1]] = half
+        low, high = torch.aminmax(rows)
+        self._largest = max(self._largest, -float(low), float(high))
+        self._negative |= float(low) < 0
 
-    def look_up(self, costs: Tensor, rows: Tensor) -> Tensor | None:
-        """Positions of the best of ``rows`` for ``costs`` ``(batch, width)``, or ``None`` if not certified.
+    def look_up(self, costs: Tensor, rows: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Positions of the best of ``rows`` for ``costs`` ``(batch, width)``, and a mask of those that are certified.
 
         Args:
             costs: single precision, minimising.
             rows: the store's own rows, for the exact scores.
+
+        Returns:
+            ``None`` where the mirror cannot serve: rows that half precision does not hold, or too few to be worth it.
         """
         if not self.exact or len(rows) < SMALLEST or self._largest == 0.0:
             return None
         scale = costs.abs().amax(dim=1, keepdim=True).clamp(min=torch.finfo(costs.dtype).tiny)
-        scale = scale * max(1.0, rows.shape[1] * self._largest / _LARGEST)
-        scaled = costs / scale
+        scaled = costs / (scale * max(1.0, rows.shape[1] * self._largest / _LARGEST))
         coarse = scaled.to(torch.float16)
         blocks = self._block_minima(coarse, len(rows))
         best, which = torch.topk(blocks, min(CANDIDATES + 1, blocks.shape[1]), dim=1, largest=False)
         position, value = self._exact(scaled, rows, which[:, :CANDIDATES])
         if which.shape[1] <= CANDIDATES:
-            return position
+            return position, torch.ones_like(position, dtype=torch.bool)
         # What rounding the costs, the sums and the result can have hidden in the first block that was left out.
-        hidden = (scaled - coarse.to(scaled.dtype)).abs().sum(dim=1) * self._largest
-        sums = rows.shape[1] * 2.0**-23 * scaled.abs().sum(dim=1) * self._largest
+        rounded = scaled - coarse.to(scaled.dtype)
+        hidden = rounded.abs().sum(dim=1)
+        if not self._negative:  # rows cannot take the errors of both signs at once
+            hidden = torch.maximum(rounded.clamp(min=0).sum(dim=1), -rounded.clamp(max=0).sum(dim=1))
+        sums = rows.shape[1] * 2.0**-24 * scaled.abs().sum(dim=1)
         next_best = best[:, CANDIDATES].to(scaled.dtype)
-        certified = value <= next_best - _UNIT * next_best.abs() - hidden - sums
-        return position if bool(certified.all()) else None
+        return position, value <= next_best - _UNIT * next_best.abs() - (hidden + sums) * self._largest
 
     def _block_minima(self, coarse: Tensor, size: int) -> Tensor:
         """Smallest coarse score of every block of rows: ``(batch, blocks)``."""
         minima = []
+        padded = torch.nn.functional.pad(coarse, (0, self._rows.shape[1] - coarse.shape[1])).T.contiguous()
         before = torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         try:
             for a in range(0, size, CHUNK):
                 b = min(a + CHUNK, -(-size // BLOCK) * BLOCK)
-                scores = self._rows[a:b] @ coarse.T
+                scores = self._rows[a:b] @ padded
                 if b > size:
                     scores[size - a :] = torch.inf
                 minima.append(scores.view(-1, BLOCK, len(coarse)).amin(dim=1))
         finally:
             torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = before
-        return torch.cat(minima).T
+        return torch.cat(minima).T.contiguous()
 
     def _exact(self, scaled: Tensor, rows: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
         """Best row of the chosen blocks in the precision of the costs, and its scaled score."""
         inside = torch.arange(BLOCK, device=rows.device)
         places = (which[:, :, None] * BLOCK + inside).flatten(1).clamp(max=len(rows) - 1)
         position, value = [], []
-        # Gathered candidates of one part of the batch: at most a quarter of a gigabyte.
-        part = max(1, (1 << 26) // (places.shape[1] * rows.shape[1]))
+        # Gathered candidates of one part of the batch: at most a gigabyte.
+        part = max(1, (1 << 28) // (places.shape[1] * rows.shape[1]))
         for cost, place in zip(torch.split(scaled, part), torch.split(places, part), strict=True):
             scores = torch.bmm(rows[place], cost[:, :, None]).squeeze(2)
             best, at = scores.min(dim=1)

@@ -136,12 +136,16 @@ class SolutionStore:
         if self.size == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
         costs = costs.detach().to(self._rows.dtype)
-        position = self._half.look_up(costs, self.rows) if self._half and instance is None and not objective else None
-        if position is None:
+        coarse = self._half.look_up(costs, self.rows) if self._half and instance is None and not objective else None
+        if coarse is None:
             serves = None if instance is None else self.serves
             value, position = best_rows(self.rows, costs, serves=serves, instance=instance, objective=objective)
             if instance is not None and bool((lost := torch.isposinf(value)).any()):
                 _refuse(int(instance[lost][0]))
+        else:
+            position, certified = coarse
+            if not bool(certified.all()):
+                position[~certified] = best_rows(self.rows, costs[~certified])[1]
         if self.capacity is not None and self.evict == "unused":
             self._clock += 1
             self._stamps[position] = self._clock
