@@ -10,8 +10,8 @@ import sys
 import time
 
 import torch
-from measure import line
 
+from measure import line
 from regretless import MAP, NCE, SolutionCache, SPOPlus
 from regretless.cache import SolutionStore
 from regretless.problems.knapsack import knapsack_problem
@@ -58,8 +58,10 @@ def look_up() -> bool:
         there = torch.nn.functional.pad(costs, (0, -WIDTH % 64)).half().T.contiguous()
         bound = 8 * milliseconds(lambda: aligned @ there)
         certified = float(store._half.look_up(costs, rows)[1].float().mean())
-    print(f"look-up, |S| = {SIZE:,}, d = {WIDTH}, batch {BATCH}: {time_of_ours:.1f} ms; float32 product and arg-min "
-          f"{exact:.1f} ms; half-precision product alone (the bound) {bound:.1f} ms; worst objective lost {worst:.1e}")  # fmt: skip
+    print(
+        f"look-up, |S| = {SIZE:,}, d = {WIDTH}, batch {BATCH}: {time_of_ours:.1f} ms; float32 product and arg-min "
+        f"{exact:.1f} ms; half-precision product alone (the bound) {bound:.1f} ms; worst loss {worst:.1e}"
+    )
     good = line("look-up in ms", time_of_ours, at_most=20)
     good &= line("look-up, largest loss of objective against float32", worst, at_most=1e-3)
     line("look-up, share of answers that the coarse pass certifies", certified)
