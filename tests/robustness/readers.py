@@ -29,7 +29,7 @@ from regretless.problems import load
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.kept import FILE, KIND, Kept, load_kept
 from regretless.problems.knapsack import knapsack_problem
-from regretless.problems.matched import read_costs, read_features
+from regretless.problems.tabular import read_costs, read_features
 from regretless.problems.unpickle import read_pickle
 from regretless.report import write as write_report
 from regretless.storage import load_state, read_json, save_state

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from regretless import __version__
 from regretless.cli.data import data
@@ -17,8 +19,22 @@ from regretless.cli.reproduce import reproduce
 from regretless.cli.train import train
 from regretless.cli.tune import tune
 
+
+class Commands(TyperGroup):
+    """All commands; one that is interrupted says what was kept, which typer would swallow."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            print(f"\n{stop or 'interrupted'}", file=sys.stderr)
+            raise typer.Exit(130) from stop
+
+
 app = typer.Typer(
     name="regretless",
+    cls=Commands,
     help="Decision-focused learning: train on the regret of the decision, with a solution cache.",
     no_args_is_help=True,
     add_completion=False,
