@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from regretless.experiments.spec import Spec
 from regretless.optional import need
 from regretless.problems import Loaded
 from regretless.progress import track
-from regretless.storage import write_json
+from regretless.storage import read_json, write_json
 from regretless.training import evaluate, fit, methods
 
 # Ranges of the settings worth a search, all searched by their order of magnitude; the rest stay as they are.
@@ -59,7 +60,7 @@ def tune(
     Args:
         spec: problem, method, seed and everything that stays fixed.
         loaded: the problem; only its training and validation data are used.
-        folder: keeps the trials (``trials.log``) and the best settings (``best.json``).
+        folder: keeps the search (``search.json``), its trials (``trials.log``) and the best settings (``best.json``).
         trials: in all, those of earlier sessions included.
         most_epochs: upper end of the range of epochs.
         with_p_solve: also search the probability of a solve, which trades regret for time.
@@ -92,7 +93,7 @@ def tune(
             study.tell(trial, _validation_regret(tried, loaded))
         except TrainingError:
             study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-    return _best(optuna, study, spec, Path(folder))
+    return _best(optuna, study, Path(folder), partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs))
 
 
 def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[float, float]]:
@@ -103,25 +104,22 @@ def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[floa
 
 
 def _study(optuna: Any, folder: Path, identity: dict[str, Any]) -> Any:
+    path = folder / "search.json"
+    # Before Optuna opens its log: it writes to it even to look.
+    if path.exists() and read_json(path) != identity:
+        raise FileError(
+            f"{folder} holds another search (other problem, method or fixed settings): choose another --out"
+        )
+    write_json(path, identity)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
         backend = optuna.storages.journal.JournalFileBackend(str(folder / "trials.log"))
-        study = optuna.create_study(
-            storage=optuna.storages.JournalStorage(backend), study_name="regretless", load_if_exists=True
-        )
+        storage = optuna.storages.JournalStorage(backend)
+        return optuna.create_study(storage=storage, study_name="regretless", load_if_exists=True)
     except OSError as error:
         raise FileError(f"cannot keep a search in {folder}: {error.strerror or error}") from error
     except (ValueError, KeyError) as error:
         raise FileError(f"{folder / 'trials.log'} is damaged or foreign: {error}") from error
-    text = json.dumps(identity, sort_keys=True)
-    known = study.user_attrs.get("search")
-    if known not in (None, text):
-        raise FileError(
-            f"{folder} holds another search (other problem, method or fixed settings): choose another --out"
-        )
-    study.set_user_attr("search", text)
-    return study
 
 
 def _finished(optuna: Any, study: Any) -> int:
@@ -164,15 +162,12 @@ def _validation_regret(spec: Spec, loaded: Loaded) -> float:
     return regret
 
 
-def _best(optuna: Any, study: Any, spec: Spec, folder: Path) -> Tuned:
+def _best(optuna: Any, study: Any, folder: Path, suggested: Callable[[Any], Spec]) -> Tuned:
     complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
     if not complete:
         raise FileError(f"every trial in {folder} diverged: scale the features or the costs")
     best = study.best_trial
-    frozen = optuna.trial.FixedTrial(best.params)
-    ranges = {name: RANGES[name] for name in best.params if name in RANGES}
-    most = json.loads(study.user_attrs["search"])["epochs"]
-    chosen = _suggested(frozen, spec, ranges, most)
+    chosen = suggested(optuna.trial.FixedTrial(best.params))
     found = _finished(optuna, study)
     tuned = Tuned(chosen, float(best.value), found, found - len(complete))
     summary = {"spec": chosen.as_dict(), "validation_regret": tuned.regret, "trials": found, "failed": tuned.failed}

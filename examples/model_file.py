@@ -1,0 +1,68 @@
+"""A model file and CSV files from the command line: train, evaluate on new data, decide.
+
+    python examples/model_file.py
+
+Only the words behind ``regretless`` matter: they are what you would type.
+"""
+
+from __future__ import annotations
+
+import shlex
+from contextlib import chdir
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from regretless.cli import main as regretless
+
+MODEL = """\\ Which stalls to run today: predicted takings, known rent of the van, a crew of six.
+maximize
+ profit: 10 stall_coffee + 10 stall_soup + 10 stall_fruit + 10 stall_bread - 12 van
+subject to
+ crew: 2 stall_coffee + 3 stall_soup + 1 stall_fruit + 2 stall_bread <= 6
+ load: stall_coffee + 2 stall_soup + 2 stall_fruit + 2 stall_bread - 4 van <= 2
+binary
+ stall_coffee stall_soup stall_fruit stall_bread van
+end
+"""
+STALLS = ["stall_coffee", "stall_soup", "stall_fruit", "stall_bread"]
+COMMANDS = """
+regretless train market.lp --cost-variables 'stall_*' --features days.csv --costs takings.csv --method map-dc
+  --p-solve 0.05 --seed 0 --validation 0.2 --test 0.2 --out run
+regretless evaluate run --features days.csv --costs takings.csv
+regretless decide run --features tomorrow.csv --out decisions.csv
+"""
+
+
+def write(folder: Path) -> None:
+    """A model, and a hundred days of weather with what each stall then took."""
+    generator = np.random.default_rng(0)
+    weather = generator.normal(size=(101, 3))
+    takings = np.exp(2.2 + 0.2 * weather @ generator.normal(size=(3, 4))) + generator.normal(size=(101, 4))
+    (folder / "market.lp").write_text(MODEL)
+    for name, header, values in (
+        ("days", ["sun", "wind", "weekend"], weather[:100]),
+        ("takings", STALLS, takings[:100]),
+        ("tomorrow", ["weekend", "sun", "wind"], weather[100:, [2, 0, 1]]),  # columns are matched by name
+    ):
+        np.savetxt(folder / f"{name}.csv", values, delimiter=",", header=",".join(header), comments="")
+
+
+def main() -> str:
+    with TemporaryDirectory() as folder, chdir(folder):
+        write(Path())
+        for command in COMMANDS.replace("\n  ", " ").strip().splitlines():
+            print(f"$ {command}")
+            try:
+                regretless(shlex.split(command)[1:])
+            except SystemExit as end:  # a command ends with its exit code
+                if end.code:
+                    raise
+        decisions = Path("decisions.csv").read_text()
+    print(decisions)
+    return decisions
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Every example runs, is short, and shows what it says."""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import io
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "examples"
+
+
+def example(name: str, *needed: str) -> ModuleType:
+    for package in needed:
+        pytest.importorskip(package, reason=f"the example needs {package}")
+    spec = importlib.util.spec_from_file_location(f"example_{name}", FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_example_is_short_and_says_how_to_run_it() -> None:
+    found = sorted(FOLDER.glob("*.py"))
+    assert len(found) >= 6
+    for path in found:
+        text = path.read_text(encoding="utf-8")
+        assert len(text.splitlines()) < 80, path.name
+        assert f"python examples/{path.name}" in text
+
+
+def test_every_example_is_run_here() -> None:
+    here = Path(__file__).read_text(encoding="utf-8")
+    assert all(f'example("{path.stem}"' in here for path in FOLDER.glob("*.py"))
+
+
+def test_a_model_of_cpmpy_is_trained_on(capsys: pytest.CaptureFixture[str]) -> None:
+    before, after = example("own_milp_cpmpy", "cpmpy").main()
+    assert 0 <= after < before / 2
+    assert "works[" in capsys.readouterr().out
+
+
+def test_a_pytorch_loop_uses_the_cache(capsys: pytest.CaptureFixture[str]) -> None:
+    before, after = example("pytorch_loop").main()
+    assert 0 <= after < before / 2
+    said = capsys.readouterr().out.split()
+    assert int(said[2]) < int(said[0]) / 10  # solved, of all predictions
+
+
+def test_a_lightning_module_trains() -> None:
+    if not any(importlib.util.find_spec(name) for name in ("lightning", "pytorch_lightning")):
+        pytest.skip("neither lightning nor pytorch-lightning is installed")
+    before, after = example("lightning_module").main()
+    assert 0 <= after < before / 2
+
+
+def test_a_plain_function_is_a_solver() -> None:
+    relative = example("shortest_path_networkx", "networkx").main()
+    assert 0 <= relative["1.0"] < 0.2
+    assert 0 <= relative["0.05"] < 0.2
+
+
+def test_a_model_file_goes_from_training_to_decisions() -> None:
+    module = example("model_file")
+    rows = list(csv.DictReader(io.StringIO(module.main())))
+    assert len(rows) == 1
+    assert rows[0]["status"] == "optimal"
+    assert {f"decision:{name}" for name in [*module.STALLS, "van"]} <= set(rows[0])
+
+
+def test_known_costs_count_in_the_decision() -> None:
+    module = example("partial_costs")
+    assert 0 <= module.main() < 0.3
+    problem = module.rl.Problem(module.producer(), sense="max")
+    # At prices that pay the upkeep and not a start, nothing runs.
+    assert problem.solve([[1.0] * module.HOURS]).objective.item() == 0.0

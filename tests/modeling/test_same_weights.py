@@ -1,0 +1,43 @@
+"""Training through every reader gives the same weights: what is read is the same model, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from regretless.data import Dataset
+from regretless.modeling import read
+from regretless.problem import Problem
+from regretless.training import fit
+from regretless.training.methods import make_loss
+from regretless.training.models import make_model
+
+from .test_read import MODELS, READERS
+
+
+def weights(model, constant: float) -> torch.Tensor:
+    milp, sense, cost_names = read(model, ["x_2", "x_0"], constant=constant)
+    assert cost_names == ("x_2", "x_0")
+    problem = Problem(milp, sense=sense)
+    generator = np.random.default_rng(0)
+    features = generator.normal(size=(16, 3))
+    costs = 2 + features @ generator.normal(size=(3, 2))
+    data = Dataset.solve(problem, features, costs, progress=False)
+    net = make_model(data.features, 2, seed=0)
+    fit(net, make_loss("map-dc", problem, data, p_solve=0.5), data, epochs=3, batch_size=4, progress=False)
+    return torch.nn.utils.parameters_to_vector(net.parameters()).detach()
+
+
+@pytest.mark.parametrize("name", ["knapsack", "equalities", "maximisation with a constant"])
+@pytest.mark.parametrize("library", [library for library in READERS if library != "mps"])
+def test_training_through_every_reader_gives_the_same_weights(library, name, tmp_path):
+    model = MODELS[name]
+    constant = model.constant if library == "linopy" else 0.0
+    trained = weights(READERS[library](model, tmp_path), constant)
+    assert torch.equal(trained, weights(READERS["mps"](model, tmp_path), 0.0))
+
+
+def test_training_moves_the_weights_and_models_differ(tmp_path):
+    trained = [weights(READERS["mps"](MODELS[name], tmp_path), 0.0) for name in ("knapsack", "equalities")]
+    assert not torch.equal(*trained)
