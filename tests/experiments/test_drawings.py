@@ -55,3 +55,12 @@ def test_regret_against_p_solve_has_a_point_for_every_share(tmp_path: Path) -> N
 def test_nothing_is_drawn_where_nothing_was_run(draw: drawings.Draw, tmp_path: Path) -> None:
     finished(tmp_path, GRID.spec("synthetic-knapsack-120", "two-stage"))
     assert draw(GRID, PROBLEM, read_results(tmp_path)) is None
+
+
+def test_runs_with_other_options_of_the_problem_stay_out(tmp_path: Path) -> None:
+    for method in ("two-stage", "spo"):
+        finished(tmp_path, GRID.spec(PROBLEM, method), regret=10.0)
+        finished(tmp_path, GRID.spec(PROBLEM, method, options={"days": 50}), regret=90.0)
+    drawn = drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path))
+    assert drawn is not None
+    assert [line.get_ydata()[0] for line in drawn.figure.axes[0].lines] == [10.0, 10.0]

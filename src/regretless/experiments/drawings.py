@@ -87,7 +87,8 @@ def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Dr
     cells: dict[str, list[Result]] = {}
     for run in found:
         p = run.spec.p_solve
-        if run.status != "done" or run.engine != "oracle" or run.spec.problem != problem or p not in (None, 0.05, 1.0):
+        ours = run.status == "done" and run.engine == "oracle" and run.options == grid.options
+        if not ours or run.spec.problem != problem or p not in (None, CACHED, EXACT):
             continue
         tail = f" {p:.0%}" if method_table.method(run.spec.method).cached else ""
         cells.setdefault(run.spec.method + tail, []).append(run)
