@@ -42,8 +42,8 @@ def direct(
 
     .. math:: \min_w \frac{1}{n} \sum_i f(v^*(m(w, x_i)), c_i)
 
-    It needs no gradient and no surrogate, so it shows how low the regret of a model class can be; from trained weights it
-    polishes them. It costs one exact solve an instance and candidate, so it wants a fast oracle and few parameters.
+    It needs no gradient and no surrogate, so it shows how low the regret of a model class can be; from trained weights
+    it polishes them. It costs one exact solve an instance and candidate, so it wants a fast oracle and few parameters.
 
     Args:
         model: with at most 1000 parameters; changed in place.
@@ -52,23 +52,25 @@ def direct(
         generations: of the search.
         population: candidates a generation; ``None`` for the search's own rule.
         sigma: first step size, relative to the size of the first weights (at least 1 where they are zero).
-        validation: its exact regret picks the weights that are kept; without it, the last mean is.
+        validation: its exact regret picks the weights that are kept, the first ones among them; without it, the last
+            mean is kept, or the first weights where their training regret is lower.
         patience: generations without a better validation regret before the search ends.
         seed: of the search.
         progress: show a bar; by default on a terminal.
 
     Raises:
-        InputError: the model has too many parameters.
+        InputError: the model has no or too many parameters, or a setting makes no sense.
         MissingDependencyError: the package ``cma`` is not installed.
     """
     cma = need("cma", pip="cma", why="minimise regret directly")
-    first = parameters_to_vector(model.parameters()).detach().to(torch.float64)
-    if not 0 < len(first) <= MOST_PARAMETERS:
-        raise InputError(f"direct search takes models of 1 to {MOST_PARAMETERS} parameters, got {len(first)}")
-    if generations < 1 or not sigma > 0 or patience < 1:
-        raise InputError(
-            f"need generations >= 1, sigma > 0, patience >= 1, got {generations}, {sigma} and {patience}"
-        )
+    count = sum(parameter.numel() for parameter in model.parameters())
+    if not 0 < count <= MOST_PARAMETERS:
+        raise InputError(f"direct search takes models of 1 to {MOST_PARAMETERS} parameters, got {count}")
+    if generations < 1 or not 0 < sigma < math.inf or patience < 1:
+        raise InputError(f"need generations >= 1, sigma > 0, patience >= 1, got {generations}, {sigma} and {patience}")
+    if population is not None and population < 2:
+        raise InputError(f"population must be at least 2 or None, got {population}")
+    first = parameters_to_vector(model.parameters()).detach().to(torch.float64).cpu()
     size = float(first.square().mean().sqrt()) or 1.0
     options: dict[str, Any] = {"seed": seed + 1, "verbose": -9, "maxiter": generations}  # cma takes 0 as "by the clock"
     if population is not None:
@@ -88,18 +90,22 @@ def _search(
     progress: bool | None,
 ) -> Fitted:
     history = History()
-    best, since, kept = math.inf, 0, np.asarray(search.mean)
+    first = kept = np.array(search.mean)
+    # The first weights take part: polishing never ends worse on the data that picks.
+    best, since = math.inf, 0
+    if validation is not None and not math.isnan(regret := evaluate(model, validation, problem).regret):
+        best = regret
     reason = f"all {generations} generations done"
     with Interruption() as interruption:
         for generation in track(range(generations), total=generations, label="direct search", show=progress):
             row = _generation(search, model, problem, train, generation)
             if validation is None:
-                kept = np.asarray(search.mean)
+                kept = np.array(search.mean)
             else:
-                _put(model, np.asarray(search.mean))
+                _put(model, np.array(search.mean))
                 row["validation_regret"] = row["regret"] = evaluate(model, validation, problem).regret
                 if row["regret"] < best:
-                    best, since, kept = row["regret"], 0, np.asarray(search.mean)
+                    best, since, kept = row["regret"], 0, np.array(search.mean)
                 else:
                     since += 1
             history.append(row)
@@ -112,6 +118,9 @@ def _search(
             if search.stop():
                 reason = f"the search has converged: {', '.join(search.stop())}"
                 break
+    if validation is None:
+        before, after = _mean_costs(model, problem, train, [first, kept])
+        kept = first if before < after else kept
     _put(model, kept)
     return Fitted(model, history, reason)
 

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+import torch
+from torch import nn
+
+from regretless.data import Dataset
+from regretless.errors import InputError, MissingDependencyError, SolveError
+from regretless.family import Family
+from regretless.losses import SPOPlus
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.training import evaluate, fit
+from regretless.training.direct import direct
+from regretless.types import Solved, Status
+
+from . import runs
+
+pytest.importorskip("cma", reason="direct search needs the package cma")
+
+
+def regret(model: nn.Module, data: Dataset) -> float:
+    return evaluate(model, data, runs.problem()).regret
+
+
+def test_it_lowers_the_training_regret_from_a_random_start():
+    train, model = runs.data(40), runs.model()
+    before = regret(model, train)
+    fitted = direct(model, runs.problem(), train, generations=25)
+    assert fitted.model is model
+    assert regret(model, train) < 0.7 * before
+    assert fitted.reason.startswith(("all 25 generations", "the search has converged"))
+
+
+def test_it_ends_at_or_below_a_decision_loss_that_it_polishes():
+    train, model = runs.data(40), runs.model()
+    fit(model, SPOPlus(runs.problem()), train, epochs=10, progress=False)
+    before = regret(model, train)
+    direct(model, runs.problem(), train, generations=15, sigma=0.1)
+    assert regret(model, train) < before
+
+
+@pytest.mark.parametrize("sigma", [0.3, 50.0])
+@pytest.mark.parametrize("validated", [False, True])
+def test_polishing_never_ends_worse_on_the_data_that_picks(validated, sigma):
+    train, model = runs.data(20), runs.model()
+    validation = runs.data(20, seed=1)
+    fit(model, SPOPlus(runs.problem()), validation if validated else train, epochs=20, progress=False)
+    picks = validation if validated else train
+    before = regret(model, picks)
+    # One wild generation from weights that were trained on what picks: hardly anything it finds is better.
+    for seed in range(3):
+        direct(
+            model, runs.problem(), train, generations=1, sigma=sigma, seed=seed,
+            validation=validation if validated else None,
+        )  # fmt: skip
+        assert regret(model, picks) <= before
+
+
+def test_validation_picks_the_best_of_all_means():
+    train, validation, model = runs.data(20), runs.data(20, seed=1), runs.model()
+    before = regret(model, validation)
+    fitted = direct(model, runs.problem(), train, generations=12, validation=validation)
+    seen = fitted.history.column("validation_regret")
+    assert len(seen) == 12
+    assert regret(model, validation) == pytest.approx(min([before, *seen]))
+
+
+def test_the_search_ends_when_validation_gets_no_better():
+    train, validation, model = runs.data(8), runs.data(8, seed=1), runs.model()
+    fitted = direct(model, runs.problem(), train, generations=60, validation=validation, patience=2)
+    seen = fitted.history.column("validation_regret")
+    assert len(seen) < 60
+    assert fitted.reason.startswith("no better validation regret than")
+    assert min(seen[-2:]) >= min(seen[:-2], default=float("inf"))
+
+
+def test_the_seed_decides_and_nothing_else():
+    train = runs.data(10)
+    found = []
+    for seed in (0, 0, 1):
+        torch.rand(3)  # the global generator plays no part
+        model = runs.model()
+        direct(model, runs.problem(), train, generations=4, seed=seed)
+        found.append(runs.weights(model))
+    assert torch.equal(found[0], found[1])
+    assert not torch.equal(found[0], found[2])
+
+
+def test_the_global_generators_are_left_alone():
+    before = torch.random.get_rng_state()
+    direct(runs.model(), runs.problem(), runs.data(6), generations=2)
+    assert torch.equal(before, torch.random.get_rng_state())
+
+
+def test_the_history_counts_the_solves_of_every_generation():
+    train, problem = runs.data(7), runs.problem()
+    fitted = direct(runs.model(), problem, train, generations=3, population=6)
+    assert fitted.history.column("solves") == [6 * 7] * 3
+    assert fitted.history.column("epoch") == [1, 2, 3]
+    assert all(value >= 0 for value in fitted.history.column("loss"))
+
+
+def test_a_model_whose_weights_are_zero_can_start():
+    train, model = runs.data(20), runs.model()
+    for parameter in model.parameters():
+        nn.init.zeros_(parameter)
+    before = regret(model, train)
+    direct(model, runs.problem(), train, generations=10)
+    assert regret(model, train) < before
+
+
+def test_families_are_searched_with_their_own_constraints():
+    family = Family([MILP([[3.0, 4.0, 5.0]], row_upper=limit) for limit in (4.0, 7.0, 9.0)])
+    problem = Problem(family, sense="max")
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(12, 3, 2, generator=generator)
+    costs = (features[..., 0].exp() + 0.1).double()
+    train = Dataset.solve(problem, features, costs, instance=torch.arange(12) % 3)
+    model = nn.Sequential(nn.Linear(2, 1, bias=False), nn.Flatten())
+    with torch.no_grad():
+        model[0].weight.copy_(torch.tensor([[-1.0, 0.5]]))
+    before = evaluate(model, train, problem).regret
+    direct(model, problem, train, generations=10)
+    after = evaluate(model, train, problem).regret
+    assert 0 <= after < before
+
+
+class OneWeight(nn.Module):
+    """Values by one feature, with the wrong sign at first."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(-1.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.weight * x[..., 0]
+
+
+def test_a_model_of_one_parameter_finds_its_sign():
+    model = OneWeight()
+    direct(model, runs.problem(), runs.data(10), generations=10, sigma=1.0)
+    assert model.weight.item() > 0
+
+
+def test_the_smallest_population_is_two():
+    fitted = direct(runs.model(), runs.problem(), runs.data(5), generations=3, population=2)
+    assert fitted.history.column("solves") == [10, 10, 10]
+
+
+def test_candidates_that_are_no_numbers_are_bad_candidates():
+    class Overshoots(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = runs.model()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            out = self.inner(x)
+            return out / (out.sum() > 0)  # infinite for half of all weights
+
+    fitted = direct(Overshoots(), runs.problem(), runs.data(6), generations=3)
+    assert all(torch.isfinite(runs.weights(fitted.model)))
+
+
+class SometimesFails:
+    """Solves by the problem's own oracle, but not where the first cost is positive."""
+
+    def __init__(self, backend) -> None:
+        self.backend = backend
+
+    def solve(self, costs, instance=None, *, decision=False):
+        solved = self.backend.solve(costs)
+        bad = costs[:, 0] > 0
+        status = [Status.ERROR if b else Status.OPTIMAL for b in bad.tolist()]
+        return Solved(torch.where(bad[:, None], torch.nan, solved.solution), status, message={})
+
+
+def test_failed_solves_are_raised_or_left_out_as_the_problem_says():
+    train = runs.data(6)
+    for on_failure in ("raise", "skip"):
+        problem = runs.problem()
+        problem.backend, problem.on_failure = SometimesFails(problem.backend), on_failure
+        if on_failure == "raise":
+            with pytest.raises(SolveError, match="instance"):
+                direct(runs.model(), problem, train, generations=3)
+        else:
+            fitted = direct(runs.model(), problem, train, generations=3)
+            assert fitted.history.total("failed") > 0
+            assert all(torch.isfinite(runs.weights(fitted.model)))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"generations": 0}, {"sigma": 0.0}, {"sigma": float("nan")}, {"patience": 0}, {"population": 1}]
+)
+def test_settings_that_make_no_sense_are_named(settings):
+    with pytest.raises(InputError, match=next(iter(settings))):
+        direct(runs.model(), runs.problem(), runs.data(3), **settings)
+
+
+def test_too_many_parameters_are_named():
+    big = nn.Sequential(nn.Linear(runs.FEATURES, 300), nn.Linear(300, 1), nn.Flatten())
+    with pytest.raises(InputError, match="models of 1 to 1000 parameters, got 1801"):
+        direct(big, runs.problem(), runs.data(3))
+    with pytest.raises(InputError, match="got 0"):
+        direct(nn.Identity(), runs.problem(), runs.data(3))
+
+
+def test_a_missing_package_is_named_with_its_pip_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cma", None)
+    with pytest.raises(MissingDependencyError, match="pip install 'cma'"):
+        direct(runs.model(), runs.problem(), runs.data(3))

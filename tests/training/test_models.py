@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from regretless.errors import InputError
+from regretless.training.models import Standardised, make_model
+
+
+def features(*shape: int) -> torch.Tensor:
+    return 50 + 7 * torch.randn(*shape, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.mark.parametrize("shape", [(200, 3), (40, 5, 3)])
+def test_training_features_come_out_with_mean_zero_and_deviation_one(shape):
+    x = features(*shape)
+    scaled = Standardised(x, nn.Identity())(x).reshape(-1, 3)
+    assert torch.allclose(scaled.mean(dim=0), torch.zeros(3), atol=1e-4)
+    assert torch.allclose(scaled.std(dim=0, correction=0), torch.ones(3), atol=1e-4)
+
+
+def test_new_features_are_scaled_by_the_training_data():
+    x = features(100, 2)
+    model = Standardised(x, nn.Identity())
+    wanted = (torch.zeros(1, 2) - x.mean(dim=0)) / x.std(dim=0, correction=0)
+    assert torch.allclose(model(torch.zeros(1, 2)), wanted, rtol=1e-4)
+
+
+def test_a_constant_feature_becomes_zero_and_not_infinite():
+    x = features(20, 3)
+    x[:, 1] = 4.0
+    scaled = Standardised(x, nn.Identity())(x)
+    assert (scaled[:, 1] == 0).all()
+    assert torch.isfinite(scaled).all()
+
+
+def test_the_scaling_is_kept_with_the_weights_and_is_not_trained():
+    x = features(20, 3)
+    model, other = make_model(x, 4), make_model(features(30, 3) + 10, 4, seed=1)
+    other.load_state_dict(model.state_dict())
+    assert torch.equal(model(x), other(x))
+    assert {name for name, _ in model.named_parameters()} == {"inner.0.weight", "inner.0.bias"}
+
+
+@pytest.mark.parametrize("kind", ["linear", "mlp"])
+def test_features_of_an_instance_give_all_its_costs(kind):
+    x = features(6, 3)
+    assert make_model(x, 10, kind=kind)(x).shape == (6, 10)
+
+
+@pytest.mark.parametrize("kind", ["linear", "mlp"])
+def test_features_of_variables_share_one_small_model(kind):
+    x = features(6, 10, 3)
+    model = make_model(x, 10, kind=kind, hidden=5)
+    assert model(x).shape == (6, 10)
+    # The same variable in another place gets the same cost.
+    order = torch.randperm(10, generator=torch.Generator().manual_seed(1))
+    assert torch.allclose(model(x[:, order]), model(x)[:, order])
+    assert sum(p.numel() for p in model.parameters()) == (4 if kind == "linear" else 3 * 5 + 5 + 5 + 1)
+
+
+def test_the_seed_decides_the_weights_and_the_global_generator_is_left_alone():
+    x = features(6, 3)
+    before = torch.random.get_rng_state()
+    one, same, other = (make_model(x, 4, kind="mlp", seed=seed)(x) for seed in (0, 0, 1))
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+
+
+def test_a_perceptron_is_not_linear():
+    x = features(50, 3)
+    model = make_model(x, 2, kind="mlp")
+    middle = (x[:25] + x[25:]) / 2
+    assert not torch.allclose(model(middle), (model(x[:25]) + model(x[25:])) / 2, atol=1e-3)
+
+
+def test_what_cannot_be_built_is_named():
+    with pytest.raises(InputError, match="model must be 'linear' or 'mlp', got 'tree'"):
+        make_model(features(6, 3), 4, kind="tree")
+    with pytest.raises(InputError, match="hidden must be at least 1, got 0"):
+        make_model(features(6, 3), 4, kind="mlp", hidden=0)
+    with pytest.raises(InputError, match=r"\(n, 4, k\) for variables, got \(6, 5, 3\)"):
+        make_model(features(6, 5, 3), 4)
+    with pytest.raises(InputError, match=r"got \(6,\)"):
+        make_model(features(6), 4)
