@@ -242,3 +242,19 @@ def test_an_engine_cannot_end_the_process(
     solved = EnginePool(OPEN, engine="scripted", workers=workers).solve(torch.ones(2, 2))
     assert solved.statuses == [Status.ERROR] * 2
     assert solved.message[0] == "SystemExit: no licence"
+
+
+@pytest.mark.parametrize("power", [-300, -40, 40, 300])
+@pytest.mark.parametrize("relaxed", [False, True])
+def test_the_size_of_costs_changes_no_optimum(power: int, relaxed: bool) -> None:
+    model = KNAPSACK.relax() if relaxed else KNAPSACK
+    costs = -torch.as_tensor(np.random.default_rng(1).random((12, 4)))
+    expected = EnginePool(model).solve(costs)
+    solved = EnginePool(model).solve(costs * 2.0**power)
+    assert solved.status is None
+    assert torch.equal(solved.solution, expected.solution)
+
+
+def test_ordinary_costs_reach_the_engine_bit_for_bit(scripted: list[Scripted]) -> None:
+    costs = torch.tensor([[0.1, 7.0], [0.01, 0.003], [0.0, 0.0]], dtype=torch.float64)
+    assert torch.equal(EnginePool(OPEN, engine="scripted").solve(costs).solution, costs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections import OrderedDict
@@ -22,6 +23,8 @@ from regretless.types import Solved, Status
 
 MODELS_PER_THREAD = 64
 GRACE = 1.0
+# Objectives whose largest coefficient lies outside of this are scaled by a power of two.
+SMALL, LARGE = 1e-2, 1e6
 
 
 class EnginePool:
@@ -113,7 +116,7 @@ class EnginePool:
         try:
             if clock is not None:
                 clock()
-            outcome = engine.solve(objective)
+            outcome = engine.solve(_sensible(objective))
             if outcome.x is None or outcome.checked:
                 return outcome
             x = np.asarray(outcome.x, dtype=np.float64)
@@ -140,6 +143,17 @@ class EnginePool:
                 engines.popitem(last=False)
         engines.move_to_end(index)
         return engines[index]
+
+
+def _sensible(objective: Floats) -> Floats:
+    """Bring an objective of extreme size to one that engines can work with; no digit of it and no optimum changes.
+
+    Engines have absolute tolerances: to HiGHS costs of 1e-12 are all zero, and any solution is an optimum.
+    """
+    largest = float(np.abs(objective).max(initial=0.0))
+    if largest == 0.0 or SMALL <= largest <= LARGE:
+        return objective
+    return np.ldexp(objective, 10 - math.frexp(largest)[1])
 
 
 def _ids(costs: Floats, instance: Tensor | None) -> list[int]:

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regretless.cache import SolutionCache
+from regretless.data import Dataset
+from regretless.errors import RegretlessWarning, SolveError
+from regretless.training import evaluate, methods
+
+from . import small
+from .faults import Injector, install
+
+SHARE = 0.2
+LIMIT = 0.3  # seconds; the pool gives up after 0.7, and a fault hangs for one
+
+
+@pytest.mark.parametrize("on_failure", ["cache", "skip"])
+@pytest.mark.parametrize("name", methods.names())
+def test_every_method_trains_to_the_end_with_a_faulty_engine(
+    name: str, on_failure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = small.data()
+    injector = Injector(SHARE, seed=len(name), hangs=1 if on_failure == "cache" else 0)
+    install(monkeypatch, injector)
+    problem = small.problem(engine="faulty", time_limit=LIMIT, on_failure=on_failure)
+    fitted, loss = small.train(name, problem, given, epochs=3)
+    assert torch.isfinite(small.weights(fitted)).all()
+    history = fitted.history
+    if injector.done:
+        # every fault is one failed solve, and none is lost or counted twice
+        counted = problem.statistics
+        assert counted.solves == sum(injector.done.values())
+        assert counted.failed == counted.not_optimal == injector.failed
+    if injector.done and loss is not None:
+        assert history.total("solves") == sum(injector.done.values())
+        assert history.total("failed") == history.total("not_optimal") == injector.failed
+    oracle = None if loss is None else loss.oracle
+    if isinstance(oracle, SolutionCache):
+        assert injector.failed > 0
+        assert problem.model.check(oracle.solutions.double().numpy()).all(), "every cached solution is feasible"
+        assert oracle.statistics.failed == injector.failed
+    result = evaluate(fitted.model, given, problem)
+    assert result.instances + result.failed == len(given)
+    assert result.exact == (result.failed == 0)
+    assert result.regret >= -1e-9, "a decision that is better than the optimum is a wrong one"
+
+
+def test_no_wrong_label_comes_out_of_a_faulty_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = small.data(40)
+    injector = Injector(SHARE, seed=1)
+    install(monkeypatch, injector)
+    problem = small.problem(engine="faulty", time_limit=LIMIT, on_failure="skip", workers=2)
+    with pytest.warns(RegretlessWarning, match=f"{'[0-9]+'} of 40 instances have no solution and are left out"):
+        labelled = Dataset.solve(problem, exact.features, exact.costs)
+    assert len(labelled) == 40 - injector.failed
+    assert labelled.not_optimal == 0, "those that are left are proven optimal"
+    known = {tuple(row.tolist()): best for row, best in zip(exact.costs, exact.solutions, strict=True)}
+    for cost, best in zip(labelled.costs, labelled.solutions, strict=True):
+        assert torch.equal(best, known[tuple(cost.tolist())])
+
+
+@pytest.mark.parametrize("name", ["spo", "map-dc", "direct"])
+def test_with_raise_the_error_names_instance_and_cause(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = small.data()
+    install(monkeypatch, Injector(1.0, seed=2))
+    problem = small.problem(engine="faulty", time_limit=LIMIT)
+    causes = "injected|infeasible for the model|must have shape|time limit"
+    where = "" if name == "direct" else r"training instance \d+ in epoch 1, step 1, learning rate 0\.05: "
+    with pytest.raises(SolveError, match=rf"{where}no solution for instance \d+ of the batch: .*({causes})"):
+        small.train(name, problem, given)
+
+
+def test_labels_that_cannot_be_solved_are_named_under_raise(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = small.data()
+    install(monkeypatch, Injector(0.3, seed=3))
+    with pytest.raises(SolveError, match=r"no solution for instance \d+ of the batch"):
+        Dataset.solve(small.problem(engine="faulty", time_limit=LIMIT), given.features, given.costs)
