@@ -5,11 +5,12 @@ from __future__ import annotations
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.losses.base import Loss, Reduction, dot
+from regretless.losses.base import Reduction, dot
+from regretless.losses.piecewise_linear import PiecewiseLinear
 from regretless.problem import Oracle
 
 
-class Blackbox(Loss):
+class Blackbox(PiecewiseLinear):
     r"""Regret, with the gradient of a piecewise linear interpolation of the solver (Vlastelica et al. 2020).
 
     The value is the regret :math:`c^\top (v(\hat c) - v^*(c))`, the gradient
@@ -30,10 +31,10 @@ class Blackbox(Loss):
             raise InputError(f"lambda_ must be positive, got {lambda_}")
         self.lambda_ = float(lambda_)
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Regrets ``(batch,)`` that carry the interpolated gradient."""
+    def piece(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Regrets ``(batch,)`` and interpolated gradients."""
         perturbed = predicted + self.lambda_ * true
         here, there = self.ask([predicted, perturbed], predicted, solution, instance)
-        slope = (there - here) / self.lambda_
-        # The second term is zero in value and carries the gradient.
-        return dot(true, here - solution) + dot(predicted - predicted.detach(), slope)
+        return dot(true, here - solution), (there - here) / self.lambda_

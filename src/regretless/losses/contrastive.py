@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Literal
 
 import torch
 from torch import Tensor
 
-from regretless.cache import SolutionCache
+from regretless.cache import SolutionCache, SolutionStore
 from regretless.cache.scan import Objective
 from regretless.errors import InputError
 from regretless.losses.base import Loss, Reduction, dot
+from regretless.losses.piecewise_linear import PiecewiseLinear
 from regretless.problem import Oracle
 
 Cost = Literal["c_hat", "c_hat-c", "2c_hat-c"]
 _COSTS = ("c_hat", "c_hat-c", "2c_hat-c")
+_FACTOR = {"c_hat": 1, "c_hat-c": 1, "2c_hat-c": 2}  # of the prediction in the cost
 
 
 def transformed(cost: Cost, predicted: Tensor, true: Tensor) -> Tensor:
@@ -24,7 +27,31 @@ def transformed(cost: Cost, predicted: Tensor, true: Tensor) -> Tensor:
     return predicted - true if cost == "c_hat-c" else torch.sub(2 * predicted, true)
 
 
-class NCE(Loss):
+class _Contrastive(PiecewiseLinear):
+    """What both share: linear by default, through autograd where the user brings an objective that is not."""
+
+    objective: Objective | None
+
+    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+        """Compute the loss; see ``Loss.forward``."""
+        if self.objective is None:
+            return super().forward(predicted, true, solution, instance)
+        return Loss.forward(self, predicted, true, solution, instance)
+
+    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Margins ``(batch,)``, each with its gradient."""
+        if self.objective is None:
+            return super().each(predicted, true, solution, instance)
+        return self.non_linear(self.objective, predicted, true, solution, instance)
+
+    @abstractmethod
+    def non_linear(
+        self, objective: Objective, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> Tensor:
+        """Margins ``(batch,)`` of an objective that is not linear."""
+
+
+class NCE(_Contrastive):
     r"""Noise-contrastive loss: the true optimum against the mean of S (Mulamba et al. 2021, Eq. 6 and 9).
 
     .. math:: \frac{1}{|S|} \sum_{s \in S} f(v^*, \tilde c) - f(s, \tilde c)
@@ -57,29 +84,45 @@ class NCE(Loss):
         self.cache, self.cost, self.over = cache, _known(cost), over
         self.objective = _minimising(objective, cache)
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Margins ``(batch,)`` of the true optimum over the mean of S at ``c~``."""
+    def piece(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Margins ``(batch,)`` of the true optimum over the mean of S at ``c~``, and their gradients."""
         c = transformed(self.cost, predicted, true)
+        store = self._grown(c, predicted, instance)
+        lead = solution - store.mean(instance).to(c.dtype)  # refuses an instance that no member of S serves
+        margins, slope = dot(c, lead), lead if _FACTOR[self.cost] == 1 else 2 * lead
+        if self.over == "mean":
+            return margins, slope
+        count = store.count(instance).to(c.dtype)
+        return margins * count, slope * (count if instance is None else count[:, None])
+
+    def non_linear(
+        self, objective: Objective, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> Tensor:
+        """Margins ``(batch,)`` of an objective that is not linear."""
+        c = transformed(self.cost, predicted, true)
+        store = self._grown(c, predicted, instance)
+        values = objective(store.rows.to(c.dtype)[None], c[:, None])
+        if instance is not None and store.serves is not None:
+            store.mean(instance)  # refuses an instance that no member of S serves
+            mask = store.serves[instance]
+            mean = (values * mask).sum(dim=1) / mask.sum(dim=1)
+        else:
+            mean = values.mean(dim=1)
+        margins = objective(solution, c) - mean
+        return margins if self.over == "mean" else margins * store.count(instance).to(c.dtype)
+
+    def _grown(self, c: Tensor, predicted: Tensor, instance: Tensor | None) -> SolutionStore:
         self.grow(self.cache, c, predicted, instance)
         store = self.cache.store
         store.to(c.device)
         if len(store) == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
-        mean_solution = store.mean(instance)  # refuses an instance that no member of S serves
-        if self.objective is None:
-            margins = dot(c, solution - mean_solution.to(c.dtype))
-        else:
-            values = self.objective(store.rows.to(c.dtype)[None], c[:, None])
-            if instance is not None and store.serves is not None:
-                mask = store.serves[instance]
-                mean = (values * mask).sum(dim=1) / mask.sum(dim=1)
-            else:
-                mean = values.mean(dim=1)
-            margins = self.objective(solution, c) - mean
-        return margins if self.over == "mean" else margins * store.count(instance).to(c.dtype)
+        return store
 
 
-class MAP(Loss):
+class MAP(_Contrastive):
     r"""Maximum-a-posteriori contrastive loss: the true optimum against the worst offender in S (Eq. 8 and 10).
 
     .. math:: \max_{s \in S} f(v^*, \tilde c) - f(s, \tilde c)
@@ -117,18 +160,26 @@ class MAP(Loss):
         if objective is not None:
             self.objective = _minimising(objective, _needs_cache("MAP with objective=", oracle))
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Margins ``(batch,)`` of the true optimum over the chosen member of S at ``c~``."""
+    def piece(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Margins ``(batch,)`` of the true optimum over the chosen member of S at ``c~``, and their gradients."""
         c = transformed(self.cost, predicted, true)
         query = c if self.select == "shifted" else predicted
-        if self.objective is None:
-            (chosen,) = self.ask([query], predicted, solution, instance)
-            return dot(c, solution - chosen)
-        cache = self.oracle
+        (chosen,) = self.ask([query], predicted, solution, instance)
+        lead = solution - chosen
+        return dot(c, lead), lead if _FACTOR[self.cost] == 1 else 2 * lead
+
+    def non_linear(
+        self, objective: Objective, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> Tensor:
+        """Margins ``(batch,)`` of an objective that is not linear."""
+        c = transformed(self.cost, predicted, true)
+        cache, query = self.oracle, c if self.select == "shifted" else predicted
         assert isinstance(cache, SolutionCache)
         self.grow(cache, query, predicted, instance)
-        (chosen,) = cache.look_up([query.detach()], instance, self.objective)
-        return self.objective(solution, c) - self.objective(chosen, c)
+        (chosen,) = cache.look_up([query.detach()], instance, objective)
+        return objective(solution, c) - objective(chosen, c)
 
 
 def _known(cost: Cost) -> Cost:

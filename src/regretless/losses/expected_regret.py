@@ -10,13 +10,14 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses.base import Loss, Reduction, dot
+from regretless.losses.base import Reduction, dot
 from regretless.losses.members import members
+from regretless.losses.piecewise_linear import PiecewiseLinear
 
 Scale = Literal["relative", "fixed"]
 
 
-class ExpectedRegret(Loss):
+class ExpectedRegret(PiecewiseLinear):
     r"""Expected true cost of a solution drawn from S by its predicted cost, less the optimum (method ``soft``).
 
     The paper's distribution (Eq. 4) restricted to the cache has a partition function that is a plain sum:
@@ -75,25 +76,25 @@ class ExpectedRegret(Loss):
         share = min(int(self.steps) / self.anneal_steps, 1.0)
         return float(self.temperature * (self.final_temperature / self.temperature) ** share)
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Expected regrets ``(batch,)`` over S."""
+    def piece(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Expected regrets ``(batch,)`` over S, and their gradients."""
         self.grow(self.cache, predicted, predicted, instance)
         rows, serves = members(self.cache, predicted, instance)
-        with torch.no_grad():
-            scores = predicted @ rows.T
-            t = self.current_temperature() * self._unit(scores, serves)
-            if serves is not None:
-                scores = scores.masked_fill(~serves, torch.inf)
-            p = torch.softmax(scores.div_(-t), dim=1)
-            values = true @ rows.T
-            expected = (p * values).sum(dim=1)
-            # The gradient in closed form: autograd would walk through the soft-max and keep three (batch, |S|) tensors.
-            gradient = (p * (values - expected[:, None]) / -t) @ rows
+        scores = predicted @ rows.T
+        t = self.current_temperature() * self._unit(scores, serves)
+        if serves is not None:
+            scores = scores.masked_fill(~serves, torch.inf)
+        p = torch.softmax(scores.div_(-t), dim=1)
+        values = true @ rows.T
+        expected = torch.linalg.vecdot(p, values)
+        # In closed form: autograd would walk through the soft-max and keep three (batch, |S|) tensors.
+        slope = (values.sub_(expected[:, None]).mul_(p) @ rows) / -t
         if self.training and self.final_temperature is not None:
             self.steps += 1
         self._last = p
-        # The second term is zero in value and carries the gradient.
-        return expected - dot(true, solution) + dot(predicted - predicted.detach(), gradient)
+        return expected - dot(true, solution), slope
 
     @property
     def perplexity(self) -> float:
@@ -111,7 +112,9 @@ class ExpectedRegret(Loss):
         if self.scale == "fixed":
             return scores.new_ones(len(scores), 1)
         if serves is None:
-            deviation = scores.std(dim=1, correction=0)
+            # Two passes of this are faster than std().
+            centred = scores - scores.mean(dim=1, keepdim=True)
+            deviation = torch.linalg.vector_norm(centred, dim=1) / scores.shape[1] ** 0.5
         else:
             count = serves.sum(dim=1).clamp(min=1)
             mean = (scores * serves).sum(dim=1) / count

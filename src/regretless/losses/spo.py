@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from regretless.losses.base import Loss, dot
+from regretless.losses.base import dot
+from regretless.losses.piecewise_linear import PiecewiseLinear
 
 
-class SPOPlus(Loss):
+class SPOPlus(PiecewiseLinear):
     r"""SPO+ loss (Elmachtoub and Grigas, *Smart "Predict, then Optimize"*, 2017; the paper's section 3).
 
     .. math:: (2 \hat c - c)^\top (v^*(c) - v^*(2 \hat c - c))
@@ -19,8 +20,11 @@ class SPOPlus(Loss):
         reduction: over the batch.
     """
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Losses ``(batch,)``."""
+    def piece(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Losses ``(batch,)`` and subgradients."""
         c = 2 * predicted - true
         (chosen,) = self.ask([c], predicted, solution, instance)
-        return dot(c, solution - chosen)
+        lead = solution - chosen
+        return dot(c, lead), 2 * lead
