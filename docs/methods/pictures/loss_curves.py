@@ -8,6 +8,7 @@ from pathlib import Path
 import matplotlib as mpl
 import torch
 
+from regretless.cache import SolutionCache
 from regretless.losses import Loss
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -22,6 +23,12 @@ mpl.rcParams.update({"svg.hashsalt": "regretless", "svg.fonttype": "none", "font
 def example() -> Problem:
     """Choose at most one of two items, the one of more value: ``max c . x``, ``x_1 + x_2 <= 1``."""
     return Problem(MILP([[1.0, 1.0]], row_upper=1.0), sense="max", name="one of two")
+
+
+def cached() -> SolutionCache:
+    """A cache of all three solutions of the example: nothing, the first item, the second; nothing is solved."""
+    solutions = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    return SolutionCache(example(), solutions, p_solve=0.0, dtype=torch.float64)
 
 
 def draw(path: Path, losses: Mapping[str, Loss]) -> None:

@@ -1,0 +1,59 @@
+"""Picture of what direct search minimises: ``python docs/methods/pictures/direct.py``."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import torch
+from loss_curves import example, plt
+from torch import Tensor, nn
+
+from regretless.data import Dataset
+from regretless.losses import SPOPlus
+from regretless.training import evaluate
+from regretless.training.direct import direct
+
+
+class TwoWeights(nn.Module):
+    """Predicts the value of each item from its two features; no constant."""
+
+    def __init__(self, angle: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([math.cos(angle), math.sin(angle)], dtype=torch.float64))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Values ``(batch, 2)``."""
+        return features @ self.weight
+
+
+def days(n: int = 40) -> Dataset:
+    """Days on which one of two items is chosen, and their values are not linear in the features."""
+    generator = torch.Generator().manual_seed(0)
+    features = torch.randn(n, 2, 2, generator=generator, dtype=torch.float64)
+    values = torch.exp(0.8 * features[..., 0]) - 1 + 0.6 * features[..., 1].abs() * features[..., 1]
+    return Dataset.solve(example(), features, values)
+
+
+if __name__ == "__main__":
+    problem, data = example(), days()
+    angles = torch.linspace(-math.pi, math.pi, 721, dtype=torch.float64)
+    regrets = [evaluate(TwoWeights(float(angle)), data, problem).regret for angle in angles]
+    surrogate = SPOPlus(problem)
+    spo = [float(surrogate(TwoWeights(float(a))(data.features), data.costs, data.solutions).detach()) for a in angles]
+    figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
+    axes.plot(angles, regrets, color="black", linewidth=1, label="mean training regret")
+    axes.plot(angles, spo, label="SPO+ at weights of length 1")
+    start = TwoWeights(2.5)
+    before = evaluate(start, data, problem).regret
+    axes.plot(2.5, before, "o", color="tab:red", label="start of the search")
+    direct(start, problem, data, generations=30, progress=False)
+    found = math.atan2(float(start.weight[1].detach()), float(start.weight[0].detach()))
+    axes.plot(found, evaluate(start, data, problem).regret, "*", markersize=11, color="tab:red", label="found")
+    axes.set_xlabel("direction of the two weights (their length does not change a decision)")
+    axes.set_ylabel("mean over 40 days")
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(Path(__file__).with_suffix(".svg"), format="svg", metadata={"Date": None, "Creator": None})
+    plt.close(figure)
