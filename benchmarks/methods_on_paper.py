@@ -106,12 +106,12 @@ def tested(name: str, method: str, seeds: Sequence[int], settings: Mapping[str, 
 def soft() -> bool:
     """ExpectedRegret with one setting for all, beside MAP with the paper's own."""
     grid = [SOFT | {"p_solve": P_SOLVE, "temperature": temperature} for temperature in TEMPERATURES]
+    paper = {name: training_defaults(name, "map-dc") for name in KNAPSACKS + ENERGIES}
     chosen = best(grid, KNAPSACKS + ENERGIES, "soft", range(5))
     good, ratios = [], []
-    for name in KNAPSACKS + ENERGIES:
-        paper = training_defaults(name, "map-dc")
-        its = {"lr": paper["lr"], "epochs": paper["epochs"], "p_solve": P_SOLVE, **paper["settings"]}
-        mine, other = tested(name, "soft", range(5), chosen)[0], tested(name, "map-dc", range(5), its)[0]
+    for name, its in paper.items():
+        settings = {"lr": its["lr"], "epochs": its["epochs"], "p_solve": P_SOLVE, **its["settings"]}
+        mine, other = tested(name, "soft", range(5), chosen)[0], tested(name, "map-dc", range(5), settings)[0]
         if name in SOFT_BARS:
             good.append(line(f"soft, {name}, test regret", mine, at_most=SOFT_BARS[name]))
         else:
@@ -160,10 +160,12 @@ def main() -> int:
         print(f"unknown part {unknown[0]!r}: the parts are {', '.join(PARTS)}", file=sys.stderr)
         return 2
     try:
-        good = [PARTS[name]() for name in names]
+        for name in KNAPSACKS + ENERGIES:
+            problem_of(name)
     except FileError as error:
         print(f"left out: {error}")
         return 0
+    good = [PARTS[name]() for name in names]
     return 0 if all(good) else 1
 
 
