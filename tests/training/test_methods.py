@@ -17,8 +17,11 @@ from . import runs
 EVERY = pytest.mark.parametrize("name", methods.names())
 WITH_LOSS = pytest.mark.parametrize("name", [n for n, row in methods.TABLE.items() if row.search is None])
 CACHED = pytest.mark.parametrize("name", [n for n, row in methods.TABLE.items() if row.cached])
-ISSUED = """two-stage spo spo-relax blackbox qptl interior spo-cache blackbox-cache nce-c nce-dc nce-2c map-c map-dc map-2c
-soft pointwise pairwise pairwise-difference listwise direct""".split()
+PROMISED = {
+    "two-stage", "spo", "spo-relax", "blackbox", "qptl", "interior", "spo-cache", "blackbox-cache",
+    "nce-c", "nce-dc", "nce-2c", "map-c", "map-dc", "map-2c",
+    "soft", "pointwise", "pairwise", "pairwise-difference", "listwise", "direct",
+}  # fmt: skip
 
 
 def trained(name: str, **settings) -> torch.Tensor:
@@ -35,7 +38,7 @@ def trained(name: str, **settings) -> torch.Tensor:
 
 
 def test_the_table_has_every_method_that_the_command_line_promises():
-    assert sorted(methods.names()) == sorted(ISSUED)
+    assert set(methods.names()) == PROMISED
     assert all(row.summary for row in methods.TABLE.values())
 
 
@@ -90,7 +93,7 @@ def test_settings_of_the_cache_are_unknown_where_there_is_none():
 
 
 def test_an_unknown_method_is_named_with_the_known_ones():
-    with pytest.raises(InputError, match="method must be one of two-stage, spo, .*, got 'sop'"):
+    with pytest.raises(InputError, match=r"method must be one of two-stage, spo, .*, got 'sop'"):
         methods.make_loss("sop", runs.problem(), runs.data())
 
 
