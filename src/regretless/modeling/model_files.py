@@ -47,10 +47,15 @@ def linear(model: Any) -> Linear:
         # HiGHS would refuse this, and print past its own silence
         raise InputError(f"{path} has indicator constraints, which a linear model cannot represent")
     # A copy under a plain name: HiGHS goes by the suffix, and reads no gzip.
-    with tempfile.TemporaryDirectory(prefix="regretless-") as folder:
-        copy = Path(folder) / f"model{kind.removesuffix('.gz')}"
-        copy.write_text(text, encoding="utf-8")
-        return _from_highs(path, copy, Path(folder) / "log")
+    try:
+        with tempfile.TemporaryDirectory(prefix="regretless-") as folder:
+            copy = Path(folder) / f"model{kind.removesuffix('.gz')}"
+            copy.write_text(text, encoding="utf-8")
+            return _from_highs(path, copy, Path(folder) / "log")
+    except OSError as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"cannot make a temporary copy of {path}: {error}; set TMPDIR to another folder") from error
 
 
 def _text(path: Path, kind: str) -> str:

@@ -80,6 +80,8 @@ class _Lines:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
+            if path.exists() and not path.is_file():
+                raise OSError("it is no regular file")  # a device may have no end
             text = path.read_bytes().decode("utf-8")
         except (OSError, ValueError) as error:
             raise FileError(f"cannot read {path} as an ICON instance: {error}") from error

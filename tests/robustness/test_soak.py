@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
+
+
+def soak(instances: int, capacity: int, seconds: float) -> dict[str, Any]:
+    command = [sys.executable, "-m", "tests.robustness.soak", str(instances), str(capacity)]
+    done = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=seconds, check=False,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_full_cache_does_not_grow() -> None:
+    found = soak(15_000, 550, 300)
+    assert found["cache_size"] <= 600
+    assert found["evicted"] > 0, "the cache must be full for the test to mean something"
+    assert found["growth"] < 0.05, found
+
+
+@pytest.mark.slow
+def test_a_million_instances_leave_memory_where_it_was() -> None:
+    found = soak(1_000_000, 10_000, 3000)
+    print(json.dumps(found))
+    assert found["instances"] >= 1_000_000
+    assert found["cache_size"] == 10_000
+    assert found["evicted"] > 0
+    assert found["full_at"] < 0.5, "it must be full in the half that is measured"
+    assert found["growth"] < 0.02, found
