@@ -34,3 +34,12 @@ def test_only_methods_with_a_cache_have_a_growth_line(results: Path) -> None:
 def test_runs_without_any_figure_say_so(make_run: MakeRun) -> None:
     folder = make_run("spo", epochs=0, metrics={"regret": None, "epoch_seconds": None})
     assert "There are no histories to draw" in drawn(folder)
+
+
+def test_certified_gaps_are_drawn_only_where_a_policy_looked_at_them(make_run: MakeRun) -> None:
+    folder = make_run("spo-cache", epochs=3)
+    assert "Certified gap" not in drawn(folder)
+    (path,) = folder.rglob("history.csv")
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([f"{header},mean_gap", *(f"{row},0.0{k}" for k, row in enumerate(rows, 1))]) + "\n")
+    assert "mean certified gap 0.03" in drawn(folder)

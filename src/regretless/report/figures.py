@@ -1,4 +1,4 @@
-"""The four charts of a problem: regret against time, learning curves, cache growth, regret against epoch time."""
+"""The charts of a problem: regret against time, learning curves, regret against epoch time, cache growth, gaps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Curve = Callable[[Group], list[Point]]
 def charts(section: Section, looks: Looks) -> Markup:
     """Draw every chart that the histories of a problem allow, under one legend."""
     drawn = [chart for chart in (_time(section, looks), _learning(section, looks), _scatter(section, looks),
-                                 _growth(section, looks)) if chart]  # fmt: skip
+                                 _growth(section, looks), _gaps(section, looks)) if chart]  # fmt: skip
     if not drawn:
         return tag("p", "There are no histories to draw: the runs have no finished epoch.", class_="note")
     names = [
@@ -69,6 +69,20 @@ def _growth(section: Section, looks: Looks) -> Markup | None:
         y_title="solutions in the cache", whole_x=True, log_x=False,
     )  # fmt: skip
     return _figure(svg, "Cache growth", "It starts with the different true optima of the training data.")
+
+
+def _gaps(section: Section, looks: Looks) -> Markup | None:
+    """Only where a policy looked at certified gaps: others have no such column."""
+
+    def text(group: Group, point: Point) -> str:
+        return f"{group.label}\nepoch {point.epoch}\nmean certified gap {_value(point)}"
+
+    svg = line_chart(
+        _series(section, looks, lambda group: against_epoch(group, "mean_gap"), text),
+        title=f"Mean certified relative gap of the look-ups on {section.label}", x_title="epoch",
+        y_title="mean certified gap", whole_x=True, log_x=False,
+    )  # fmt: skip
+    return _figure(svg, "Certified gap", "How far the cached answers can be from the optimum, before solving: a proof.")
 
 
 def _scatter(section: Section, looks: Looks) -> Markup | None:
