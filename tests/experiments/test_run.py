@@ -47,6 +47,13 @@ def test_damaged_files_of_a_run_are_named(name: str, content: str, loaded, tmp_p
     assert (tmp_path / name).read_text() == content
 
 
+def test_what_a_killed_write_left_behind_is_swept_away(loaded, tmp_path: Path) -> None:
+    (tmp_path / ".checkpoint.safetensors.0a1b2c3d.tmp").write_bytes(b"half")
+    (tmp_path / "mine.tmp").write_bytes(b"not ours")
+    run(SPEC, tmp_path, loaded=loaded)
+    assert [path.name for path in tmp_path.glob("*.tmp")] == ["mine.tmp"]
+
+
 def test_one_process_at_a_time_works_in_a_folder(loaded, tmp_path: Path) -> None:
     with claim(tmp_path / ".lock"), pytest.raises(FileError, match="another process is at work in"):
         run(SPEC, tmp_path, loaded=loaded)

@@ -80,6 +80,8 @@ def _run(
 ) -> dict[str, Any]:
     if (folder / "spec.json").exists():
         _refuse_another(folder, spec)
+    for left in folder.glob(".checkpoint.safetensors.*.tmp"):  # by a run that was killed while it wrote
+        left.unlink(missing_ok=True)
     write_json(folder / "spec.json", spec.as_dict())
     write_json(folder / "environment.json", environment())
     if loaded is None:
