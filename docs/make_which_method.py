@@ -15,10 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from regretless.experiments import Spec, environment, run
 from regretless.experiments.run import load_problem, single_threaded
+from regretless.metrics import regret
+from regretless.modeling import read
 from regretless.problems import Loaded
+from regretless.problems.tabular import read_costs
 from regretless.storage import write_text
 from regretless.training import evaluate, fit, methods
 
@@ -47,8 +51,10 @@ def grid(folder: Path) -> dict[str, Any]:
     generator = np.random.default_rng(0)
     mix = generator.binomial(1, 0.5, (len(arcs), FEATURES))
     x = generator.standard_normal((INSTANCES, FEATURES))
-    costs = ((x @ mix.T / np.sqrt(FEATURES) + 3) ** 4 / 3.5**4) * generator.uniform(0.5, 1.5, (INSTANCES, len(arcs)))
-    for name, header, values in (("x", [f"f{k}" for k in range(FEATURES)], x), ("c", names, costs)):
+    signal = (x @ mix.T / np.sqrt(FEATURES) + 3) ** 4 / 3.5**4
+    costs = signal * generator.uniform(0.5, 1.5, signal.shape)
+    features = [f"f{k}" for k in range(FEATURES)]
+    for name, header, values in (("x", features, x), ("c", names, costs), ("signal", names, signal)):
         lines = [",".join(header), *(",".join(map(repr, row)) for row in values.tolist())]
         write_text(folder / f"{name}.csv", "\n".join(lines) + "\n")
     files = {"features": str(folder / "x.csv"), "costs": str(folder / "c.csv")}
@@ -95,6 +101,22 @@ def measured(problem: str, options: dict[str, Any], folder: Path, seeds: int) ->
     return rows
 
 
+def floor(folder: Path, options: dict[str, Any]) -> str:
+    """What the noise alone costs on the grid, and what ignoring the features does."""
+    loaded = load_problem(Spec(str(folder / "grid.lp"), "two-stage", options=options))
+    names = read(folder / "grid.lp").cost_names
+    test = loaded.test
+    signal = torch.as_tensor(read_costs(folder / "signal.csv", names).values[-len(test) :])
+    mean = loaded.train.costs.mean(dim=0).expand_as(signal)
+    known, constant = (
+        float(regret(loaded.problem, predicted, test.costs, test.solutions).mean()) for predicted in (signal, mean)
+    )
+    return (
+        f"For comparison: predicting the costs without their noise, which nobody can know better, has regret {known:.3g}; "
+        f"predicting the training mean, {constant:.3g}."
+    )
+
+
 def table(rows: list[dict[str, Any]], title: str) -> list[str]:
     """Rows by regret, as Markdown."""
     lines = [
@@ -137,6 +159,7 @@ def main() -> None:
         found = measured(problem, options, words.out, words.seeds)
         rows += found
         text += table(found, title)
+    text += [floor(words.out, problems["grid.lp"][1]), ""]
     with (words.out / "which_method.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+
+from regretless.problem import Decisions, Problem
+from regretless.types import Status
 
 from .files import ITEMS, WEIGHTS, CommandLine, Files, write_csv
 
@@ -99,6 +104,26 @@ def _folder(tmp_path: Path) -> Path:
     folder = tmp_path / "folder.csv"
     folder.mkdir()
     return folder
+
+
+def test_an_instance_without_a_decision_is_told(
+    cli: CommandLine, trained_files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = Problem.solve
+
+    def fails_first(self: Problem, costs: torch.Tensor, instance: object = None) -> Decisions:
+        found = whole(self, costs, instance)
+        found.decision[0] = found.objective[0] = float("nan")
+        return dataclasses.replace(found, status=[Status.TIME_LIMIT, *found.status[1:]])
+
+    monkeypatch.setattr(Problem, "solve", fails_first)
+    out = tmp_path / "d.csv"
+    result = cli("decide", trained_files.folder / "run", "--features", trained_files.x, "--out", out)
+    assert "1 of 40 instances have no decision" in result.error
+    assert "39 optimal" in result.out
+    first = rows_of(out)[0]
+    assert (first["status"], first["objective"], first["decision:rent"]) == ("time limit", "", "")
+    assert first["predicted:x_0"] != ""
 
 
 def test_a_damaged_run_is_named(cli: CommandLine, trained_files: Files, tmp_path: Path) -> None:

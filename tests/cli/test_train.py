@@ -117,6 +117,14 @@ def test_validation_stops_training_early(cli: CommandLine, files: Files) -> None
     assert "no better validation_regret" in figures["reason"]
 
 
+def test_a_direct_search_is_stopped_by_validation_too(cli: CommandLine, files: Files) -> None:
+    pytest.importorskip("cma")
+    words = files.words(method="direct", p_solve=None, patience=1)
+    figures = cli.ok(*words, "--set", "generations=30", "--set", "population=4", "--json").json
+    assert figures["epochs"] < 30
+    assert "no better validation regret" in figures["reason"]
+
+
 def test_the_perceptron_and_another_engine_are_a_word_away(cli: CommandLine, files: Files) -> None:
     pytest.importorskip("pyscipopt")
     cli.ok(*files.words(model="mlp", hidden=4, engine="scip"))

@@ -42,6 +42,18 @@ def test_a_run_decides_and_is_labelled_without_its_model_file(folder: Path) -> N
     assert len(data) == 30
 
 
+def test_batches_are_joined_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready = decider(folder / "run")
+    features, _ = ready.read(folder / "x.npz")
+    predicted, whole = ready.decide(features)
+    monkeypatch.setattr("regretless.experiments.decide.SOLVE_BATCH", 7)
+    again, parts = ready.decide(features)
+    assert torch.equal(predicted, again)
+    assert torch.equal(whole.decision, parts.decision)
+    assert torch.equal(whole.objective, parts.objective)
+    assert len(parts.status) == 30
+
+
 def test_features_of_another_shape_are_refused(folder: Path, tmp_path: Path) -> None:
     ready = decider(folder / "run")
     np.savez(tmp_path / "x.npz", features=np.zeros((2, 5)))

@@ -29,7 +29,7 @@ def decide(
     refuse_unwritable(out, folder=False)
     ready = decider(run, engine=engine, workers=workers, time_limit=time_limit)
     seen, ids = ready.read(features)
-    predicted, decisions = ready.decide(seen, ids)
+    predicted, decisions = ready.decide(seen, ids, progress=False if json else None)
     write_decisions(
         out,
         predicted,

@@ -12,13 +12,16 @@ from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.experiments.run import trained, with_weights
 from regretless.family import Family
-from regretless.problem import Decisions, Problem
+from regretless.problem import Decisions, Problem, check_finite
 from regretless.problems.kept import Kept, is_kept, load_kept
 from regretless.problems.tabular import Costs, Features, matched, read_costs, read_features
 from regretless.problems.tabular.columns import ordered
 from regretless.problems.tabular.npz_file import finite, read_arrays
 from regretless.problems.tabular.table import suffix_of
+from regretless.progress import track
 from regretless.training import predict
+
+SOLVE_BATCH = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +60,18 @@ class Decider:
         seen = matched(seen, true, names=(str(features), str(costs)))
         return Dataset.solve(self.problem, self._tensor(seen), true.values, instance=ids)
 
-    def decide(self, features: Features, ids: Tensor | None = None) -> tuple[Tensor, Decisions]:
-        """Predict costs ``(n, d)`` and solve them exactly."""
+    def decide(
+        self, features: Features, ids: Tensor | None = None, *, progress: bool | None = None
+    ) -> tuple[Tensor, Decisions]:
+        """Predict costs ``(n, d)`` and solve them exactly, with a bar; by default on a terminal."""
         predicted = predict(self.model, self._tensor(features)).to(torch.float64)
-        return predicted, self.problem.solve(predicted, ids)
+        check_finite(predicted)
+        parts = [slice(i, i + SOLVE_BATCH) for i in range(0, len(predicted), SOLVE_BATCH)]
+        solved = [
+            self.problem.solve(predicted[part], None if ids is None else ids[part])
+            for part in track(parts, total=len(parts), label="decisions", show=progress)
+        ]
+        return predicted, _joined(solved)
 
     def _read_arrays(self, path: Path) -> tuple[Features, Tensor | None]:
         """Features of a problem by name: an NPZ file with the shape that its model takes."""
@@ -117,6 +128,21 @@ def decider(
         return Decider(problem, model, costs, _names(None, problem.dimension), example)
     names = _names(milp.names, milp.n)
     return Decider(problem, model, names if milp.cost_map is None else costs, names, example)
+
+
+def _joined(parts: list[Decisions]) -> Decisions:
+    """Several batches of decisions as one."""
+    starts = [i * SOLVE_BATCH for i in range(len(parts))]
+    return Decisions(
+        solution=torch.cat([part.solution for part in parts]),
+        decision=torch.cat([part.decision for part in parts]),
+        objective=torch.cat([part.objective for part in parts]),
+        status=[status for part in parts for status in part.status],
+        gap=torch.cat([part.gap for part in parts]),
+        message={
+            start + row: text for start, part in zip(starts, parts, strict=True) for row, text in part.message.items()
+        },
+    )
 
 
 def _names(names: tuple[str, ...] | None, n: int) -> tuple[str, ...]:
