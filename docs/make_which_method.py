@@ -112,7 +112,7 @@ def floor(folder: Path, options: dict[str, Any]) -> str:
         float(regret(loaded.problem, predicted, test.costs, test.solutions).mean()) for predicted in (signal, mean)
     )
     return (
-        f"For comparison: predicting the costs without their noise, the best that can be known, has regret {known:.3g}; "
+        f"For comparison: predicting the costs without their noise, the best one can know, has regret {known:.3g}; "
         f"predicting the training mean, {constant:.3g}."
     )
 
