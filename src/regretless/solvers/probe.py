@@ -1,7 +1,7 @@
 """Which options of an engine are fastest on a model: a short trial, reported, and applied only by the user's hand.
 
-A choice by the clock may change which of several optimal solutions is returned, and so the numbers of a run. That is why
-nothing is chosen behind the user's back: the probe prints what it measured, and its winner is passed as options.
+A choice by the clock may change which of several optimal solutions is returned, and so the numbers of a run. That is
+why nothing is chosen behind the user's back: the probe tells what it measured, and its winner is passed as options.
 """
 
 from __future__ import annotations
