@@ -7,7 +7,7 @@ PEERS := pyscipopt ortools gurobipy cpmpy pyomo cvxpy linopy cma optuna proxsuit
 # Small steps are faster with one thread each; the solver has its own workers.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-all lint bench install dev clean
+.PHONY: demo test test-all lint bench bench-peers install dev clean
 
 # torch first and pinned: a range would pull the newest build with gigabytes of CUDA packages.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -43,6 +43,16 @@ lint: dev
 
 bench: dev
 	$(BIN)/python benchmarks/run.py
+
+# PyEPO lives in an environment of its own: it is a peer to measure, not something the library needs.
+PEERS_VENV := .venv-peers
+$(PEERS_VENV)/.installed: benchmarks/peers/requirements.txt
+	test -x $(PEERS_VENV)/bin/python || $(PYTHON) -m venv $(PEERS_VENV)
+	$(PEERS_VENV)/bin/python -m pip --disable-pip-version-check install --quiet -r benchmarks/peers/requirements.txt
+	touch $@
+
+bench-peers: dev $(PEERS_VENV)/.installed
+	$(BIN)/python benchmarks/peers/compare.py
 
 clean:
 	rm -rf $(VENV) demo build dist

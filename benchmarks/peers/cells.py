@@ -1,0 +1,77 @@
+"""What is measured on both sides: methods, shares of solves, and one run's order. Needs nothing but Python.
+
+Both sides import it, each from its own virtual environment, so that neither can measure something else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from dataclasses import asdict, dataclass
+from types import TracebackType
+from typing import Any
+
+BATCH_SIZE = 24
+METHODS = ("nce", "map", "spo", "blackbox")
+SHARES = (1.0, 0.05)
+TITLES = {"nce": "NCE", "map": "MAP", "spo": "SPO+", "blackbox": "Blackbox"}
+# |S|, width and batch of the measurements on a large cache.
+POOL, WIDTH, ROWS = 50_000, 500, 32
+
+
+@dataclass(frozen=True)
+class Job:
+    """What one process of one side runs: its methods, one after the other.
+
+    Attributes:
+        data: file with the arrays both sides read.
+        methods: of ``METHODS``.
+        p_solve: share of solves; PyEPO's ``solve_ratio``.
+        seed: of first weights, order of the days, and coin.
+        epochs: how many to train.
+        backend: solver of the peer.
+        loader: let the peer read its batches from a ``DataLoader``, as its documentation does; else slices of tensors.
+    """
+
+    data: str
+    methods: tuple[str, ...]
+    p_solve: float
+    seed: int
+    epochs: int
+    backend: str = "ortools"
+    loader: bool = False
+
+    def as_argument(self) -> str:
+        """The job as one argument of a command."""
+        return json.dumps(asdict(self))
+
+
+def read_job() -> Job | None:
+    """Read the job from the command line; ``None`` for ``scale``, the measurements on a large cache."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("job", help="a job in JSON, or the word scale")
+    text = parser.parse_args().job
+    return None if text == "scale" else Job(**json.loads(text))
+
+
+class Clock:
+    """Wall and CPU seconds of a block."""
+
+    wall = cpu = 0.0
+
+    def __enter__(self) -> Clock:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.wall, self.cpu = time.perf_counter() - self._wall, time.process_time() - self._cpu
+
+
+def answer(**figures: Any) -> None:
+    """Print the figures of a run as one line of JSON, with the peak memory of the process so far, in MB."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps(figures | {"peak_mb": peak}), flush=True)

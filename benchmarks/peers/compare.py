@@ -1,0 +1,171 @@
+"""Ours against PyEPO: same data, batches, model, optimiser and share of solves; writes tables and a picture.
+
+make bench-peers                                             five repeats, then docs/benchmarks.md
+python benchmarks/peers/compare.py --repeats 1 --dry         a look: prints the lines, leaves the page alone
+python benchmarks/peers/compare.py --write-only              the page anew from what was measured last
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from datetime import date
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent))
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from cells import METHODS, SHARES, Job  # noqa: E402
+from figures import GUROBI, ORTOOLS, OURS, SIDES, SLICED, Row, Side, of_side, ratios, scale_ratios  # noqa: E402
+from page import part, replaced  # noqa: E402
+from picture import draw  # noqa: E402
+
+from measure import line  # noqa: E402
+from regretless import Dataset, evaluate  # noqa: E402
+from regretless.problems.knapsack import knapsack_problem  # noqa: E402
+from regretless.problems.models import SharedLinear  # noqa: E402
+
+EMBEDDED, MARKET = "synthetic-knapsack-120", "knapsack-120"
+PAGE, PICTURE = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "pictures" / "peers.svg"
+PEER = Path(os.environ.get("PEERS_PYTHON", ROOT / ".venv-peers" / "bin" / "python"))
+
+
+class AbsentError(Exception):
+    """A side cannot be run here, for the reason in the message."""
+
+
+def ask(side: str, argument: str) -> list[Row]:
+    """Run one job in a process of its own and read its figures, each with the peak memory of the whole process."""
+    python, script = (sys.executable, "ours.py") if side == "ours" else (str(PEER), "pyepo_peer.py")
+    one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+    command = [python, str(HERE / script), argument]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | one, check=False)
+    if done.returncode:
+        raise AbsentError((done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1])
+    # Gurobi greets on the same stream.
+    found: list[Row] = [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
+    return [row | {"peak_mb": found[-1]["peak_mb"]} for row in found]
+
+
+def regret(data: dict[str, np.ndarray], row: Row) -> float:
+    """Exact test regret of the weights a side ended with, by one and the same evaluation."""
+    problem = knapsack_problem(data["weights"], int(data["capacity"][0]))
+    model = SharedLinear(len(row["weight"]))
+    with torch.no_grad():
+        model.linear.weight.copy_(torch.tensor(row["weight"])[None])
+        model.linear.bias.copy_(torch.tensor(row["bias"]))
+    parts = (torch.from_numpy(data[f"test_{name}"]) for name in ("features", "costs", "solutions"))
+    return evaluate(model, Dataset(*parts), problem).regret
+
+
+def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[Row]:
+    """All cells, the sides taking turns within each of them, one process at a time."""
+    from ours import export
+
+    rows: list[Row] = []
+    absent: dict[Side, str] = {}
+    with tempfile.TemporaryDirectory() as folder, kept.open("w", encoding="utf-8") as file:
+        for problem in problems:
+            export(problem, Path(folder) / f"{problem}.npz", seeds=repeats, epochs=max(epochs, 2))
+
+        def note(row: Row) -> None:
+            rows.append(row | {"load": os.getloadavg()[0]})
+            print(json.dumps(rows[-1]), file=file, flush=True)
+
+        for repeat in range(repeats):
+            for side in ("ours", "pyepo"):
+                note({"problem": "scale", "side": side, "repeat": repeat} | ask(side, "scale")[0])
+            for problem in problems:
+                path = Path(folder) / f"{problem}.npz"
+                data = dict(np.load(path))
+                for p_solve in SHARES:
+                    for side in _sides(problem, p_solve):
+                        if side in absent:
+                            continue
+                        job = Job(str(path), METHODS, p_solve, repeat, epochs, backend=side[1], loader=side[2])
+                        try:
+                            found = ask(side[0], job.as_argument())
+                        except AbsentError as error:
+                            if side[1] != "gurobi":  # only its licence may be missing
+                                raise
+                            absent[side] = str(error)
+                            print(f"{SIDES[side]} is left out: {error}", flush=True)
+                            continue
+                        cell = {"problem": problem, "p_solve": p_solve, "repeat": repeat}
+                        for row in found:
+                            note(cell | of_side(side) | row | {"regret": regret(data, row)})
+                print(f"repeat {repeat + 1} of {repeats}: {problem} done", flush=True)
+    return rows
+
+
+def _sides(problem: str, p_solve: float) -> tuple[Side, ...]:
+    # How the batches are read matters where the solver hardly runs, and on one set of data as on another.
+    by_hand = SLICED if problem == EMBEDDED and p_solve < 1.0 else ()
+    return (OURS, ORTOOLS, GUROBI, *by_hand)
+
+
+def conditions(rows: list[Row], epochs: int) -> list[str]:
+    """What the figures were measured under."""
+    repeats, loads = max(row["repeat"] for row in rows) + 1, sorted(row["load"] for row in rows)
+    command = [str(PEER), "-c", "from importlib.metadata import version as v; print(v('pyepo'), v('ortools'))"]
+    peer = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split() or ["?", "?"]
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return [
+        f"{date.today():%d %B %Y}; regretless {metadata.version('regretless')}, PyEPO {peer[0]}, OR-Tools {peer[1]}, "
+        f"torch {torch.__version__}, Python {platform.python_version()}; {machine}.",
+        f"Medians over {repeats} repeats, each a process of its own, one at a time, the sides taking turns; each "
+        f"figure is the mean over {epochs} epochs of 552 days in batches of 24.",
+        f"Load average of the machine while it ran: {loads[0]:.1f} to {loads[-1]:.1f}, median "
+        f"{loads[len(loads) // 2]:.1f}. Where it is above the number of cores, read CPU time, not wall time.",
+    ]
+
+
+def report(rows: list[Row], problems: list[str]) -> bool:
+    """Print every ratio with its target; say whether all were met."""
+    found = [ratio for problem in problems for ratio in ratios(rows, problem)] + scale_ratios(rows)
+    met = [line(f"{ratio.what} (wall {ratio.wall:.3g})", ratio.cpu, at_least=ratio.target) for ratio in found]
+    return bool(found) and all(met)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--problems", nargs="+", help="by default the embedded one, and the market's where its data is")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "peers")
+    parser.add_argument("--dry", action="store_true", help="measure and print only")
+    parser.add_argument("--write-only", action="store_true", help="write the page from what was measured last")
+    options: Any = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    kept = options.out / "rows.jsonl"
+    problems = options.problems or [EMBEDDED, *([MARKET] if os.environ.get("REGRETLESS_DATA") else [])]
+    torch.set_num_threads(1)
+    if options.write_only:
+        rows = [json.loads(text) for text in kept.read_text(encoding="utf-8").splitlines()]
+        problems = list(dict.fromkeys(row["problem"] for row in rows if row["problem"] != "scale"))
+    elif not PEER.exists():
+        print(f"{PEER} is missing: run `make bench-peers`, which makes it", file=sys.stderr)
+        return 2
+    else:
+        rows = measure(problems, options.repeats, options.epochs, kept)
+    good = report(rows, problems)
+    if not options.dry:
+        PICTURE.parent.mkdir(exist_ok=True)
+        draw(rows, PICTURE)
+        text = part(rows, conditions(rows, options.epochs), PICTURE.relative_to(PAGE.parent).as_posix())
+        PAGE.write_text(replaced(PAGE.read_text(encoding="utf-8"), text), encoding="utf-8")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

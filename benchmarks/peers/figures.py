@@ -1,0 +1,95 @@
+"""Rows of measurements -> medians, ratios and their targets. Nothing is measured here."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cells import METHODS, SHARES, TITLES
+
+Row = dict[str, Any]
+# (side, solver, reads batches from a DataLoader)
+Side = tuple[str, str, bool]
+OURS: Side = ("ours", "", False)
+ORTOOLS: Side = ("pyepo", "ortools", True)
+GUROBI: Side = ("pyepo", "gurobi", True)
+SLICED: tuple[Side, ...] = (("pyepo", "ortools", False), ("pyepo", "gurobi", False))
+SIDES: dict[Side, str] = {
+    OURS: "regretless",
+    ORTOOLS: "PyEPO, OR-Tools",
+    GUROBI: "PyEPO, Gurobi",
+    SLICED[0]: "PyEPO, OR-Tools, batches sliced by hand",
+    SLICED[1]: "PyEPO, Gurobi, batches sliced by hand",
+}
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times faster we are in one cell, and how many times was wanted (``None``: only reported)."""
+
+    what: str
+    cpu: float
+    wall: float
+    target: float | None
+
+
+def median(rows: Sequence[Row], figure: str, **where: Any) -> float | None:
+    """Median of a figure over the rows that match; ``None`` where there are none or they have no such figure."""
+    values = [row.get(figure) for row in rows if all(row.get(key) == value for key, value in where.items())]
+    known = [value for value in values if value is not None]
+    return statistics.median(known) if known else None
+
+
+def of_side(side: Side) -> dict[str, Any]:
+    """The fields that tell a side's rows from the others'."""
+    return dict(zip(("side", "backend", "loader"), side, strict=True))
+
+
+def target(side: Side, method: str, p_solve: float) -> float | None:
+    """How many times faster than a side we want to be."""
+    if side in SLICED:
+        return None
+    if p_solve < 1.0:
+        return 2.5
+    if side == ORTOOLS:
+        return 15.0
+    return 3.0 if method == "spo" else 8.0
+
+
+def ratios(rows: Sequence[Row], problem: str) -> list[Ratio]:
+    """Seconds per epoch of every other side over ours, in every cell that was measured."""
+    found = []
+    for p_solve in SHARES:
+        for side, name in list(SIDES.items())[1:]:
+            for method in METHODS:
+                cell = {"problem": problem, "method": method, "p_solve": p_solve}
+                both = [
+                    (median(rows, kind, **cell, **of_side(side)), median(rows, kind, **cell, **of_side(OURS)))
+                    for kind in ("cpu", "wall")
+                ]
+                if any(theirs is None or ours is None for theirs, ours in both):
+                    continue
+                cpu, wall = (theirs / ours for theirs, ours in both if theirs is not None and ours is not None)
+                what = f"{problem}, {TITLES[method]} at {p_solve:.0%}, {name} over ours"
+                found.append(Ratio(what, cpu, wall, target(side, method, p_solve)))
+    return found
+
+
+def scale_ratios(rows: Sequence[Row]) -> list[Ratio]:
+    """The same for the large cache."""
+    found = []
+    for figure, what, wanted in (
+        ("insert", "insertion of 32 solutions into 50,000 x 500", 1000.0),
+        ("nce", "NCE there, with its gradient", 100.0),
+    ):
+        both = {
+            kind: [median(rows, f"{figure}_{kind}", side=side, problem="scale") for side in ("pyepo", "ours")]
+            for kind in ("cpu", "wall")
+        }
+        if any(value is None for values in both.values() for value in values):
+            continue
+        cpu, wall = (values[0] / values[1] for values in both.values())  # type: ignore[operator]
+        found.append(Ratio(f"{what}, PyEPO over ours", cpu, wall, wanted))
+    return found

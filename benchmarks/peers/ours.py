@@ -1,0 +1,150 @@
+"""Our side of the comparison: one job, one line of figures. Runs in the library's own environment.
+
+python benchmarks/peers/ours.py JOB        a job in JSON, see cells.py; compare.py writes them
+"""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import numpy as np
+import torch
+from cells import BATCH_SIZE, POOL, ROWS, WIDTH, Clock, Job, answer, read_job
+
+from regretless import Dataset, Problem, SolutionCache, fit, make_loss
+from regretless.experiments.defaults import training_defaults
+from regretless.losses import NCE, Loss
+from regretless.problems import load
+from regretless.problems.knapsack import knapsack_problem
+from regretless.problems.models import SharedLinear, seeded
+
+# Our names: with every instance solved SPO+ and Blackbox need no cache, and the peer keeps none then either.
+EXACT = {"nce": "nce-c", "map": "map-c", "spo": "spo", "blackbox": "blackbox"}
+CACHED = {"nce": "nce-c", "map": "map-c", "spo": "spo-cache", "blackbox": "blackbox-cache"}
+
+
+def export(name: str, path: Path, *, seeds: int, epochs: int) -> None:
+    """Write the arrays that both sides read: data, first weights, order of the days, learning rates."""
+    loaded = load(name)
+    train, test = loaded.train, loaded.test
+    oracle = loaded.problem.backend
+    arrays = {
+        "features": train.features.numpy().astype(np.float32),
+        "costs": train.costs.numpy(),
+        "solutions": train.solutions.numpy(),
+        "test_features": test.features.numpy().astype(np.float32),
+        "test_costs": test.costs.numpy(),
+        "test_solutions": test.solutions.numpy(),
+        "weights": oracle.weights,
+        "capacity": np.array([int(name.rpartition("-")[2])]),
+    }
+    for seed in range(seeds):
+        model = loaded.model(seed)
+        arrays[f"first_weight_{seed}"] = model.linear.weight.detach().numpy()
+        arrays[f"first_bias_{seed}"] = model.linear.bias.detach().numpy()
+        arrays[f"orders_{seed}"] = orders(len(train), epochs, seed)
+    for method in EXACT:
+        settings = training_defaults(name, CACHED[method])
+        arrays[f"lr_{method}"] = np.array(settings["lr"])
+    arrays["lambda"] = np.array(training_defaults(name, "blackbox-cache")["settings"].get("lambda_", 1.0))
+    np.savez(path, **arrays)
+
+
+def orders(days: int, epochs: int, seed: int) -> np.ndarray:
+    """The order of the days in every epoch, ``(epochs, days)``, as ``fit`` draws it from a seed."""
+    generator = torch.Generator().manual_seed(seed)
+    return np.stack([torch.randperm(days, generator=generator).numpy() for _ in range(epochs)])
+
+
+def run(job: Job, method: str) -> None:
+    data = np.load(job.data)
+    problem = knapsack_problem(data["weights"], int(data["capacity"][0]))
+    part = (torch.from_numpy(data[name]) for name in ("features", "costs", "solutions"))
+    train = Dataset(*part)
+
+    def trained(epochs: int) -> tuple[SharedLinear, Loss, Clock]:
+        model = seeded(lambda: SharedLinear(train.features.shape[-1]), 0)
+        model.load_state_dict(
+            {f"linear.{name}": torch.from_numpy(data[f"first_{name}_{job.seed}"]) for name in ("weight", "bias")}
+        )
+        loss = make_loss(**_settings(job, method, problem, train, float(data["lambda"])))
+        with Clock() as clock:
+            fit(
+                model,
+                loss,
+                train,
+                epochs=epochs,
+                lr=float(data[f"lr_{method}"]),
+                batch_size=BATCH_SIZE,
+                seed=job.seed,
+                progress=False,
+            )
+        return model, loss, clock
+
+    trained(2)  # what torch does once in a process belongs to no epoch
+    before = problem.statistics.solves
+    model, loss, clock = trained(job.epochs)
+    size = len(loss.oracle) if isinstance(loss.oracle, SolutionCache) else None
+    answer(
+        method=method,
+        wall=clock.wall / job.epochs,
+        cpu=clock.cpu / job.epochs,
+        solves=(problem.statistics.solves - before) / job.epochs,
+        pool=size,
+        weight=model.linear.weight.flatten().tolist(),
+        bias=model.linear.bias.tolist(),
+    )
+
+
+def _settings(job: Job, method: str, problem: Problem, train: Dataset, lambda_: float) -> dict[str, object]:
+    name = (EXACT if job.p_solve == 1.0 else CACHED)[method]
+    settings: dict[str, object] = {"name": name, "problem": problem, "train": train, "seed": job.seed}
+    if method == "blackbox":
+        settings["lambda_"] = lambda_
+    if name in CACHED.values():
+        # The peer solves where the loss asks, and the answer is what it then uses.
+        settings |= {"p_solve": job.p_solve, "grow_at": "transformed"}
+    return settings
+
+
+def scale() -> None:
+    """Insertion of 32 new solutions into a large cache, and the NCE loss with its gradient there."""
+    generator = np.random.default_rng(0)
+    cache = SolutionCache(Problem(oracle=lambda costs: costs, dimension=WIDTH, sense="max"), p_solve=0.0)
+    while len(cache) < POOL:
+        cache.add(_rows(generator, min(1_000, POOL - len(cache))))
+    predicted = torch.randn(ROWS, WIDTH, generator=torch.Generator().manual_seed(0)).requires_grad_()
+    solution, true = _rows(generator, ROWS), torch.zeros(ROWS, WIDTH)
+    loss = NCE(cache)
+    clocks: dict[str, list[Clock]] = {"insert": [], "nce": []}
+    for _ in range(20):
+        fresh = _rows(generator, ROWS)
+        with Clock() as clock:
+            cache.add(fresh)
+        clocks["insert"].append(clock)
+        predicted.grad = None
+        with Clock() as clock:
+            loss(predicted, true, solution).backward()
+        clocks["nce"].append(clock)
+    assert len(cache) == POOL + 20 * ROWS
+    timed = {
+        f"{name}_{kind}": statistics.median(getattr(clock, kind) for clock in taken)
+        for name, taken in clocks.items()
+        for kind in ("wall", "cpu")
+    }
+    answer(**timed, pool=len(cache))
+
+
+def _rows(generator: np.random.Generator, count: int) -> torch.Tensor:
+    return torch.from_numpy((generator.random((count, WIDTH)) < 0.5).astype(np.float32))
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    wanted = read_job()
+    if wanted is None:
+        scale()
+    else:
+        for name in wanted.methods:
+            run(wanted, name)

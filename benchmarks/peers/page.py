@@ -1,0 +1,91 @@
+"""Rows of measurements -> the tables of ``docs/benchmarks.md``, between two marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cells import METHODS, SHARES, TITLES
+from figures import OURS, SIDES, Ratio, Row, median, of_side, ratios, scale_ratios
+
+BEGIN, END = "<!-- peers: begin, written by make bench-peers -->", "<!-- peers: end -->"
+
+
+def replaced(page: str, part: str) -> str:
+    """Put the part between the marks of a page; what stands around them is left as it is."""
+    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
+        raise ValueError(f"the page must hold the marks {BEGIN!r} and {END!r} once each, in this order")
+    before, _, rest = page.partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{part.strip()}\n\n{END}{rest.partition(END)[2]}"
+
+
+def part(rows: Sequence[Row], conditions: Sequence[str], picture: str) -> str:
+    """Everything between the marks."""
+    pieces = ["\n".join(f"- {line}" for line in conditions), f"![Seconds per epoch, ours and PyEPO's]({picture})"]
+    for problem in dict.fromkeys(row["problem"] for row in rows if row["problem"] != "scale"):
+        pieces += [f"### {problem}", *_problem(rows, problem)]
+    pieces += ["### A large cache", _scale(rows)]
+    return "\n\n".join(pieces)
+
+
+def _problem(rows: Sequence[Row], problem: str) -> Iterable[str]:
+    for p_solve in SHARES:
+        measured = [
+            (side, name)
+            for side, name in SIDES.items()
+            if median(rows, "cpu", problem=problem, p_solve=p_solve, **of_side(side)) is not None
+        ]
+        for title, figure, scale, digits in (
+            ("CPU milliseconds per epoch", "cpu", 1e3, 1),
+            ("wall milliseconds per epoch", "wall", 1e3, 1),
+            ("solver calls per epoch", "solves", 1.0, 1),
+            ("test regret after the last epoch", "regret", 1.0, 1),
+        ):
+            head = [f"p_solve {p_solve:.0%}: {title}", *(TITLES[method] for method in METHODS)]
+            body = []
+            for side, name in measured:
+                where = {"problem": problem, "p_solve": p_solve, **of_side(side)}
+                cells = [median(rows, figure, method=method, **where) for method in METHODS]
+                body.append([name, *("-" if cell is None else f"{scale * cell:,.{digits}f}" for cell in cells)])
+            yield _table(head, body)
+    yield _memory(rows, problem)
+    yield "Times faster, in CPU time (wall time in brackets), against what was wanted:"
+    yield _ratios(ratios(rows, problem))
+
+
+def _memory(rows: Sequence[Row], problem: str) -> str:
+    body = []
+    for side, name in SIDES.items():
+        cells = [median(rows, "peak_mb", problem=problem, p_solve=p_solve, **of_side(side)) for p_solve in SHARES]
+        if any(cell is not None for cell in cells):
+            body.append([name, *("-" if cell is None else f"{cell:,.0f}" for cell in cells)])
+    return _table(["peak memory of a process that runs all four, MB", *(f"p_solve {p:.0%}" for p in SHARES)], body)
+
+
+def _scale(rows: Sequence[Row]) -> str:
+    head = ["50,000 x 500, batch 32: milliseconds", "insertion, CPU", "wall", "NCE, CPU", "wall", "peak memory, MB"]
+    body = []
+    for side in ("ours", "pyepo"):
+        figures = ("insert_cpu", "insert_wall", "nce_cpu", "nce_wall")
+        cells = [median(rows, figure, side=side, problem="scale") for figure in figures]
+        peak = median(rows, "peak_mb", side=side, problem="scale")
+        name = SIDES[OURS] if side == "ours" else "PyEPO"
+        body.append([name, *("-" if cell is None else f"{1e3 * cell:,.2f}" for cell in cells), f"{peak or 0:,.0f}"])
+    return _table(head, body) + "\n\n" + _ratios(scale_ratios(rows))
+
+
+def _ratios(found: Sequence[Ratio]) -> str:
+    body = [
+        [
+            ratio.what,
+            f"{ratio.cpu:,.3g} ({ratio.wall:,.3g})",
+            "" if ratio.target is None else f"{ratio.target:g}",
+            "" if ratio.target is None else "met" if ratio.cpu >= ratio.target else "**missed**",
+        ]
+        for ratio in found
+    ]
+    return _table(["what", "times faster", "wanted", ""], body)
+
+
+def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    rule = ["---", *("---:" for _ in head[1:])]
+    return "\n".join("| " + " | ".join(line) + " |" for line in (head, rule, *body))

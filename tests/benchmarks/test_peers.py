@@ -1,0 +1,133 @@
+"""The comparison with a peer: its arithmetic, its page, and that both sides see the same days in the same order."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from regretless import Dataset, TwoStage, fit
+
+FOLDER = Path(__file__).parents[2] / "benchmarks" / "peers"
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> Any:
+    # The scripts import each other by their plain names, as they do when they are run.
+    monkeypatch.syspath_prepend(str(FOLDER))
+    names = [path.stem for path in FOLDER.glob("*.py")]
+    before = {name: sys.modules.pop(name) for name in names if name in sys.modules}
+
+    def load(name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    yield load
+    for name in names:
+        sys.modules.pop(name, None)
+    sys.modules.update(before)
+
+
+def rows(figures: ModuleType, ours: list[float], theirs: list[float], **cell: Any) -> list[dict[str, Any]]:
+    where = {"problem": "p", "method": "spo", "p_solve": 1.0} | cell
+    return [
+        where | figures.of_side(side) | {"cpu": value, "wall": 2 * value, "repeat": k}
+        for side, values in ((figures.OURS, ours), (figures.ORTOOLS, theirs))
+        for k, value in enumerate(values)
+    ]
+
+
+def test_ratio_is_of_medians_and_knows_its_target(module: Any) -> None:
+    figures = module("figures")
+    (ratio,) = figures.ratios(rows(figures, [1.0, 2.0, 90.0], [30.0, 1.0, 40.0]), "p")
+    assert ratio.cpu == pytest.approx(15.0)
+    assert ratio.wall == pytest.approx(15.0)
+    assert ratio.target == 15.0
+
+
+def test_targets_are_those_of_each_solver_and_share(module: Any) -> None:
+    figures = module("figures")
+    assert figures.target(figures.GUROBI, "spo", 1.0) == 3.0
+    assert figures.target(figures.GUROBI, "map", 1.0) == 8.0
+    assert figures.target(figures.ORTOOLS, "nce", 0.05) == 2.5
+    assert figures.target(figures.SLICED[0], "nce", 0.05) is None
+
+
+def test_cells_that_one_side_did_not_measure_have_no_ratio(module: Any) -> None:
+    figures = module("figures")
+    measured = [row for row in rows(figures, [1.0], [2.0]) if row["side"] == "ours"]
+    assert figures.ratios(measured, "p") == []
+
+
+def test_page_keeps_what_stands_around_the_marks(module: Any) -> None:
+    page = module("page")
+    text = f"before\n{page.BEGIN}\nold\n{page.END}\nafter\n"
+    new = page.replaced(text, "new")
+    assert new.startswith("before\n")
+    assert new.endswith("\nafter\n")
+    assert "new" in new
+    assert "old" not in new
+    assert page.replaced(new, "new") == new
+
+
+def test_page_without_marks_is_refused(module: Any) -> None:
+    with pytest.raises(ValueError, match="marks"):
+        module("page").replaced("no marks here", "new")
+
+
+def test_missed_targets_are_written_as_missed(module: Any) -> None:
+    figures, page = module("figures"), module("page")
+    text = page.part(rows(figures, [1.0], [14.0]), ["a condition"], "a.svg")
+    assert "| p, SPO+ at 100%, PyEPO, OR-Tools over ours | 14 (14) | 15 | **missed** |" in text
+    assert "| met |" not in text
+
+
+def test_picture_is_the_same_for_the_same_rows(module: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the picture is drawn with matplotlib")
+    figures, picture = module("figures"), module("picture")
+    measured = rows(figures, [1.0], [2.0])
+    for name in ("a", "b"):
+        picture.draw(measured, tmp_path / f"{name}.svg")
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+    assert "Blackbox" in (tmp_path / "a.svg").read_text(encoding="utf-8")
+
+
+def test_job_survives_the_command_line(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = module("cells")
+    job = cells.Job("a.npz", ("nce", "map"), 0.05, 3, 20, backend="gurobi", loader=True)
+    monkeypatch.setattr(sys, "argv", ["ours.py", job.as_argument()])
+    read = cells.read_job()
+    assert json.loads(read.as_argument()) == json.loads(job.as_argument())
+
+
+def test_exported_order_is_the_one_that_fit_uses(module: Any) -> None:
+    seen: list[int] = []
+
+    class Recorder(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bias = nn.Parameter(torch.zeros(1))
+
+        def forward(self, x: Tensor) -> Tensor:
+            seen.extend(x[:, 0].int().tolist())
+            return x * 0 + self.bias
+
+    days = torch.arange(10.0)[:, None]
+    fit(Recorder(), TwoStage(), Dataset(days, days, days), epochs=3, batch_size=4, seed=7, progress=False)
+    assert seen == module("ours").orders(10, 3, 7).flatten().tolist()
+
+
+def test_export_holds_the_data_and_the_first_weights(module: Any, tmp_path: Path) -> None:
+    module("ours").export("synthetic-knapsack-120", tmp_path / "data.npz", seeds=1, epochs=2)
+    data = np.load(tmp_path / "data.npz")
+    assert data["features"].shape == (552, 48, 8)
+    assert data["first_weight_0"].shape == (1, 8)
+    assert data["orders_0"].shape == (2, 552)
+    assert np.all(data["solutions"] @ data["weights"] <= data["capacity"][0])
