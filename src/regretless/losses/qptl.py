@@ -31,6 +31,6 @@ class QPTL(RelaxedRegret):
         InputError: ``tau`` is not positive, or the problem has no model.
     """
 
-    def __init__(self, oracle: Oracle, *, tau: float = 1.0, reduction: Reduction = "mean") -> None:
+    def __init__(self, oracle: Oracle, *, tau: float = 0.1, reduction: Reduction = "mean") -> None:
         super().__init__(oracle, QuadraticProgram(tau=tau), reduction=reduction)
         self.tau = tau

@@ -71,7 +71,7 @@ TABLE: dict[str, Method] = {
     "spo": Method("SPO+, one solve an instance and step", SPOPlus),
     "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
     "spo-relax": Method("SPO+ with the linear relaxation as oracle", _spo_relax),
-    "qptl": Method("regret through a quadratic relaxation", QPTL, options={"tau": 1.0}),
+    "qptl": Method("regret through a quadratic relaxation", QPTL, options={"tau": 0.1}),
     "interior": Method("regret through a log-barrier relaxation", Interior, options={"cutoff": 1.0, "damping": 0.0}),
     "spo-cache": Method("SPO+ over the solution cache", SPOPlus, cached=True),
     "blackbox-cache": Method("Blackbox over the solution cache", Blackbox, cached=True, options={"lambda_": 1.0}),
