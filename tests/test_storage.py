@@ -276,3 +276,11 @@ def test_json_comes_back_and_damage_is_named(tmp_path: Path) -> None:
             read_json(tmp_path / "f.json")
     with pytest.raises(FileError, match=r"missing\.json"):
         read_json(tmp_path / "missing.json")
+
+
+def test_a_state_that_holds_itself_is_refused(tmp_path):
+    state: dict = {"a": 1}
+    state["again"] = state
+    with pytest.raises(InputError, match="holds itself"):
+        save_state(tmp_path / "state", state, kind="test")
+    assert list(tmp_path.iterdir()) == []

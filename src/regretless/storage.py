@@ -82,7 +82,11 @@ def save_state(path: Path | str, state: Any, *, kind: str, version: int = 1) -> 
         FileError: the file cannot be written; what was there before is unchanged.
     """
     tensors: dict[str, Tensor] = {}
-    header: dict[str, Any] = {"format": f"regretless.{kind}", "version": version, "state": _split(state, tensors)}
+    try:
+        split = _split(state, tensors)
+    except RecursionError as error:
+        raise InputError("a state must be a tree, got one that holds itself or is nested too deeply") from error
+    header: dict[str, Any] = {"format": f"regretless.{kind}", "version": version, "state": split}
     header["sha256"] = _checksum(header, tensors)
     save = need("safetensors.torch", pip="safetensors", why="write caches and checkpoints").save
     write_bytes(path, save(tensors, metadata={_HEADER: json.dumps(header, sort_keys=True)}))

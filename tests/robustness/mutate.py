@@ -90,4 +90,4 @@ def _change(value: Any, chance: random.Random, depth: int) -> Any:
                 torch.full_like(value.to(torch.float64), torch.nan), value.to(torch.int64) * 0 - 7, torch.tensor(3.0),
             )
         )  # fmt: skip
-    return chance.choice(VALUES)
+    return copy.deepcopy(chance.choice(VALUES))  # a value that were shared could come to hold itself

@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -44,6 +45,7 @@ class Bomb:
         return open, (self.path, "w")
 
 
+@cache
 def _calls() -> list[tuple[str, str, ast.Call]]:
     return [
         (str(path.relative_to(SOURCE)), ast.unparse(node.func), node)
