@@ -18,6 +18,7 @@ from regretless.types import Solved
 
 # Combinations of counts that are cheaper to try all at once than a dynamic programme is to run.
 MOST_COMBINATIONS = 20_000
+MOST_MATRIX = 1 << 18
 BLOCK_VALUES = 4_000_000
 
 
@@ -47,10 +48,16 @@ class KnapsackOracle:
         for row, k in enumerate(order):
             padded[row, : len(classes[k])] = classes[k]
         self._members = torch.from_numpy(padded)
+        self._matrix: Tensor | None = None
         self._counts = _combinations(distinct[order], [len(classes[k]) for k in order], self.capacity)
         if self._counts is not None:
-            # Where the sum of the best k members of class j stands in the flattened running sums.
+            # Where the sum of the best k members of class j stands in the flattened running sums, and, where it is small,
+            # the same as a matrix of zeros and ones: one product is several times faster than gathering and adding.
             self._places = (self._counts + torch.arange(len(classes))[:, None] * (most + 1)).flatten()
+            columns, combinations = len(classes) * (most + 1), self._counts.shape[1]
+            if columns * combinations <= MOST_MATRIX:
+                self._matrix = torch.zeros(columns, combinations, dtype=torch.float64)
+                self._matrix[self._places.view(len(classes), -1), torch.arange(combinations)] = 1.0
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, n)`` minimising costs; see ``regretless.types.Backend``."""
@@ -69,6 +76,7 @@ class KnapsackOracle:
         if self._counts is not None and self._counts.device != device:
             self._counts, self._places = self._counts.to(device), self._places.to(device)
             self._members = self._members.to(device)
+            self._matrix = None if self._matrix is None else self._matrix.to(device)
 
     def _by_counts(self, value: Tensor, counts: Tensor) -> Tensor:
         batch, (classes, most) = len(value), self._members.shape
@@ -76,8 +84,11 @@ class KnapsackOracle:
         worth = torch.nn.functional.pad(value.clamp(min=0.0), (0, 1))
         best, order = worth[:, self._members].sort(dim=2, descending=True, stable=True)
         sums = torch.nn.functional.pad(best.cumsum(dim=2), (1, 0)).view(batch, -1)
-        total = sums.index_select(1, self._places).view(batch, classes, -1).sum(dim=1)
-        chosen = counts.index_select(1, total.argmax(dim=1)).T
+        if self._matrix is not None:
+            total = sums @ self._matrix
+        else:
+            total = sums.index_select(1, self._places).view(batch, classes, -1).sum(dim=1)
+        chosen = counts.index_select(1, total.max(dim=1).indices).T
         taken = torch.arange(most, device=value.device) < chosen[:, :, None]
         items = self._members.expand(batch, -1, -1).gather(2, order)
         solution = torch.zeros_like(worth)
