@@ -9,8 +9,9 @@ from regretless.errors import FileError, InputError
 from regretless.experiments.grid import GROUPS, Grid, groups, load_grid, names, read_grid
 
 PAPER = list(csv.DictReader((Path(__file__).parent / "hyperparameters.csv").open()))
-# PROTOCOL: the published tau gives no gradient once 0 <= x <= 1 is there; ours is chosen on validation days.
-OURS = {("qptl", "tau")}
+# PROTOCOL: the published tau gives no gradient once 0 <= x <= 1 is there; the published cut-off belongs to another
+# stopping rule. Ours are chosen without the test days.
+OURS = {("qptl", "tau"), ("interior", "cutoff"), ("interior", "damping")}
 SMALL = """
 title = "Small"
 problems = ["synthetic-knapsack-60", "synthetic-knapsack-120"]

@@ -32,7 +32,7 @@ class Interior(RelaxedRegret):
     """
 
     def __init__(
-        self, oracle: Oracle, *, cutoff: float = 1.0, damping: float = 0.0, reduction: Reduction = "mean"
+        self, oracle: Oracle, *, cutoff: float = 0.1, damping: float = 0.0, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(oracle, BarrierProgram(cutoff=cutoff, damping=damping), reduction=reduction)
         self.cutoff, self.damping = cutoff, damping

@@ -72,7 +72,7 @@ TABLE: dict[str, Method] = {
     "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
     "spo-relax": Method("SPO+ with the linear relaxation as oracle", _spo_relax),
     "qptl": Method("regret through a quadratic relaxation", QPTL, options={"tau": 0.1}),
-    "interior": Method("regret through a log-barrier relaxation", Interior, options={"cutoff": 1.0, "damping": 0.0}),
+    "interior": Method("regret through a log-barrier relaxation", Interior, options={"cutoff": 0.1, "damping": 0.0}),
     "spo-cache": Method("SPO+ over the solution cache", SPOPlus, cached=True),
     "blackbox-cache": Method("Blackbox over the solution cache", Blackbox, cached=True, options={"lambda_": 1.0}),
     "nce-c": Method("NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}),
