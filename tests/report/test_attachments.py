@@ -72,3 +72,19 @@ def test_a_damaged_sidecar_costs_the_words_only(content: str, tmp_path: Path) ->
     remarks: list[str] = []
     assert read_figures(tmp_path, remarks)[0].title == "a"
     assert "a.json is not used" in remarks[0]
+
+
+def test_layout_for_people_is_shown_in_place_of_the_figures_for_programs(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("problem,ours\nk,885.9573485355446\n")
+    (tmp_path / "a.json").write_text('{"shown": [["method", "k, ours"], ["spo", "886 (25)*"]]}')
+    (table,) = read_tables(tmp_path, [])
+    assert (table.header, table.rows) == (("method", "k, ours"), (("spo", "886 (25)"),))
+    assert table.outside == {(0, 1)}
+
+
+@pytest.mark.parametrize("shown", ['"text"', "[]", "[1]", '[["a", 1]]', "[[]]"])
+def test_a_layout_that_is_none_is_passed_over(tmp_path: Path, shown: str) -> None:
+    (tmp_path / "a.csv").write_text("problem,ours\nk,886\n")
+    (tmp_path / "a.json").write_text(f'{{"shown": {shown}}}')
+    (table,) = read_tables(tmp_path, [])
+    assert table.header == ("problem", "ours")

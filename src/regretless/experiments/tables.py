@@ -11,7 +11,7 @@ from typing import Any
 from regretless.experiments.grid import Grid
 from regretless.experiments.published import DEVIATIONS, SHARE, published
 from regretless.experiments.results import Result, mean_and_deviation, select
-from regretless.experiments.table_text import as_csv, as_latex, as_markdown
+from regretless.experiments.table_text import as_csv, as_latex, as_markdown, layout
 from regretless.storage import write_json, write_text
 
 TOLERANCE = (
@@ -60,7 +60,9 @@ def write_tables(tables: Sequence[TableData], folder: Path | str) -> None:
         write_text(base.with_suffix(".csv"), as_csv(table.columns, table.rows))
         write_text(base.with_suffix(".md"), as_markdown(about, table.rows))
         write_text(base.with_suffix(".tex"), as_latex(about, table.rows))
-        write_json(base.with_suffix(".json"), {key: about[key] for key in ("title", "caption", "question", "label")})
+        words = {key: about[key] for key in ("title", "caption", "question", "label")}
+        # The CSV is for programs, one figure a line; the report shows the side-by-side layout for people.
+        write_json(base.with_suffix(".json"), words | {"shown": layout(table.rows)})
 
 
 def caption(about: dict[str, Any]) -> str:

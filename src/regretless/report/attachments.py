@@ -42,6 +42,7 @@ def _table(path: Path, remarks: list[str]) -> Table | None:
         remarks.append(f"{path.name} is left out: it is empty")
         return None
     sidecar = _sidecar(path, remarks)
+    lines = _shown(sidecar.get("shown")) or lines
     header, width = lines[0], max(len(line) for line in lines)
     header += [""] * (width - len(header))
     outside = set(_named_cells(sidecar.get("outside"), header))
@@ -52,6 +53,13 @@ def _table(path: Path, remarks: list[str]) -> Table | None:
         outside |= {(row, column) for column in starred}
         rows.append(tuple(cell.removesuffix(OUTSIDE).rstrip() for cell in cells))
     return Table(**_words(path, sidecar), header=tuple(header), rows=tuple(rows), outside=frozenset(outside))
+
+
+def _shown(value: Any) -> list[list[str]]:
+    """The layout for people, where the sidecar has one: lists of texts, the head first."""
+    if not isinstance(value, list) or not all(isinstance(line, list) and line for line in value):
+        return []
+    return [list(line) for line in value] if all(isinstance(cell, str) for line in value for cell in line) else []
 
 
 def _figure(path: Path, remarks: list[str]) -> Figure | None:
