@@ -37,6 +37,7 @@ from regretless.problems.models import SharedLinear  # noqa: E402
 
 EMBEDDED, MARKET = "synthetic-knapsack-120", "knapsack-120"
 PAGE, PICTURE = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "pictures" / "peers.svg"
+FINAL_REPEATS = 5
 PEER = Path(os.environ.get("PEERS_PYTHON", ROOT / ".venv-peers" / "bin" / "python"))
 
 
@@ -55,6 +56,12 @@ def ask(side: str, argument: str) -> list[Row]:
     # Gurobi greets on the same stream.
     found: list[Row] = [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
     return [row | {"peak_mb": found[-1]["peak_mb"]} for row in found]
+
+
+def commit() -> str:
+    """The commit of the code that is measured, marked where files differ from it."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 def regret(data: dict[str, np.ndarray], row: Row) -> float:
@@ -79,7 +86,7 @@ def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[
             export(problem, Path(folder) / f"{problem}.npz", seeds=repeats, epochs=max(epochs, 2))
 
         def note(row: Row) -> None:
-            rows.append(row | {"load": os.getloadavg()[0]})
+            rows.append(row | {"load": os.getloadavg()[0], "commit": commit()})
             print(json.dumps(rows[-1]), file=file, flush=True)
 
         for repeat in range(repeats):
@@ -120,9 +127,12 @@ def conditions(rows: list[Row], epochs: int) -> list[str]:
     command = [str(PEER), "-c", "from importlib.metadata import version as v; print(v('pyepo'), v('ortools'))"]
     peer = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split() or ["?", "?"]
     machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    few = f"**Provisional:** fewer than {FINAL_REPEATS} repeats; run `make bench-peers` on an idle machine."
     return [
+        *([few] if repeats < FINAL_REPEATS else []),
         f"{date.today():%d %B %Y}; regretless {metadata.version('regretless')}, PyEPO {peer[0]}, OR-Tools {peer[1]}, "
         f"torch {torch.__version__}, Python {platform.python_version()}; {machine}.",
+        f"Code measured: {', '.join(dict.fromkeys(row.get('commit', 'not recorded') for row in rows))}.",
         f"Medians over {repeats} repeats, each a process of its own, one at a time, the sides taking turns; each "
         f"figure is the mean over {epochs} epochs of 552 days in batches of 24.",
         f"Load average of the machine while it ran: {loads[0]:.1f} to {loads[-1]:.1f}, median "
@@ -139,7 +149,7 @@ def report(rows: list[Row], problems: list[str]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=FINAL_REPEATS)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--problems", nargs="+", help="by default the embedded one, and the market's where its data is")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "peers")
