@@ -80,3 +80,11 @@ def test_a_folder_without_results_is_an_error_that_says_how_to_make_some(tmp_pat
     (tmp_path / "grid.json").write_text(json.dumps({})[:-1])
     with pytest.raises(FileError, match=r"grid\.json"):
         read_results(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["99999999999999999999", "[]", '"text"', "null"])
+def test_a_grid_file_that_is_no_object_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "grid.json").write_text(content)
+    for read in (lambda: read_results(tmp_path), lambda: register(tmp_path, [])):
+        with pytest.raises(FileError, match=r"grid\.json must hold an object"):
+            read()

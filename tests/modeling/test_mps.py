@@ -57,3 +57,16 @@ def test_a_bad_column_is_named_with_its_line(line):
 def test_any_text_passes_or_is_a_file_error(text):
     with contextlib.suppress(FileError):
         refuse_garbled(Path("a.mps"), text)
+
+
+@pytest.mark.parametrize("place", ["ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "ENDATA"])
+def test_a_section_that_nobody_knows_is_named_before_highs_reads_it(place: str) -> None:
+    text = HEAD + "BOUNDS\n UP B x 3\nENDATA\n"
+    spoiled = text.replace(f"{place}\n", f"R\n\n    RHS c1 9 c1 -D\n{place}\n", 1)
+    with pytest.raises(FileError, match=r"m\.mps, line \d+"):
+        refuse_garbled(Path("m.mps"), spoiled)
+
+
+def test_the_sense_may_stand_on_a_line_of_its_own() -> None:
+    for sense in ("OBJSENSE\nMAX\n", "OBJSENSE\n    MAX\n", "OBJSENSE MAX\n"):
+        refuse_garbled(Path("m.mps"), "NAME t\n" + sense + HEAD + "ENDATA\n")

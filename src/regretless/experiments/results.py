@@ -86,7 +86,7 @@ def register(results: Path | str, specs: Iterable[Spec]) -> None:
     with claim(Path(results) / ".locks" / "grid", wait=30.0) as mine:
         if not mine:
             raise FileError(f"{path} is held by another process for 30 seconds: is one hanging?")
-        known = dict(read_json(path)) if path.exists() else {}
+        known = _object(path) if path.exists() else {}
         write_json(path, known | {_cell(spec): spec.as_dict() for spec in specs})
 
 
@@ -98,7 +98,7 @@ def read_results(results: Path | str) -> list[Result]:
         raise FileError(
             f"{results} holds no results: there is no grid.json in it; make some with: regretless reproduce"
         )
-    found = [_result(results, Spec.from_dict(values)) for values in read_json(path).values()]
+    found = [_result(results, Spec.from_dict(values)) for values in _object(path).values()]
     return sorted(found, key=_order)
 
 
@@ -132,12 +132,19 @@ def mean_and_deviation(found: Sequence[Result], metric: str) -> tuple[float, flo
     return mean, statistics.stdev(values) if len(values) > 1 else math.nan
 
 
+def _object(path: Path) -> dict[str, Any]:
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise FileError(f"{path} must hold an object, got {type(value).__name__}")
+    return value
+
+
 def _result(results: Path, spec: Spec) -> Result:
     folder = run_folder(results, spec)
     if (folder / "metrics.json").exists():
-        return Result(spec, folder, "done", dict(read_json(folder / "metrics.json")))
+        return Result(spec, folder, "done", _object(folder / "metrics.json"))
     if (folder / "failure.json").exists():
-        return Result(spec, folder, "failed", error=str(read_json(folder / "failure.json").get("error", "")))
+        return Result(spec, folder, "failed", error=str(_object(folder / "failure.json").get("error", "")))
     return Result(spec, folder, "pending")
 
 

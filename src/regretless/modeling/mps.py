@@ -9,6 +9,13 @@ from regretless.errors import FileError
 
 NEEDS_VALUE = {"UP", "LO", "FX", "LI", "UI", "SC", "SI"}
 NO_VALUE = {"FR", "MI", "PL", "BV"}
+CHECKED = {"ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS"}
+# Those that follow are no linear model's, which HiGHS says.
+SECTIONS = CHECKED | {
+    "NAME", "OBJSENSE", "OBJNAME", "OBJSENSEMAX", "QUADOBJ", "QMATRIX", "QSECTION", "QCMATRIX", "CSECTION", "SOS",
+    "SOS1", "SOS2", "SETS", "DELAYEDROWS", "MODELCUTS", "USERCUTS", "INDICATORS", "LAZYCONS", "GENCONS", "PWLOBJ",
+    "PWLNAM", "PWLCON",
+}  # fmt: skip
 
 
 def refuse_garbled(path: Path, text: str) -> None:
@@ -24,13 +31,20 @@ def refuse_garbled(path: Path, text: str) -> None:
         fields = line.split()
         if not fields or line.startswith("*"):
             continue
-        if not line[0].isspace():
-            section = fields[0].upper()
-            if section == "ENDATA":
-                return
-            continue
         where = f"{path}, line {number}"
+        if not line[0].isspace():
+            word = fields[0].upper()
+            if word == "ENDATA":
+                return
+            if word in SECTIONS:
+                section = word
+                continue
+            # HiGHS warns of a word that it does not know, and may then read the same line for ever.
+            if section not in CHECKED and not (section == "OBJSENSE" and word.startswith(("MAX", "MIN"))):
+                raise FileError(f"{where}: unknown section {fields[0][:40]!r}")
         if section == "ROWS":
+            if len(fields) < 2 or fields[0].upper() not in ("N", "L", "G", "E"):
+                raise FileError(f"{where}: expected N, L, G or E and the name of a row, got {line.strip()[:60]!r}")
             rows.add(fields[-1])
         elif section == "COLUMNS":
             marker = [field.strip("'").upper() for field in fields[1:]]
