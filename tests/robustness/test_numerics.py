@@ -10,6 +10,7 @@ import torch
 from regretless.cache import SolutionCache
 from regretless.cache.store import SolutionStore
 from regretless.data import Dataset
+from regretless.errors import SolveError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -44,18 +45,29 @@ CASES = {
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("name", LOSSES)
-def test_costs_of_any_size_train_and_stay_finite(name: str, case: str) -> None:
+def test_costs_of_any_size_train_and_stay_finite(name: str, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = labelled(CASES[case])
     problem = small.problem()
     predicted = (given.costs * 1.1 + given.costs.abs().max() * 0.05).requires_grad_()
-    loss = methods.make_loss(name, problem, given, **small.settings_of(name))
+    # The cut-off is in the units of the costs: beside 1e12 one of 0.1 is zero.
+    more = {"cutoff": 0.1 * float(given.costs.abs().max().clamp(min=1.0))} if name == "interior" else {}
+    loss = methods.make_loss(name, problem, given, **(small.settings_of(name) | more))
     value = loss(predicted, given.costs, given.solutions)
     assert torch.isfinite(value)
     if value.requires_grad:
         (gradient,) = torch.autograd.grad(value, predicted)
         assert torch.isfinite(gradient).all()
-    fitted, _ = small.train(name, small.problem(), given, epochs=1)
+    with monkeypatch.context() as patched:
+        patched.setitem(small.SETTINGS, name, small.SETTINGS.get(name, {}) | more)
+        fitted, _ = small.train(name, small.problem(), given, epochs=1)
     assert torch.isfinite(small.weights(fitted)).all()
+
+
+def test_a_cutoff_that_is_nothing_beside_the_costs_is_refused_and_said() -> None:
+    given = labelled(CASES["huge"])
+    loss = methods.make_loss("interior", small.problem(), given, cutoff=0.1)
+    with pytest.raises(SolveError, match="a cut-off that is not below 1e-12 of the costs"):
+        loss(given.costs, given.costs, given.solutions)
 
 
 # Losses that are positively homogeneous in the costs, of this degree: then scale changes nothing but the unit.

@@ -91,7 +91,10 @@ class BarrierProgram:
             lost = (~done).nonzero()[:, 0]
             for row, end in zip(lost.tolist(), solve_self_dual(form, c[lost])[1], strict=True):
                 status[row] = end
-        text = "the barrier has no minimum; give every variable finite bounds"
+        text = (
+            "the barrier has no minimum: give every variable finite bounds, and a cut-off that is not below 1e-12 of "
+            "the costs"
+        )
         return _smooth(form, point, point.curvature(), done, status, text)
 
 
