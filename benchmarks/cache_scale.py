@@ -10,8 +10,8 @@ import sys
 import time
 
 import torch
-from measure import interleaved, line
 
+from measure import interleaved, line
 from regretless import Problem, SolutionCache
 from regretless.cache import SolutionStore
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 import torch
-from measure import interleaved, line
 
+from measure import interleaved, line
 from regretless import MAP, NCE, Problem, SolutionCache, TwoStage, fit
 from regretless.problems import load
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 
 from measure import interleaved, line
-
 from regretless.problems import load
 
 VECTORS = 120

@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 
 from measure import interleaved, line
-
 from regretless import TwoStage, fit, make_loss
 from regretless.problems import load
 

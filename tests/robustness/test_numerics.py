@@ -67,7 +67,7 @@ def test_a_cutoff_that_is_nothing_beside_the_costs_is_refused_and_said() -> None
     given = labelled(CASES["huge"])
     loss = methods.make_loss("interior", small.problem(), given, cutoff=0.1)
     with pytest.raises(SolveError, match="a cut-off that is not below 1e-12 of the costs"):
-        loss(given.costs, given.costs, given.solutions)
+        loss(given.costs * 1.1 + given.costs.abs().max() * 0.05, given.costs, given.solutions)
 
 
 # Losses that are positively homogeneous in the costs, of this degree: then scale changes nothing but the unit.

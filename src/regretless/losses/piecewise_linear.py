@@ -49,6 +49,6 @@ class PiecewiseLinear(Loss):
             else:
                 total = value.sum()
             # Known costs are no prediction: their column of the slope has nothing to go to.
-            slope = slope[:, : predicted.shape[1]] * share
+            slope = (slope[:, : predicted.shape[1]] * share).to(predicted.dtype)
         line = torch.dot(predicted.reshape(-1), slope.reshape(-1))
         return line + (total - line.detach())
