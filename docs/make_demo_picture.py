@@ -21,6 +21,7 @@ CACHED = "#1f5fa8"
 
 
 def main(results: Path, out: Path) -> None:
+    """Read the runs and draw them."""
     rows = {}
     for folder in sorted((results / "runs").iterdir()):
         spec = json.loads((folder / "spec.json").read_text())

@@ -51,7 +51,7 @@ class KnapsackOracle:
         self._matrix: Tensor | None = None
         self._counts = _combinations(distinct[order], [len(classes[k]) for k in order], self.capacity)
         if self._counts is not None:
-            # Where the sum of the best k members of class j stands in the flattened running sums, and, where it is small,
+            # Where the sum of the best k of class j stands in the flattened running sums, and, where it is small,
             # the same as a matrix of zeros and ones: one product is several times faster than gathering and adding.
             self._places = (self._counts + torch.arange(len(classes))[:, None] * (most + 1)).flatten()
             columns, combinations = len(classes) * (most + 1), self._counts.shape[1]
