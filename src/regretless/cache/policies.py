@@ -46,7 +46,7 @@ class Bernoulli:
         self, cache: SolutionCache, costs: Tensor, instance: Tensor | None, generator: np.random.Generator
     ) -> Mask:
         """Flip one coin an instance."""
-        return generator.random(len(costs)) < self.p
+        return generator.random(costs.shape[0]) < self.p
 
 
 class ByGap(ABC):

@@ -46,15 +46,16 @@ def best_rows(
         return found.masked_fill(~serves[ids, a:b], torch.inf)
 
     budget = BLOCK_SCORES_GPU if costs.is_cuda else BLOCK_SCORES
-    block = max(1, budget // (max(len(costs), 1) * (1 if objective is None else rows.shape[1])))
-    if len(rows) <= block:
+    size = rows.shape[0]
+    block = max(1, budget // (max(costs.shape[0], 1) * (1 if objective is None else rows.shape[1])))
+    if size <= block:
         # min() with its index is half as dear as argmin() on a CPU.
-        value, position = of(0, len(rows)).min(dim=1)
+        value, position = of(0, size).min(dim=1)
         return value, position
     # Two passes: a block's smallest score is cheap, its place is not, so that is looked for in the best block only.
     value = costs.new_full((len(costs),), torch.inf)
     winner = torch.zeros(len(costs), dtype=torch.int64, device=costs.device)
-    for a in range(0, len(rows), block):
+    for a in range(0, size, block):
         best = of(a, a + block).amin(dim=1)
         winner = torch.where(best < value, a, winner)
         value = torch.minimum(value, best)

@@ -213,7 +213,7 @@ class SolutionCache:
             self.problem.check_instance(ids, len(costs))
         position = self.store.look_up(costs, ids, objective)
         found = self.store.rows[position].to(costs.dtype)
-        self.statistics.lookups += len(costs)
+        self.statistics.lookups += costs.shape[0]
         self.statistics.seconds += time.perf_counter() - start
         answers = [found] if len(queries) == 1 else list(found.chunk(len(queries)))
         if not return_gap:
@@ -322,7 +322,7 @@ class SolutionCache:
             mask = self.policy.choose_at(self, [costs.detach() for costs in seen], instance, self._generator)
         else:
             mask = self.policy.choose(self, at[0], instance, self._generator)
-        self.statistics.asked += len(predicted)
+        self.statistics.asked += predicted.shape[0]
         chosen = np.flatnonzero(mask)
         if not chosen.size:
             return None, [], None

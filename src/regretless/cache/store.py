@@ -106,9 +106,11 @@ class SolutionStore:
             fresh = fresh[-self.capacity :]
         if not fresh:
             return 0
-        pick = torch.tensor(fresh, device=rows.device)
         places = self._places(len(fresh))
-        rows, hashes = rows[pick], hashes[pick]
+        pick = None
+        if len(fresh) < rows.shape[0]:
+            pick = torch.tensor(fresh, device=rows.device)
+            rows, hashes = rows[pick], hashes[pick]
         self._rows[places] = rows
         self._hashes[places] = hashes
         if self._half is not None:
@@ -116,7 +118,7 @@ class SolutionStore:
         # Each row has its own stamp, so that of a batch the first goes first.
         self._stamps[places] = torch.arange(self._clock + 1, self._clock + 1 + len(fresh), device=rows.device)
         self._clock += len(fresh)
-        mine = None if serves is None else serves[:, pick]
+        mine = serves if serves is None or pick is None else serves[:, pick]
         if mine is not None:
             self._serves[:, places] = mine
         self._count_in(rows, mine, 1.0)
@@ -276,8 +278,8 @@ class SolutionStore:
     def _count_in(self, rows: Tensor, serves: Tensor | None, sign: float) -> None:
         values = rows.to(torch.float64)
         if serves is None:
-            self._sum += sign * values.sum(dim=0)
-            self._count += sign * len(rows)
+            self._sum.add_(values.sum(dim=0), alpha=sign)
+            self._count += sign * rows.shape[0]
         else:
             weight = serves.to(torch.float64)
             self._sum += sign * (weight @ values)

@@ -74,7 +74,8 @@ class Loss(nn.Module, ABC):
         return {}
 
     def _forget(self) -> None:
-        self._left_out = None
+        if self._left_out is not None:  # setting an attribute of a module is dear
+            self._left_out = None
 
     def ask(
         self, queries: Sequence[Tensor], predicted: Tensor, solution: Tensor, instance: Tensor | None

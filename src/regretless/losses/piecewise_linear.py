@@ -40,14 +40,13 @@ class PiecewiseLinear(Loss):
         self._forget()
         with torch.no_grad():
             value, slope = self.piece(problem.inward(predicted), problem.inward(true), solution, instance)
-            share = problem.sign
+            count = value.shape[0]
             if self._left_out is not None:
                 value, slope = value.masked_fill(self._left_out, 0.0), slope.masked_fill(self._left_out[:, None], 0.0)
+                count = max(int((~self._left_out).sum()), 1)
+            total, share = value.sum(), problem.sign
             if self.reduction == "mean":
-                count = len(value) if self._left_out is None else max(int((~self._left_out).sum()), 1)
-                total, share = value.sum() / count, share / count
-            else:
-                total = value.sum()
+                total, share = total / count, share / count
             # Known costs are no prediction: their column of the slope has nothing to go to.
             slope = (slope[:, : predicted.shape[1]] * share).to(predicted.dtype)
         line = torch.dot(predicted.reshape(-1), slope.reshape(-1))
