@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 
 import torch
 from torch import Tensor
@@ -30,9 +31,9 @@ class _Ranking(Loss):
             true_scores = true @ rows.T
         return self.rank(predicted @ rows.T, true_scores, serves)
 
+    @abstractmethod
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
         """Losses ``(batch,)`` of predicted and true scores ``(batch, |S|)``."""
-        raise NotImplementedError  # pragma: no cover
 
 
 class Pointwise(_Ranking):

@@ -1,5 +1,0 @@
-"""``python -m regretless.cli``."""
-
-from regretless.cli import main
-
-main()
