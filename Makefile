@@ -29,11 +29,12 @@ dev: $(VENV)/.developed
 demo: install
 	$(BIN)/regretless demo --out demo
 
+# A page's examples build on each other, so one worker takes a whole file.
 test: dev
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-all: dev
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: dev
 	$(BIN)/ruff check .
