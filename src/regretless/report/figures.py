@@ -48,41 +48,33 @@ def _time(section: Section, looks: Looks) -> Markup | None:
 
 
 def _learning(section: Section, looks: Looks) -> Markup | None:
-    def text(group: Group, point: Point) -> str:
-        return f"{group.label}\nepoch {point.epoch}\ntest regret {_value(point)}"
-
-    svg = line_chart(
-        _series(section, looks, lambda group: against_epoch(group, "test_regret"), text),
-        title=f"Test regret after each epoch on {section.label}", x_title="epoch", y_title="test regret", whole_x=True,
-        log_x=False,
-    )  # fmt: skip
+    svg = _by_epoch(section, looks, "test_regret", "test regret", "Test regret after each epoch", "test regret {}")
     return _figure(svg, "Learning curves", "Test regret after each epoch; it is watched, never used for training.")
 
 
 def _growth(section: Section, looks: Looks) -> Markup | None:
-    def text(group: Group, point: Point) -> str:
-        return f"{group.label}\nepoch {point.epoch}\n{_value(point)} solutions in the cache"
-
-    svg = line_chart(
-        _series(section, looks, lambda group: against_epoch(group, "cache_size"), text),
-        title=f"Solutions in the cache after each epoch on {section.label}", x_title="epoch",
-        y_title="solutions in the cache", whole_x=True, log_x=False,
-    )  # fmt: skip
+    title, name = "Solutions in the cache after each epoch", "solutions in the cache"
+    svg = _by_epoch(section, looks, "cache_size", name, title, "{} solutions in the cache")
     return _figure(svg, "Cache growth", "It starts with the different true optima of the training data.")
 
 
 def _gaps(section: Section, looks: Looks) -> Markup | None:
     """Only where a policy looked at certified gaps: others have no such column."""
+    title, name = "Mean certified relative gap of the look-ups", "mean certified gap"
+    svg = _by_epoch(section, looks, "mean_gap", name, title, "mean certified gap {}")
+    return _figure(svg, "Certified gap", "How far the cached answers can be from the optimum, before solving: a proof.")
+
+
+def _by_epoch(section: Section, looks: Looks, column: str, name: str, title: str, value: str) -> Markup | None:
+    """One column of the histories against the epoch."""
 
     def text(group: Group, point: Point) -> str:
-        return f"{group.label}\nepoch {point.epoch}\nmean certified gap {_value(point)}"
+        return f"{group.label}\nepoch {point.epoch}\n{value.format(_value(point))}"
 
-    svg = line_chart(
-        _series(section, looks, lambda group: against_epoch(group, "mean_gap"), text),
-        title=f"Mean certified relative gap of the look-ups on {section.label}", x_title="epoch",
-        y_title="mean certified gap", whole_x=True, log_x=False,
+    return line_chart(
+        _series(section, looks, lambda group: against_epoch(group, column), text),
+        title=f"{title} on {section.label}", x_title="epoch", y_title=name, whole_x=True, log_x=False,
     )  # fmt: skip
-    return _figure(svg, "Certified gap", "How far the cached answers can be from the optimum, before solving: a proof.")
 
 
 def _scatter(section: Section, looks: Looks) -> Markup | None:
