@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -56,8 +56,9 @@ class Nursery:
                 time.sleep(0.005)
         else:
             time.sleep(after)
-        # The victim is not waited for before the nursery has answered, so its id is still its own or a zombie's.
-        os.kill(child, number)
+        # A fast victim may have come to its own end already: then that is how it ended.
+        with suppress(ProcessLookupError):
+            os.kill(child, number)
         return self.end()
 
     def close(self) -> None:
