@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -226,7 +227,7 @@ class Problem:
         solved = solve_with_care(self.backend, costs, instance, decision=decision, width=self.width)
         statistics = self.statistics
         statistics.seconds += time.perf_counter() - start
-        statistics.solves += len(costs)
+        statistics.solves += costs.shape[0]
         if solved.status is not None:
             statistics.not_optimal += solved.not_optimal
             statistics.failed += int((~solved.found).sum())
@@ -294,7 +295,7 @@ class Problem:
 def check_finite(costs: Tensor) -> None:
     """Raise an ``InputError`` that names the first entry of ``(batch, width)`` costs that is NaN or infinite."""
     # A sum is one pass and is finite unless an entry is not; only then look for the culprit.
-    if not torch.isfinite(costs.sum()):
+    if not math.isfinite(costs.sum().item()):
         bad = (~torch.isfinite(costs)).nonzero()
         if len(bad):
             row, column = bad[0].tolist()

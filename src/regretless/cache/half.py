@@ -35,7 +35,7 @@ class HalfMirror:
         self._negative = False
         self.exact = True
 
-    def put(self, rows: Tensor, places: Tensor, size: int) -> None:
+    def put(self, rows: Tensor, places: slice | Tensor, size: int) -> None:
         """Take over ``rows`` at ``places`` of a store of ``size`` rows."""
         if not self.exact:
             return

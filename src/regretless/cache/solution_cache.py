@@ -165,7 +165,7 @@ class SolutionCache:
         else:
             heads, solved, failed = self._flip(queries, queries, predicted, instance)
         left_out = failed if self.problem.on_failure == "skip" else None
-        return self._mix(queries, heads, solved, instance, left_out)
+        return self._mix(queries, heads, solved, instance, left_out, whole=failed is None)
 
     def grow(
         self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None
@@ -327,19 +327,20 @@ class SolutionCache:
         if not chosen.size:
             return None, [], None
         heads = torch.from_numpy(chosen).to(predicted.device)
-        everything = len(chosen) == len(predicted)
+        everything = chosen.size == predicted.shape[0]
         picked = list(at) if everything else [costs[heads] for costs in at]
         ids = None if instance is None else instance[heads].repeat(len(at))
         costs = picked[0] if len(picked) == 1 else torch.cat(picked)
         attempt = self.problem.attempt(costs, ids)
-        self.statistics.solves += len(costs)
+        self.statistics.solves += costs.shape[0]
         if self.problem.on_failure == "raise":
             refuse_failures(attempt, ids, chosen.tolist() * len(at))
         failed = self._insert(attempt.solution, None if attempt.status is None else attempt.found, ids)
         if self._bound is not None and failed is None:
             exact = (costs.to(torch.float64) * attempt.solution.to(torch.float64)).sum(dim=1)
             self._bound.learn(costs, ids, exact)
-        solved = list(attempt.solution.to(costs.dtype).chunk(len(at)))
+        answer = attempt.solution.to(costs.dtype)
+        solved = [answer] if len(at) == 1 else list(answer.chunk(len(at)))
         if failed is None:
             return heads, solved, None
         return heads, solved, heads[failed.view(len(at), -1).any(dim=0)]
@@ -359,9 +360,10 @@ class SolutionCache:
             failed = ~found
             solution, ids = solution[found], None if ids is None else ids[found]
             self.statistics.failed += int(failed.sum())
-        new = self.store.add(solution, self._serves(solution, ids)) if len(solution) else 0
+        count = solution.shape[0]
+        new = self.store.add(solution, self._serves(solution, ids)) if count else 0
         self.statistics.added += new
-        self.statistics.hits += len(solution) - new
+        self.statistics.hits += count - new
         self.statistics.seconds += time.perf_counter() - start
         return failed
 
@@ -372,10 +374,21 @@ class SolutionCache:
         solved: list[Tensor],
         instance: Tensor | None,
         left_out: Tensor | None,
+        *,
+        whole: bool,
     ) -> list[Tensor]:
         """Solved heads and looked-up tails together; failed heads are tails, unless they are left out as NaN."""
         if heads is None and left_out is None:
             return self.look_up(queries, instance)
+        if heads is not None and whole and self.store.capacity is None:
+            if heads.shape[0] == queries[0].shape[0]:
+                return solved
+            # S holds what the heads found, so they may be looked up too: that is cheaper than to pick the tails.
+            answers = self.look_up(queries, instance)
+            self.statistics.lookups -= heads.shape[0] * len(queries)
+            for answer, part in zip(answers, solved, strict=True):
+                answer[heads] = part
+            return answers
         tails = torch.ones(len(queries[0]), dtype=torch.bool, device=queries[0].device)
         answers = [torch.full_like(query, torch.nan) for query in queries]
         if heads is not None:

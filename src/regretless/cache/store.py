@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor
 
 from regretless.cache.half import HalfMirror
+from regretless.cache.row_index import RowIndex
 from regretless.cache.scan import Objective, best_rows
 from regretless.errors import InputError
 
 Evict = Literal["unused", "oldest"]
-
-_MIX = -7046029254386353131  # odd 64-bit constant (golden ratio)
 
 
 class SolutionStore:
@@ -51,7 +51,6 @@ class SolutionStore:
         self.evicted = 0
         self._clock = 0
         self._rows = torch.empty(0, width, dtype=dtype)
-        self._hashes = torch.empty(0, dtype=torch.int64)
         self._stamps = torch.empty(0, dtype=torch.int64)
         # A row of the mask is an instance; without a family there is one row and it is never looked at.
         self._serves = torch.empty(instances or 0, 0, dtype=torch.bool)
@@ -59,8 +58,7 @@ class SolutionStore:
         self._count = torch.zeros(instances or 1, dtype=torch.float64)
         self._mean: Tensor | None = None
         self._all_served = False
-        self._index: dict[int, int] = {}
-        self._keys = _hash_keys(width)
+        self._index = RowIndex()
         self._half: HalfMirror | None = None  # on a GPU only
 
     def __len__(self) -> int:
@@ -79,7 +77,7 @@ class SolutionStore:
     def to(self, device: torch.device) -> None:
         """Move to a device; nothing happens where it is there already."""
         if self._rows.device != device:
-            for name in ("_rows", "_hashes", "_stamps", "_serves", "_sum", "_count", "_keys"):
+            for name in ("_rows", "_stamps", "_serves", "_sum", "_count"):
                 setattr(self, name, getattr(self, name).to(device))
             self._mean = None
             self._half = HalfMirror(self.width, device) if device.type == "cuda" else None
@@ -100,30 +98,28 @@ class SolutionStore:
             raise InputError("a family's solutions come with a mask of the instances they serve, others without")
         rows = solutions.detach().to(device=self._rows.device, dtype=self._rows.dtype) + 0.0  # -0.0 becomes 0.0
         serves = None if serves is None else serves.to(rows.device, copy=True)
-        hashes = self._hash(rows)
-        fresh = self._fresh(rows, hashes.tolist(), serves)
+        keys = self._index.keys(rows)
+        fresh = self._fresh(rows, keys, serves)
         if self.capacity is not None:
             fresh = fresh[-self.capacity :]
         if not fresh:
             return 0
-        places = self._places(len(fresh))
-        pick = None
+        mine = serves
         if len(fresh) < rows.shape[0]:
             pick = torch.tensor(fresh, device=rows.device)
-            rows, hashes = rows[pick], hashes[pick]
+            rows, keys = rows[pick], [keys[k] for k in fresh]
+            mine = None if serves is None else serves[:, pick]
+        places, numbers = self._places(len(fresh))
         self._rows[places] = rows
-        self._hashes[places] = hashes
         if self._half is not None:
             self._half.put(rows, places, self.size)
         # Each row has its own stamp, so that of a batch the first goes first.
         self._stamps[places] = torch.arange(self._clock + 1, self._clock + 1 + len(fresh), device=rows.device)
         self._clock += len(fresh)
-        mine = serves if serves is None or pick is None else serves[:, pick]
         if mine is not None:
             self._serves[:, places] = mine
         self._count_in(rows, mine, 1.0)
-        for key, place in zip(hashes.tolist(), places.tolist(), strict=True):
-            self._index.setdefault(key, place)
+        self._index.put(keys, numbers)
         return len(fresh)
 
     def look_up(self, costs: Tensor, instance: Tensor | None = None, objective: Objective | None = None) -> Tensor:
@@ -157,7 +153,7 @@ class SolutionStore:
         """Mean of the rows, ``(width,)``; for families of those that serve each instance, ``(batch, width)``."""
         if self._mean is None:
             self._mean = (self._sum / self._count.clamp(min=1.0)[:, None]).to(self._rows.dtype)
-            self._all_served = bool((self._count > 0).all())
+            self._all_served = self.instances is None or bool((self._count > 0).all())
         if instance is None:
             return self._mean[0]
         if not self._all_served and bool((lost := self._count[instance] == 0).any()):
@@ -239,25 +235,26 @@ class SolutionStore:
                 self._serves[new, place] = True
                 self._count_in(self._rows[place][None], new[:, None], 1.0)
 
-    def _places(self, wanted: int) -> Tensor:
-        """Where the new rows go: free places first, then those of evicted rows."""
-        limit = self.capacity if self.capacity is not None else self.size + wanted
-        free = min(wanted, limit - self.size)
-        self._reserve(self.size + free)
-        places = torch.arange(self.size, self.size + free, device=self._rows.device)
+    def _places(self, wanted: int) -> tuple[slice | Tensor, Sequence[int]]:
+        """Where the new rows go, as an index and as numbers: free places first, then those of evicted rows."""
+        start = self.size
+        limit = self.capacity if self.capacity is not None else start + wanted
+        free = min(wanted, limit - start)
+        self._reserve(start + free)
         self.size += free
         if free == wanted:
-            return places
+            return slice(start, start + wanted), range(start, start + wanted)
         # Rows that one look-up used have one stamp: the position decides, so that every machine evicts alike.
-        rank = self._stamps[: self.size - free] * self.size + torch.arange(self.size - free, device=places.device)
+        rank = self._stamps[:start] * self.size + torch.arange(start, device=self._stamps.device)
         victims = torch.topk(rank, wanted - free, largest=False, sorted=True).indices
-        gone = self._rows[victims]
+        gone, numbers = self._rows[victims], victims.tolist()
         self._count_in(gone, None if self.instances is None else self._serves[:, victims], -1.0)
-        for key, place in zip(self._hashes[victims].tolist(), victims.tolist(), strict=True):
-            if self._index.get(key) == place:
-                del self._index[key]
-        self.evicted += len(victims)
-        return torch.cat([places, victims])
+        self._index.forget(self._index.keys(gone), numbers)
+        self.evicted += len(numbers)
+        return torch.cat([torch.arange(start, self.size, device=victims.device), victims]), [
+            *range(start, self.size),
+            *numbers,
+        ]
 
     def _reserve(self, wanted: int) -> None:
         have = len(self._rows)
@@ -266,7 +263,7 @@ class SolutionStore:
         size = max(wanted, 2 * have, 64)
         if self.capacity is not None:
             size = min(size, self.capacity)
-        for name, shape in (("_rows", (size, self.width)), ("_hashes", (size,)), ("_stamps", (size,))):
+        for name, shape in (("_rows", (size, self.width)), ("_stamps", (size,))):
             old = getattr(self, name)
             new = old.new_empty(shape)
             new[:have] = old
@@ -276,32 +273,15 @@ class SolutionStore:
         self._serves = serves
 
     def _count_in(self, rows: Tensor, serves: Tensor | None, sign: float) -> None:
-        values = rows.to(torch.float64)
         if serves is None:
-            self._sum.add_(values.sum(dim=0), alpha=sign)
+            self._sum.add_(rows.sum(dim=0, dtype=torch.float64), alpha=sign)
             self._count += sign * rows.shape[0]
         else:
             weight = serves.to(torch.float64)
-            self._sum += sign * (weight @ values)
+            self._sum += sign * (weight @ rows.to(torch.float64))
             self._count += sign * weight.sum(dim=1)
         self._mean = None
-
-    def _hash(self, rows: Tensor) -> Tensor:
-        """64-bit hash of each row: bits times random odd keys, folded so that no bit is lost, summed."""
-        bits = rows.contiguous().view(torch.int64 if rows.dtype == torch.float64 else torch.int32).to(torch.int64)
-        # Whole numbers have their bits at the top, where a product keeps few of them: fold them down first.
-        mixed = bits ^ (bits >> 32)
-        mixed ^= mixed >> 16
-        mixed *= self._keys
-        mixed ^= mixed >> 29
-        mixed *= _MIX
-        return mixed.sum(dim=1)
 
 
 def _refuse(instance: int) -> NoReturn:
     raise InputError(f"the cache holds no solution that is feasible for instance {instance}: add its optimum first")
-
-
-def _hash_keys(width: int) -> Tensor:
-    generator = torch.Generator().manual_seed(20210819)  # fixed: hashes must agree between processes
-    return torch.randint(-(2**62), 2**62, (width,), generator=generator) * 2 + 1

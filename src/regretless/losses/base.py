@@ -69,6 +69,17 @@ class Loss(nn.Module, ABC):
             return losses.mean()
         return losses.sum() / (~self._left_out).sum().clamp(min=1)
 
+    def with_slope(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Compute the loss for a training step, which wants nothing but to go on to the model's parameters.
+
+        Returns:
+            The loss, and its gradient ``(batch, d)`` at the prediction where that is known without a graph: then the
+            loss has none, and the step goes on with ``predicted.backward(slope)``. Else ``None``.
+        """
+        return self(predicted, true, solution, instance), None
+
     def diagnostics(self) -> dict[str, float]:
         """Figures of the last step that belong in the history; computed only when asked for."""
         return {}
@@ -86,15 +97,14 @@ class Loss(nn.Module, ABC):
         NaN comes near a gradient; its loss is zero and is not counted in the mean.
         """
         assert self.oracle is not None
-        with torch.no_grad():
-            answers = self.oracle.answer([query.detach() for query in queries], predicted.detach(), instance)
-            if self.oracle.problem.on_failure == "raise":
-                return answers
-            left_out = torch.stack([torch.isnan(answer).any(dim=1) for answer in answers]).any(dim=0)
-            if left_out.any():
-                self._left_out = left_out
-                answers = [torch.where(left_out[:, None], solution, answer) for answer in answers]
+        answers = self.oracle.answer([query.detach() for query in queries], predicted.detach(), instance)
+        if self.oracle.problem.on_failure == "raise":
             return answers
+        left_out = torch.stack([torch.isnan(answer).any(dim=1) for answer in answers]).any(dim=0)
+        if left_out.any():
+            self._left_out = left_out
+            answers = [torch.where(left_out[:, None], solution, answer) for answer in answers]
+        return answers
 
     def grow(self, cache: SolutionCache, query: Tensor, predicted: Tensor, instance: Tensor | None) -> None:
         """Flip the cache's coins and grow S, for losses that look at S itself.

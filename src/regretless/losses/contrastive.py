@@ -38,6 +38,14 @@ class _Contrastive(PiecewiseLinear):
             return super().forward(predicted, true, solution, instance)
         return Loss.forward(self, predicted, true, solution, instance)
 
+    def with_slope(  # type: ignore[override]
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Compute the loss for a training step; see ``Loss.with_slope``."""
+        if self.objective is None:
+            return super().with_slope(predicted, true, solution, instance)
+        return Loss.with_slope(self, predicted, true, solution, instance)
+
     def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Margins ``(batch,)``, each with its gradient."""
         if self.objective is None:

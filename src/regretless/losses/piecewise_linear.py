@@ -32,9 +32,18 @@ class PiecewiseLinear(Loss):
 
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
-        assert self.oracle is not None
         if self.reduction == "none":
             return super().forward(predicted, true, solution, instance)
+        value, slope = self.with_slope(predicted, true, solution, instance)
+        # One inner product carries the gradient, and is taken out of the value again.
+        line = torch.dot(predicted.reshape(-1), slope.reshape(-1))
+        return line + (value - line.detach())
+
+    def with_slope(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """The loss and its gradient, both without a graph; see ``Loss.with_slope``."""
+        assert self.oracle is not None
         problem = self.oracle.problem
         self._check(predicted, true, solution, problem)
         self._forget()
@@ -49,5 +58,4 @@ class PiecewiseLinear(Loss):
                 total, share = total / count, share / count
             # Known costs are no prediction: their column of the slope has nothing to go to.
             slope = (slope[:, : predicted.shape[1]] * share).to(predicted.dtype)
-        line = torch.dot(predicted.reshape(-1), slope.reshape(-1))
-        return line + (total - line.detach())
+        return total, slope

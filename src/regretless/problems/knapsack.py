@@ -48,16 +48,16 @@ class KnapsackOracle:
         for row, k in enumerate(order):
             padded[row, : len(classes[k])] = classes[k]
         self._members = torch.from_numpy(padded)
+        self._ranks = torch.arange(most)
         self._matrix: Tensor | None = None
         self._counts = _combinations(distinct[order], [len(classes[k]) for k in order], self.capacity)
         if self._counts is not None:
-            # Where the sum of the best k of class j stands in the flattened running sums, and, where it is small,
-            # the same as a matrix of zeros and ones: one product is several times faster than gathering and adding.
-            self._places = (self._counts + torch.arange(len(classes))[:, None] * (most + 1)).flatten()
-            columns, combinations = len(classes) * (most + 1), self._counts.shape[1]
-            if columns * combinations <= MOST_MATRIX:
-                self._matrix = torch.zeros(columns, combinations, dtype=torch.float64)
-                self._matrix[self._places.view(len(classes), -1), torch.arange(combinations)] = 1.0
+            # Which running sums a combination adds up: by their places, and, where it is small, as a matrix of zeros
+            # and ones: one product is several times faster than gathering and adding.
+            combinations = self._counts.shape[0]
+            if len(classes) * most * combinations <= MOST_MATRIX:
+                picked = (self._counts[:, :, None] == self._ranks + 1).reshape(combinations, -1)
+                self._matrix = picked.T.to(torch.float64).contiguous()
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, n)`` minimising costs; see ``regretless.types.Backend``."""
@@ -74,26 +74,30 @@ class KnapsackOracle:
 
     def _to(self, device: torch.device) -> None:
         if self._counts is not None and self._counts.device != device:
-            self._counts, self._places = self._counts.to(device), self._places.to(device)
+            self._counts, self._ranks = self._counts.to(device), self._ranks.to(device)
             self._members = self._members.to(device)
             self._matrix = None if self._matrix is None else self._matrix.to(device)
 
     def _by_counts(self, value: Tensor, counts: Tensor) -> Tensor:
-        batch, (classes, most) = len(value), self._members.shape
+        batch, shape = value.shape[0], self._members.shape
         # An item that costs is never taken; counting it as zero keeps sums monotone, and it is dropped at the end.
         worth = torch.nn.functional.pad(value.clamp(min=0.0), (0, 1))
-        best, order = worth[:, self._members].sort(dim=2, descending=True, stable=True)
-        sums = torch.nn.functional.pad(best.cumsum(dim=2), (1, 0)).view(batch, -1)
+        best, order = (
+            worth.index_select(1, self._members.view(-1)).view(batch, *shape).sort(dim=2, descending=True, stable=True)
+        )
+        sums = best.cumsum(dim=2)
         if self._matrix is not None:
-            total = sums @ self._matrix
+            total = sums.view(batch, -1) @ self._matrix
         else:
-            total = sums.index_select(1, self._places).view(batch, classes, -1).sum(dim=1)
-        chosen = counts.index_select(1, total.max(dim=1).indices).T
-        taken = torch.arange(most, device=value.device) < chosen[:, :, None]
+            sums = torch.nn.functional.pad(sums, (1, 0))
+            picked = zip(sums.unbind(1), counts.unbind(1), strict=True)
+            total = torch.stack([part.index_select(1, k) for part, k in picked]).sum(dim=0)
+        chosen = counts.index_select(0, total.max(dim=1).indices)
+        taken = (self._ranks < chosen[:, :, None]) & (best > 0)
         items = self._members.expand(batch, -1, -1).gather(2, order)
         solution = torch.zeros_like(worth)
-        solution.scatter_(1, items.view(batch, -1), taken.reshape(batch, -1).to(worth.dtype))
-        return solution[:, :-1] * (value > 0)
+        solution.scatter_(1, items.view(batch, -1), taken.view(batch, -1).to(worth.dtype))
+        return solution[:, :-1]
 
     def _programme(self, value: Tensor) -> Tensor:
         """Dynamic programme over the capacity: ``best[b]`` after each item, and whether the item was taken at b."""
@@ -117,7 +121,7 @@ class KnapsackOracle:
 
 
 def _combinations(weights: NDArray[np.int64], sizes: list[int], capacity: int) -> Tensor | None:
-    """All counts ``(classes, combinations)`` that fit and cannot take more of the last class; ``None`` if too many."""
+    """All counts ``(combinations, classes)`` that fit and cannot take more of the last class; ``None`` if too many."""
     most = [min(size, capacity // int(weight)) for size, weight in zip(sizes, weights, strict=True)]
     if math.prod(count + 1 for count in most[:-1]) > MOST_COMBINATIONS:
         return None
@@ -125,7 +129,7 @@ def _combinations(weights: NDArray[np.int64], sizes: list[int], capacity: int) -
     grid = np.array(tried, dtype=np.int64).reshape(len(tried), len(most) - 1)
     left = capacity - grid @ weights[:-1]
     last = np.minimum(left // weights[-1], most[-1])[:, None]
-    return torch.from_numpy(np.concatenate([grid, last], axis=1)[left >= 0].T.copy())
+    return torch.from_numpy(np.concatenate([grid, last], axis=1)[left >= 0])
 
 
 def knapsack_milp(weights: ArrayLike, capacity: float) -> MILP:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -36,7 +38,7 @@ def solve_with_care(backend: Backend, costs: Tensor, instance: Tensor | None, *,
             f"got {tuple(solved.solution.shape)}"
         )
     # One sum tells in one pass; only where it is not finite is there something to look for.
-    if bool(torch.isfinite(solved.solution.sum())) or not len(costs):
+    if math.isfinite(solved.solution.sum().item()) or not len(costs):
         return solved
     return _without_garbage(solved, type(backend).__name__)
 

@@ -114,6 +114,7 @@ class _Run:
         cost = train.costs.to(parameter)
         self.data = (to_model(train.features, parameter), cost, train.solutions.to(parameter))
         self.instance = None if train.instance is None else train.instance.to(parameter.device)
+        self.parameters: list[Tensor] = []
         self.at = Progress()
 
     def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, Any]) -> Fitted:
@@ -145,6 +146,8 @@ class _Run:
 
     def _epoch(self, interruption: Interruption, settings: dict[str, Any]) -> None:
         at, n = self.at, len(self.data[0])
+        # Anew in every epoch: a callback may have set more of the model free.
+        self.parameters = [weight for group in self.parts.optimizer.param_groups for weight in group["params"]]
         if at.order is None:
             at.order = torch.randperm(n, generator=self.parts.shuffle)
             at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | self._counts(start=True)
@@ -170,7 +173,7 @@ class _Run:
         optimizer = self.parts.optimizer
         predicted = self.parts.model(x)
         try:
-            loss = self.parts.loss(predicted, c, v, instance)
+            loss, slope = self.parts.loss.with_slope(predicted, c, v, instance)
             value = float(loss.detach())
         except InputError:
             self._refuse_nan(predicted, step)
@@ -185,11 +188,13 @@ class _Run:
             raise TrainingError(
                 f"the loss is {value} in {self._where(step)}; lower the learning rate or scale the costs"
             )
-        optimizer.zero_grad()
-        if loss.requires_grad:
-            loss.backward()
+        for parameter in self.parameters:  # what zero_grad() does, at a tenth of its price
+            parameter.grad = None
+        start, gradient = (loss, None) if slope is None else (predicted, slope)
+        if start.requires_grad:
+            start.backward(gradient)
             optimizer.step()
-        return value * len(x) if self.parts.loss.reduction == "mean" else value
+        return value * x.shape[0] if self.parts.loss.reduction == "mean" else value
 
     def _refuse_nan(self, predicted: Tensor, step: int) -> None:
         bad = (~torch.isfinite(predicted)).nonzero()

@@ -1,0 +1,41 @@
+"""Where each row of a store stands, found by its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from torch import Tensor
+
+
+class RowIndex:
+    """A dictionary from rows to places that keeps 64 bits of a row, not the row.
+
+    The key is Python's own hash of the row's bytes: one call in C a row, keyed anew in each process, so that no file
+    can be made to collide. Equal keys are a hint; whether two rows are equal is for the store to see.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[int, int] = {}
+
+    @staticmethod
+    def keys(rows: Tensor) -> list[int]:
+        """One key a row of ``(m, width)``."""
+        data = np.ascontiguousarray(rows.cpu().numpy())
+        # As many bytes as a row has, read as one item.
+        return list(map(hash, data.view(f"V{data.shape[1] * data.itemsize}").ravel().tolist()))
+
+    def get(self, key: int) -> int | None:
+        """The place of the first row with this key, if there is one."""
+        return self._places.get(key)
+
+    def put(self, keys: Iterable[int], places: Iterable[int]) -> None:
+        """Note rows; of two with one key the first is found."""
+        for key, place in zip(keys, places, strict=True):
+            self._places.setdefault(key, place)
+
+    def forget(self, keys: Iterable[int], places: Iterable[int]) -> None:
+        """Forget rows that left their places."""
+        for key, place in zip(keys, places, strict=True):
+            if self._places.get(key) == place:
+                del self._places[key]

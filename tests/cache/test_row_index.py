@@ -1,0 +1,30 @@
+import itertools
+
+import pytest
+import torch
+
+from regretless.cache.row_index import RowIndex
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_keys_of_binary_rows_do_not_collide(dtype):
+    rows = torch.tensor(list(itertools.product([0.0, 1.0], repeat=16)), dtype=dtype)
+    wide = torch.zeros(len(rows), 48, dtype=dtype)
+    wide[:, ::3] = rows
+    assert len(set(RowIndex.keys(wide))) == len(rows)
+
+
+def test_equal_rows_have_equal_keys_however_they_lie_in_memory():
+    rows = torch.arange(6.0).reshape(3, 2)
+    assert RowIndex.keys(rows) == RowIndex.keys(rows.T.contiguous().T)
+    assert RowIndex.keys(rows[:0]) == []
+
+
+def test_the_first_of_two_rows_with_one_key_is_found_until_it_is_forgotten():
+    index = RowIndex()
+    index.put([7, 7], [0, 1])
+    assert index.get(7) == 0
+    index.forget([7], [1])
+    assert index.get(7) == 0
+    index.forget([7], [0])
+    assert index.get(7) is None
