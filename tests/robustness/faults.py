@@ -26,11 +26,10 @@ class Injector:
     Attributes:
         share: of solves that are spoiled.
         done: how often each fault came, and ``"well"`` for the rest.
-        hangs: how often an engine may hang: each time costs the pool's patience.
     """
 
-    def __init__(self, share: float, seed: int = 0, hangs: int = 1) -> None:
-        self.share, self.chance, self.hangs = share, random.Random(seed), hangs
+    def __init__(self, share: float, seed: int = 0) -> None:
+        self.share, self.chance = share, random.Random(seed)
         self.done: Counter[str] = Counter()
 
     def build(self, milp: MILP, *, time_limit: float | None = None, **options: Any) -> Faulty:
@@ -54,8 +53,6 @@ class Faulty:
         """Solve, or spoil the solve."""
         at = self.injector
         fault = at.chance.choice(FAULTS) if at.chance.random() < at.share else "well"
-        if fault == "hangs" and at.done["hangs"] >= at.hangs:
-            fault = "raises"
         at.done[fault] += 1
         if fault == "raises":
             raise RuntimeError("injected")

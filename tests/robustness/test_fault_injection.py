@@ -9,7 +9,7 @@ from regretless.errors import RegretlessWarning, SolveError
 from regretless.training import evaluate, methods
 
 from . import small
-from .faults import Injector, install
+from .faults import FAULTS, Injector, install
 
 SHARE = 0.2
 LIMIT = 0.3  # seconds; the pool gives up after 0.7, and a fault hangs for one
@@ -21,7 +21,7 @@ def test_every_method_trains_to_the_end_with_a_faulty_engine(
     name: str, on_failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = small.data()
-    injector = Injector(SHARE, seed=len(name), hangs=1 if on_failure == "cache" else 0)
+    injector = Injector(SHARE, seed=len(name))
     install(monkeypatch, injector)
     problem = small.problem(engine="faulty", time_limit=LIMIT, on_failure=on_failure)
     fitted, loss = small.train(name, problem, given, epochs=3)
@@ -76,3 +76,15 @@ def test_labels_that_cannot_be_solved_are_named_under_raise(monkeypatch: pytest.
     install(monkeypatch, Injector(0.3, seed=3))
     with pytest.raises(SolveError, match=r"no solution for instance \d+ of the batch"):
         Dataset.solve(small.problem(engine="faulty", time_limit=LIMIT), given.features, given.costs)
+
+
+@pytest.mark.parametrize("on_failure", ["cache", "skip"])
+def test_every_kind_of_fault_comes_and_training_ends(on_failure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = small.data(60)
+    injector = Injector(SHARE, seed=0)
+    install(monkeypatch, injector)
+    problem = small.problem(engine="faulty", time_limit=LIMIT, on_failure=on_failure)
+    fitted, _ = small.train("spo-cache", problem, given, epochs=6)
+    assert set(injector.done) == {*FAULTS, "well"}
+    assert problem.statistics.failed == fitted.history.total("failed") == injector.failed
+    assert torch.isfinite(small.weights(fitted)).all()
