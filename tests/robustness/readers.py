@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import importlib
+import importlib.util
 import io
 import json
 import pickle
@@ -139,6 +141,12 @@ def _npz(**arrays: Any) -> bytes:
     return buffer.getvalue()
 
 
+def _parquet(text: str) -> bytes:
+    parquet, buffer = importlib.import_module("pyarrow.parquet"), io.BytesIO()
+    parquet.write_table(importlib.import_module("pyarrow.csv").read_csv(io.BytesIO(text.encode())), buffer)
+    return buffer.getvalue()
+
+
 def _bytes_of(folder: Path, name: str, write: Callable[[Path], Any]) -> bytes:
     write(folder / name)
     return (folder / name).read_bytes()
@@ -186,7 +194,13 @@ def readers(folder: Path) -> dict[str, Reader]:
         for result in read_results(folder / "results"):
             result.history()
 
-    return {
+    # An optional package, as for users.
+    parquet = {} if importlib.util.find_spec("pyarrow") is None else {
+        "parquet costs": Reader("c.parquet", (_parquet(CSV),), lambda path: read_costs(path, NAMES)),
+        "parquet features": Reader("x.parquet", (_parquet(CSV), _parquet(WIDE)),
+                                   lambda path: read_features(path, NAMES)),
+    }  # fmt: skip
+    return parquet | {
         "mps": Reader("m.mps", (MPS.encode(),), read),
         "lp": Reader("m.lp", (LP.encode(),), read),
         "mps.gz": Reader("m.mps.gz", (gzip.compress(MPS.encode()),), read),
