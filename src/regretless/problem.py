@@ -15,7 +15,7 @@ from torch import Tensor
 
 from regretless.errors import InputError, SolveError
 from regretless.family import Family
-from regretless.milp import MILP
+from regretless.milp import MILP, Floats
 from regretless.solvers import EnginePool, FunctionBackend
 from regretless.solvers.trust import solve_with_care
 from regretless.tensors import ids, tensor
@@ -215,8 +215,21 @@ class Problem:
             refuse_failures(solved, instance)
         return solved.solution.to(costs.dtype)
 
-    def attempt(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
+    def attempt(
+        self,
+        costs: Tensor,
+        instance: Tensor | None = None,
+        *,
+        decision: bool = False,
+        starts: Sequence[Floats | None] | None = None,
+    ) -> Solved:
         """Solve ``(batch, width)`` costs, minimising, and report failures instead of raising them.
+
+        Args:
+            costs: what to minimise.
+            instance: ``(batch,)`` ids, for families.
+            decision: also return the full decisions.
+            starts: for engines, a feasible decision ``(n,)`` an instance to start from, or ``None``.
 
         Raises:
             InputError: costs are not finite or of the wrong shape, or an instance is unknown.
@@ -224,7 +237,7 @@ class Problem:
         costs = costs.detach()
         self._check(costs, instance)
         start = time.perf_counter()
-        solved = solve_with_care(self.backend, costs, instance, decision=decision, width=self.width)
+        solved = solve_with_care(self.backend, costs, instance, decision=decision, width=self.width, starts=starts)
         statistics = self.statistics
         statistics.seconds += time.perf_counter() - start
         statistics.solves += costs.shape[0]

@@ -19,6 +19,7 @@ from regretless.cache.bounds.bound import Kind
 from regretless.cache.gaps import relative_gaps
 from regretless.cache.policies import Bernoulli, ByGap, Policy
 from regretless.cache.scan import Objective
+from regretless.cache.starts import Starts
 from regretless.cache.store import Evict, SolutionStore
 from regretless.errors import FileError, InputError, RegretlessError, SolveError
 from regretless.problem import Problem, refuse_failures
@@ -75,6 +76,8 @@ class SolutionCache:
         dtype: of the stored solutions.
         bound: from below, for gap policies: ``"own"`` of the problem, ``"lagrangian"``, ``"linear"`` (one more LP where
             the Lagrangian bound leaves a gap) or a bound; by default the first of them that the problem has.
+        warm_start: start exact solves by an engine from the best decision found so far. Which of several optima is
+            found may then change; what it saves depends on engine and model (``benchmarks/warm_start.py``).
 
     >>> problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
     >>> cache = SolutionCache(problem, [[1.0, 0.0], [0.0, 1.0]], p_solve=0.0)
@@ -96,6 +99,7 @@ class SolutionCache:
         evict: Evict = "unused",
         dtype: torch.dtype | None = None,
         bound: Kind | Bound | None = None,
+        warm_start: bool = False,
     ) -> None:
         if grow_at not in ("predicted", "transformed"):
             raise InputError(f"grow_at must be 'predicted' or 'transformed', got {grow_at!r}")
@@ -114,6 +118,9 @@ class SolutionCache:
         self._bound: Bound | None = None
         if bound is not None:
             self._bound = make_bound(problem, bound)
+        if warm_start and not problem.engine:
+            raise InputError(f"warm_start=True needs an engine, and here {problem.solver} solves: leave it out")
+        self._starts = Starts() if warm_start else None
         if solutions is not None:
             self.add(solutions, instance)
 
@@ -127,6 +134,11 @@ class SolutionCache:
     def solutions(self) -> Tensor:
         """``(|S|, width)`` the solutions in S."""
         return self.store.rows
+
+    @property
+    def warm_start(self) -> bool:
+        """Whether exact solves start from the best decision found so far."""
+        return self._starts is not None
 
     @property
     def bound(self) -> Bound | None:
@@ -269,6 +281,7 @@ class SolutionCache:
             "coin": self._generator.bit_generator.state,
             "statistics": asdict(self.statistics),
             "bound": None if self._bound is None else self._bound.state_dict(),
+            "starts": None if self._starts is None else self._starts.state_dict(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -283,6 +296,8 @@ class SolutionCache:
         self.statistics = CacheStatistics(**state["statistics"])
         if state.get("bound") is not None and self.bound is not None:
             self.bound.load_state_dict(state["bound"])
+        if state.get("starts") is not None and self._starts is not None:
+            self._starts.load_state_dict(state["starts"])
 
     def save(self, path: Path | str) -> None:
         """Write the cache to one file, atomically and without pickle."""
@@ -331,7 +346,10 @@ class SolutionCache:
         picked = list(at) if everything else [costs[heads] for costs in at]
         ids = None if instance is None else instance[heads].repeat(len(at))
         costs = picked[0] if len(picked) == 1 else torch.cat(picked)
-        attempt = self.problem.attempt(costs, ids)
+        starts = None if self._starts is None else self._starts.best(costs, ids)
+        attempt = self.problem.attempt(costs, ids, decision=starts is not None, starts=starts)
+        if self._starts is not None:
+            self._starts.add(attempt, ids)
         self.statistics.solves += costs.shape[0]
         if self.problem.on_failure == "raise":
             refuse_failures(attempt, ids, chosen.tolist() * len(at))

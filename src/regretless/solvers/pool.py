@@ -6,7 +6,7 @@ import math
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -21,6 +21,8 @@ from regretless.solvers.engine import Engine, Outcome, guarded, make_engine, nam
 from regretless.solvers.watch import Watched
 from regretless.types import Solved, Status
 
+# Family member, objective, and a decision to start from.
+Job = tuple[int, Floats, Floats | None]
 MODELS_PER_THREAD = 64
 GRACE = 1.0
 # Objectives whose largest coefficient lies outside of this are scaled by a power of two.
@@ -65,7 +67,7 @@ class EnginePool:
         self.time_limit, self.options = time_limit, options
         self._local = threading.local()
         self._executor: ThreadPoolExecutor | None = None
-        self._watched: Watched[tuple[int, Floats], Outcome] | None = None
+        self._watched: Watched[Job, Outcome] | None = None
         self._process = os.getpid()
 
     def __getstate__(self) -> dict[str, Any]:
@@ -75,18 +77,29 @@ class EnginePool:
         self.__dict__.update(state)
         self._local, self._process = threading.local(), os.getpid()
 
-    def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
-        """Solve ``(batch, width)`` costs; see ``regretless.types.Backend``."""
+    def solve(
+        self,
+        costs: Tensor,
+        instance: Tensor | None = None,
+        *,
+        decision: bool = False,
+        starts: Sequence[Floats | None] | None = None,
+    ) -> Solved:
+        """Solve ``(batch, width)`` costs, from feasible decisions where there are some; see ``types.Backend``."""
         rows = costs.detach().cpu().to(torch.float64).numpy()
         milps = [self._milp(i) for i in _ids(rows, instance)]
-        return _gather(milps, list(self.outcomes(rows, instance)), self._milp(0), costs.device, decision)
+        return _gather(milps, list(self.outcomes(rows, instance, starts)), self._milp(0), costs.device, decision)
 
-    def outcomes(self, costs: Floats, instance: Tensor | None) -> Iterator[Outcome]:
+    def outcomes(
+        self, costs: Floats, instance: Tensor | None, starts: Sequence[Floats | None] | None = None
+    ) -> Iterator[Outcome]:
         """Yield one outcome an instance, in order."""
-        jobs = [(i, self._milp(i).objective(costs[k : k + 1])[0]) for k, i in enumerate(_ids(costs, instance))]
+        begin = [None] * len(costs) if starts is None else starts
+        ids = _ids(costs, instance)
+        jobs = [(i, self._milp(i).objective(costs[k : k + 1])[0], begin[k]) for k, i in enumerate(ids)]
         yield from self._map(jobs)
 
-    def _map(self, jobs: list[tuple[int, Floats]]) -> Iterable[Outcome]:
+    def _map(self, jobs: list[Job]) -> Iterable[Outcome]:
         if self._process != os.getpid():  # threads do not survive a fork
             self._process, self._executor, self._watched = os.getpid(), None, None
         if self.time_limit is not None:
@@ -99,12 +112,12 @@ class EnginePool:
             self._executor = ThreadPoolExecutor(self.workers, thread_name_prefix="regretless")
         return self._executor.map(self._solve_one, jobs)
 
-    def _late(self, job: tuple[int, Floats]) -> Outcome:
+    def _late(self, job: Job) -> Outcome:
         said = f"the engine did not keep its time limit of {self.time_limit:g} s and was given up on"
         return Outcome(None, Status.TIME_LIMIT, np.inf, said)
 
-    def _solve_one(self, job: tuple[int, Floats], clock: Callable[[], None] | None = None) -> Outcome:
-        index, objective = job
+    def _solve_one(self, job: Job, clock: Callable[[], None] | None = None) -> Outcome:
+        index, objective, start = job
         if not np.isfinite(objective).all():
             return _failed("the objective is not finite: the costs are not, or overflow in the cost map")
         try:
@@ -116,7 +129,8 @@ class EnginePool:
         try:
             if clock is not None:
                 clock()
-            outcome = engine.solve(_sensible(objective))
+            scaled = _sensible(objective)
+            outcome = engine.solve(scaled) if start is None else engine.solve(scaled, start)
             if outcome.x is None or outcome.checked:
                 return outcome
             x = np.asarray(outcome.x, dtype=np.float64)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 
 from regretless.errors import RegretlessError, SolveError
+from regretless.milp import Floats
 from regretless.types import Backend, Solved, Status
 
 
-def solve_with_care(backend: Backend, costs: Tensor, instance: Tensor | None, *, decision: bool, width: int) -> Solved:
+def solve_with_care(
+    backend: Backend,
+    costs: Tensor,
+    instance: Tensor | None,
+    *,
+    decision: bool,
+    width: int,
+    starts: Sequence[Floats | None] | None = None,
+) -> Solved:
     """Let ``backend`` solve ``(batch, width)`` costs; whatever it does, every instance gets a status of its own.
 
     After an exception every instance is tried apart, so that only those that cause it fail. An answer of the wrong
@@ -22,7 +32,8 @@ def solve_with_care(backend: Backend, costs: Tensor, instance: Tensor | None, *,
         RegretlessError: what no instance can be solved with, such as a package that is missing.
     """
     try:
-        solved = backend.solve(costs, instance, decision=decision)
+        more = {} if starts is None else {"starts": starts}  # only engines take them
+        solved = backend.solve(costs, instance, decision=decision, **more)
     except RegretlessError:
         raise
     except Exception as error:

@@ -39,6 +39,7 @@ def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int) -> dic
             "cache_seed": cache.seed,
             "capacity": cache.store.capacity,
             "evict": cache.store.evict,
+            "warm_start": cache.warm_start,
         }
     return named
 

@@ -31,7 +31,7 @@ from regretless.relaxation.linear import LinearRelaxation
 from regretless.training.direct import direct
 from regretless.training.fit import Fitted
 
-CACHE_SETTINGS = ("grow_at", "capacity", "evict", "bound", *POLICY_SETTINGS)
+CACHE_SETTINGS = ("grow_at", "capacity", "evict", "bound", "warm_start", *POLICY_SETTINGS)
 
 
 @dataclass(frozen=True)
@@ -120,8 +120,9 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
         problem: what to solve.
         train: training data; only its optima are used.
         seed: of the cache's coin.
-        settings: of the loss, of the cache (``grow_at``, ``capacity``, ``evict``, ``bound``) and of its policy
-            (``p_solve``, ``policy`` and what belongs to it; see ``regretless.cache.policy_names``).
+        settings: of the loss, of the cache (``grow_at``, ``capacity``, ``evict``, ``bound``,
+            ``warm_start``) and of its policy (``p_solve``, ``policy`` and what belongs to it; see
+            ``regretless.cache.policy_names``).
 
     >>> sorted(method("map-dc").options)
     ['select']

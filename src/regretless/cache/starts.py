@@ -1,0 +1,86 @@
+"""Full decisions to start exact solves from: what the cache found so far, the best at the cost at hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.types import Solved
+
+Floats = NDArray[np.float64]
+CAPACITY = 256
+
+
+class Starts:
+    """The latest decisions, each with the solution in cost space and the instance it belongs to.
+
+    S holds solutions in cost space, where the full decision behind one cannot be read off; an engine needs the latter.
+    So a bounded number of them is kept beside S. What is handed out depends on what the cache solved, in its order, and
+    not on threads or the clock.
+
+    Args:
+        capacity: how many to keep; the oldest goes first.
+    """
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.capacity = capacity
+        self._solutions: Floats = np.empty((0, 0))
+        self._decisions: Floats = np.empty((0, 0))
+        self._instances: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._solutions)
+
+    def best(self, costs: Tensor, instance: Tensor | None) -> list[Floats | None]:
+        """For each cost ``(batch, width)`` the best decision of its instance, ``None`` where there is none."""
+        if not len(self):
+            return [None] * len(costs)
+        values = costs.detach().cpu().to(torch.float64).numpy() @ self._solutions.T
+        if instance is not None:
+            values = np.where(instance.cpu().numpy()[:, None] == self._instances, values, np.inf)
+        places = values.argmin(axis=1)
+        return [
+            None if np.isinf(values[row, place]) else self._decisions[place]
+            for row, place in enumerate(places.tolist())
+        ]
+
+    def add(self, solved: Solved, instance: Tensor | None) -> None:
+        """Keep the decisions of a batch; those that are kept already count as new again."""
+        assert solved.decision is not None
+        found = solved.found.cpu().numpy()
+        solutions = solved.solution.cpu().to(torch.float64).numpy()[found]
+        decisions = solved.decision.cpu().to(torch.float64).numpy()[found]
+        ids = np.zeros(len(found), dtype=np.int64) if instance is None else instance.cpu().numpy()
+        if not len(solutions):
+            return
+        if len(self):
+            solutions = np.concatenate([self._solutions, solutions])
+            decisions = np.concatenate([self._decisions, decisions])
+            ids = np.concatenate([self._instances, ids[found]])
+        else:
+            ids = ids[found]
+        # The last of equal ones stays: they serve the same costs equally well.
+        _, last = np.unique(np.column_stack([ids, solutions])[::-1], axis=0, return_index=True)
+        keep = np.sort(len(ids) - 1 - last)[-self.capacity :]
+        self._solutions, self._decisions, self._instances = solutions[keep], decisions[keep], ids[keep]
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is kept, as tensors."""
+        return {
+            "solutions": torch.from_numpy(self._solutions.copy()),
+            "decisions": torch.from_numpy(self._decisions.copy()),
+            "instances": torch.from_numpy(self._instances.copy()),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Take over the content of ``state``."""
+        solutions, decisions, ids = (state[name].numpy() for name in ("solutions", "decisions", "instances"))
+        if solutions.ndim != 2 or decisions.ndim != 2 or not len(solutions) == len(decisions) == len(ids):
+            raise InputError("the decisions that a cache starts its solves from do not fit each other")
+        self._solutions, self._decisions = solutions.astype(np.float64), decisions.astype(np.float64)
+        self._instances = ids.astype(np.int64)
