@@ -18,7 +18,7 @@ import torch
 from gaps import predicted
 from measure import line
 from regretless.cache.starts import Starts
-from regretless.errors import FileError, MissingDependencyError
+from regretless.errors import RegretlessError, SolveError
 from regretless.milp import MILP
 from regretless.problems import load
 from regretless.solvers import EnginePool
@@ -39,7 +39,9 @@ def measure(name: str, engine: str, kept: int, days: int) -> None:
         seconds = []
         for begin in (None, start):
             before = time.process_time()
-            solver.solve(objective, begin)
+            outcome = solver.solve(objective, begin)
+            if outcome.x is None:
+                raise SolveError(f"{outcome.status}. {outcome.message}")
             seconds.append(time.process_time() - before)
         ratios.append(seconds[0] / seconds[1])
     line(f"{name}, {engine}: seconds of a cold solve over a warm one, median of {days} days", statistics.median(ratios))
@@ -54,7 +56,7 @@ def main() -> int:
         for engine in ("highs", "scip", "gurobi"):
             try:
                 measure(name, engine, options.kept, options.days)
-            except (FileError, MissingDependencyError) as error:
+            except RegretlessError as error:
                 print(f"{name}, {engine} is left out: {error}", flush=True)
     return 0
 

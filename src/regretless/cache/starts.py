@@ -44,10 +44,8 @@ class Starts:
         if instance is not None:
             values = np.where(instance.cpu().numpy()[:, None] == self._instances, values, np.inf)
         places = values.argmin(axis=1)
-        return [
-            None if np.isinf(values[row, place]) else self._decisions[place]
-            for row, place in enumerate(places.tolist())
-        ]
+        none = np.isinf(values[np.arange(len(places)), places])
+        return [None if nothing else self._decisions[place] for nothing, place in zip(none, places, strict=True)]
 
     def add(self, solved: Solved, instance: Tensor | None) -> None:
         """Keep the decisions of a batch; those that are kept already count as new again."""
