@@ -68,12 +68,12 @@ def test_caching_times_are_ratios_engine_by_engine(tmp_path: Path) -> None:
     assert cell(table, problem="knapsack-60", cached="spo-cache", engine="oracle")["ratio"] == 1.0
 
 
-def test_all_eleven_tables_are_written_in_three_formats(tmp_path: Path) -> None:
+def test_all_eleven_tables_and_two_of_our_own_are_written_in_three_formats(tmp_path: Path) -> None:
     finished(tmp_path, load_grid("knapsack").spec("knapsack-60", "map-dc"))
     found = read_results(tmp_path)
     tables = [table for group in GROUPS for table in make_tables(load_grid(group), found)]
     write_tables(tables, tmp_path / "tables")
-    assert len(list((tmp_path / "tables").iterdir())) == 11 * 4
+    assert len(list((tmp_path / "tables").iterdir())) == (11 + 2) * 4
     about = json.loads((tmp_path / "tables" / "variants-knapsack.json").read_text())
     assert about["question"] == "Q1"
     assert "1.5 x 10^5" in about["caption"]

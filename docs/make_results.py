@@ -1,0 +1,127 @@
+"""Write ``results.md`` and its pictures from a folder of results of full runs.
+
+    regretless reproduce all --seeds 10 --workers 2 --out RESULTS
+    regretless reproduce knapsack --seeds 10 --workers 2 --init shared --out RESULTS
+    regretless reproduce energy --engine highs --out RESULTS
+    regretless reproduce knapsack --engine highs --out RESULTS
+    python docs/make_results.py RESULTS
+
+Nothing is run here, and no number is written by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from regretless.experiments.grid import GROUPS, load_grid
+from regretless.experiments.reproduce import write_outcome
+from regretless.experiments.results import Result, mean_and_deviation, select
+from regretless.experiments.table_text import as_markdown
+from regretless.experiments.tables import TableData
+from regretless.storage import read_json, write_text
+
+PAGE = Path(__file__).with_name("results.md")
+PICTURES = PAGE.parent / "pictures" / "results"
+SHOWN = (
+    "curves-energy-3", "q4-knapsack-120", "q4-energy-3", "q4-matching-25",
+    "p-solve-knapsack-120", "p-solve-energy-3", "p-solve-matching-25",
+)  # fmt: skip
+MATCHED = ("two-stage", "map-dc", "map-2c", "spo", "spo-cache")
+RELAXED = ("qptl", "interior")
+
+
+def checks(found: Sequence[Result], tables: dict[str, TableData]) -> Iterator[str]:
+    """What the runs say about the paper's claims, each a line with its figures."""
+    cells = [
+        row
+        for name in ("variants-knapsack", "sota-knapsack")
+        for row in tables[name].rows
+        if row["metric"] == "regret" and row["method"] in MATCHED and row["init"] == "random"
+    ]
+    near = [row for row in cells if row["outside"] is False]
+    yield (
+        f"Knapsack, {', '.join(MATCHED)}: {len(near)} of {len(cells)} cells are within 3 % or two deviations of the "
+        "published means."
+    )
+    energy = load_grid("energy")
+    for method in ("map-dc", "map-2c", "spo", "spo-cache"):
+        parts = []
+        for problem in energy.problems:
+            base, mine = (_regret(found, energy.spec(problem, name)) for name in ("two-stage", method))
+            parts.append(f"{100 * (mine / base - 1):+.1f} %")
+        yield f"Energy-1/2/3, {method} against a converged two-stage: {' / '.join(parts)}."
+    for cached, exact in ((("map-dc", 0.05), ("map-dc", 1.0)), (("spo-cache", 0.05), ("spo", None))):
+        parts = []
+        for problem in energy.problems:
+            few, all_ = (_regret(found, energy.spec(problem, name, p_solve=p)) for name, p in (cached, exact))
+            parts.append(f"{100 * (few / all_ - 1):+.1f} %")
+        yield f"Energy-1/2/3, 5 % of the solves against solving always, {exact[0]}: {' / '.join(parts)}."
+    rows = {
+        (row["problem"], row["method"]): row
+        for name in ("variants-matching", "sota-matching")
+        for row in tables[name].rows
+        if row["metric"] == "regret" and row["method"] not in RELAXED and row["difference"] is not None
+    }
+    differences = [abs(row["difference"]) for row in rows.values()]
+    if differences:
+        ours, paper = (statistics.fmean(row[key] for row in rows.values()) for key in ("ours", "published"))
+        yield (
+            f"Matching, {len(differences)} published rows other than QPTL and Interior: the largest difference is "
+            f"{max(differences):.0f}, the mean over the rows {ours:.0f} against {paper:.0f}."
+        )
+
+
+def _regret(found: Sequence[Result], spec: Any) -> float:
+    return mean_and_deviation(select(found, spec, init="random"), "regret")[0]
+
+
+def page(folder: Path) -> str:
+    """The page's text; its pictures are written on the way."""
+    outcome = write_outcome(folder)
+    done = [result for result in outcome.results if result.status == "done"]
+    tables = {table.about["name"]: table for table in outcome.tables}
+    machine = read_json(done[0].folder / "environment.json")
+    command = __doc__.split("\n\n")[1] if __doc__ else ""
+    lines = [
+        "# Results: every table and figure, ours beside the published",
+        "<!-- Written by docs/make_results.py from runs; not edited. -->",
+        "\n".join(["```", *(line.strip() for line in command.splitlines()), "```"]),
+        f"{len(done)} runs, {len(outcome.failed)} failed; "
+        f"{', '.join(f'{name} {version}' for name, version in sorted(machine.items()))}. Ours: mean (deviation) over "
+        "the seeds. What cannot be matched and why stands under the tables and in [Reproduce](reproduce.md).",
+        "## In short",
+        "\n".join(f"- {line}" for line in checks(outcome.results, tables)),
+        "## Tables",
+        *(as_markdown(table.about, table.rows).strip() for name in GROUPS for table in _of(name, outcome.tables)),
+        "## Figures",
+    ]
+    for name in SHOWN:
+        source = folder / "figures" / f"{name}.svg"
+        if source.exists():
+            about = read_json(source.with_suffix(".json"))
+            write_text(PICTURES / source.name, source.read_text(encoding="utf-8"))
+            lines += [
+                f"![{about['title']}](pictures/results/{source.name})",
+                f"**{about['title']}.** {about['caption']}",
+            ]
+    return "\n\n".join(lines) + "\n"
+
+
+def _of(group: str, tables: Sequence[TableData]) -> list[TableData]:
+    names = {table["name"] for table in load_grid(group).tables}
+    return [table for table in tables if table.about["name"] in names]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--out", type=Path, default=PAGE)
+    options = parser.parse_args()
+    write_text(options.out, page(options.results))
+    print(f"wrote {options.out}")
+    sys.exit(0)
