@@ -224,7 +224,7 @@ class SolutionCache:
         if self.problem.instances is not None or ids is not None:
             self.problem.check_instance(ids, len(costs))
         position = self.store.look_up(costs, ids, objective)
-        found = self.store.rows[position].to(costs.dtype)
+        found = self.store.rows.index_select(0, position).to(costs.dtype)
         self.statistics.lookups += costs.shape[0]
         self.statistics.seconds += time.perf_counter() - start
         answers = [found] if len(queries) == 1 else list(found.chunk(len(queries)))

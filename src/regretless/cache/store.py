@@ -51,6 +51,7 @@ class SolutionStore:
         self.evicted = 0
         self._clock = 0
         self._rows = torch.empty(0, width, dtype=dtype)
+        self._view: Tensor | None = None  # the part of it that is filled
         self._stamps = torch.empty(0, dtype=torch.int64)
         # A row of the mask is an instance; without a family there is one row and it is never looked at.
         self._serves = torch.empty(instances or 0, 0, dtype=torch.bool)
@@ -67,7 +68,9 @@ class SolutionStore:
     @property
     def rows(self) -> Tensor:
         """``(|S|, width)`` view of the solutions."""
-        return self._rows[: self.size]
+        if self._view is None:
+            self._view = self._rows[: self.size]
+        return self._view
 
     @property
     def serves(self) -> Tensor | None:
@@ -79,7 +82,7 @@ class SolutionStore:
         if self._rows.device != device:
             for name in ("_rows", "_stamps", "_serves", "_sum", "_count"):
                 setattr(self, name, getattr(self, name).to(device))
-            self._mean = None
+            self._mean = self._view = None
             self._half = HalfMirror(self.width, device) if device.type == "cuda" else None
             if self._half is not None and self.size:
                 self._half.put(self.rows, torch.arange(self.size, device=device), self.size)
@@ -242,6 +245,7 @@ class SolutionStore:
         free = min(wanted, limit - start)
         self._reserve(start + free)
         self.size += free
+        self._view = None
         if free == wanted:
             return slice(start, start + wanted), range(start, start + wanted)
         # Rows that one look-up used have one stamp: the position decides, so that every machine evicts alike.

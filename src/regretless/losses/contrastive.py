@@ -24,7 +24,7 @@ def transformed(cost: Cost, predicted: Tensor, true: Tensor) -> Tensor:
     """Return ``c~``, the cost at which a margin is taken."""
     if cost == "c_hat":
         return predicted
-    return predicted - true if cost == "c_hat-c" else torch.sub(2 * predicted, true)
+    return predicted - true if cost == "c_hat-c" else torch.sub(predicted + predicted, true)
 
 
 class _Contrastive(PiecewiseLinear):
@@ -99,7 +99,7 @@ class NCE(_Contrastive):
         c = transformed(self.cost, predicted, true)
         store = self._grown(c, predicted, instance)
         lead = solution - store.mean(instance).to(c.dtype)  # refuses an instance that no member of S serves
-        margins, slope = dot(c, lead), lead if _FACTOR[self.cost] == 1 else 2 * lead
+        margins, slope = dot(c, lead), lead if _FACTOR[self.cost] == 1 else lead + lead
         if self.over == "mean":
             return margins, slope
         count = store.count(instance).to(c.dtype)
@@ -176,7 +176,7 @@ class MAP(_Contrastive):
         query = c if self.select == "shifted" else predicted
         (chosen,) = self.ask([query], predicted, solution, instance)
         lead = solution - chosen
-        return dot(c, lead), lead if _FACTOR[self.cost] == 1 else 2 * lead
+        return dot(c, lead), lead if _FACTOR[self.cost] == 1 else lead + lead
 
     def non_linear(
         self, objective: Objective, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

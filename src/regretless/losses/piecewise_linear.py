@@ -56,6 +56,6 @@ class PiecewiseLinear(Loss):
             total, share = value.sum(), problem.sign
             if self.reduction == "mean":
                 total, share = total / count, share / count
-            # Known costs are no prediction: their column of the slope has nothing to go to.
-            slope = (slope[:, : predicted.shape[1]] * share).to(predicted.dtype)
-        return total, slope
+            if slope.shape[1] > predicted.shape[1]:  # known costs are no prediction: their slope has nowhere to go
+                slope = slope[:, : predicted.shape[1]]
+            return total, (slope * share).to(predicted.dtype)

@@ -24,7 +24,7 @@ class SPOPlus(PiecewiseLinear):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Losses ``(batch,)`` and subgradients."""
-        c = 2 * predicted - true
+        c = predicted + predicted - true  # a sum is cheaper than a product with a number
         (chosen,) = self.ask([c], predicted, solution, instance)
         lead = solution - chosen
-        return dot(c, lead), 2 * lead
+        return dot(c, lead), lead + lead
