@@ -31,7 +31,7 @@ class Job:
         p_solve: share of solves; PyEPO's ``solve_ratio``.
         seed: of first weights, order of the days, and coin.
         epochs: how many to train.
-        backend: solver of the peer.
+        backend: solver of the peer; of ours, the policy (by default one coin an instance).
         loader: let the peer read its batches from a ``DataLoader``, as its documentation does; else slices of tensors.
     """
 

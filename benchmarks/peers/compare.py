@@ -26,7 +26,7 @@ sys.path.insert(0, str(HERE.parent))
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from cells import METHODS, SHARES, Job  # noqa: E402
-from figures import GUROBI, ORTOOLS, OURS, SIDES, SLICED, Row, Side, of_side, ratios, scale_ratios  # noqa: E402
+from figures import BATCH_COIN, GUROBI, ORTOOLS, OURS, SIDES, SLICED, Row, Side, of_side, ratios, scale_ratios  # noqa: E402
 from page import part, replaced  # noqa: E402
 from picture import draw  # noqa: E402
 
@@ -118,7 +118,9 @@ def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[
 def _sides(problem: str, p_solve: float) -> tuple[Side, ...]:
     # How the batches are read matters where the solver hardly runs, and on one set of data as on another.
     by_hand = SLICED if problem == EMBEDDED and p_solve < 1.0 else ()
-    return (OURS, ORTOOLS, GUROBI, *by_hand)
+    # The peer flips one coin a batch: like against like, beside what a user of ours gets unasked.
+    alike = (BATCH_COIN,) if p_solve < 1.0 else ()
+    return (OURS, *alike, ORTOOLS, GUROBI, *by_hand)
 
 
 def conditions(rows: list[Row], epochs: int) -> list[str]:

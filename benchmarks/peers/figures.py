@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +14,13 @@ Row = dict[str, Any]
 # (side, solver, reads batches from a DataLoader)
 Side = tuple[str, str, bool]
 OURS: Side = ("ours", "", False)
+BATCH_COIN: Side = ("ours", "batch-coin", False)
 ORTOOLS: Side = ("pyepo", "ortools", True)
 GUROBI: Side = ("pyepo", "gurobi", True)
 SLICED: tuple[Side, ...] = (("pyepo", "ortools", False), ("pyepo", "gurobi", False))
 SIDES: dict[Side, str] = {
     OURS: "regretless",
+    BATCH_COIN: "regretless, one coin a batch",
     ORTOOLS: "PyEPO, OR-Tools",
     GUROBI: "PyEPO, Gurobi",
     SLICED[0]: "PyEPO, OR-Tools, batches sliced by hand",
@@ -61,19 +64,19 @@ def target(side: Side, method: str, p_solve: float) -> float | None:
 def ratios(rows: Sequence[Row], problem: str) -> list[Ratio]:
     """Seconds per epoch of every other side over ours, in every cell that was measured."""
     found = []
-    for p_solve in SHARES:
-        for side, name in list(SIDES.items())[1:]:
-            for method in METHODS:
-                cell = {"problem": problem, "method": method, "p_solve": p_solve}
-                both = [
-                    (median(rows, kind, **cell, **of_side(side)), median(rows, kind, **cell, **of_side(OURS)))
-                    for kind in ("cpu", "wall")
-                ]
-                if any(theirs is None or ours is None for theirs, ours in both):
-                    continue
-                cpu, wall = (theirs / ours for theirs, ours in both if theirs is not None and ours is not None)
-                what = f"{problem}, {TITLES[method]} at {p_solve:.0%}, {name} over ours"
-                found.append(Ratio(what, cpu, wall, target(side, method, p_solve)))
+    peers = [side for side in SIDES if side[0] != "ours"]
+    for p_solve, mine, side, method in itertools.product(SHARES, (OURS, BATCH_COIN), peers, METHODS):
+        cell = {"problem": problem, "method": method, "p_solve": p_solve}
+        both = [
+            (median(rows, kind, **cell, **of_side(side)), median(rows, kind, **cell, **of_side(mine)))
+            for kind in ("cpu", "wall")
+        ]
+        if any(theirs is None or ours is None for theirs, ours in both):
+            continue
+        cpu, wall = (theirs / ours for theirs, ours in both if theirs is not None and ours is not None)
+        coin = "" if mine == OURS else ", one coin a batch"
+        what = f"{problem}, {TITLES[method]} at {p_solve:.0%}, {SIDES[side]} over ours{coin}"
+        found.append(Ratio(what, cpu, wall, target(side, method, p_solve)))
     return found
 
 

@@ -104,7 +104,7 @@ def _settings(job: Job, method: str, problem: Problem, train: Dataset, lambda_: 
         settings["lambda_"] = lambda_
     if name in CACHED.values():
         # The peer solves where the loss asks, and the answer is what it then uses.
-        settings |= {"p_solve": job.p_solve, "grow_at": "transformed"}
+        settings |= {"p_solve": job.p_solve, "grow_at": "transformed", "policy": job.backend or "coin"}
     return settings
 
 

@@ -42,6 +42,15 @@ def test_coins_are_flipped_for_each_instance_not_for_each_batch():
     assert np.abs(by_position - 0.5).max() <= 4.5 * np.sqrt(0.25 / len(heads))
 
 
+def test_one_coin_a_batch_solves_all_or_none_as_often():
+    policy, chance = Bernoulli(0.3, per="batch"), np.random.default_rng(0)
+    masks = np.stack([policy.choose(None, torch.zeros(BATCH, 1), None, chance) for _ in range(4000)])
+    assert set(masks.sum(axis=1).tolist()) == {0, BATCH}
+    assert abs(masks.mean() - 0.3) < 4 * np.sqrt(0.3 * 0.7 / 4000)
+    with pytest.raises(InputError, match="per must be 'instance' or 'batch', got 'day'"):
+        Bernoulli(0.3, per="day")
+
+
 def test_neighbouring_coins_are_independent():
     heads = flips(0.5, 400).ravel().astype(float)
     assert abs(np.corrcoef(heads[:-1], heads[1:])[0, 1]) < 4 / np.sqrt(len(heads))

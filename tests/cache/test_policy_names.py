@@ -13,6 +13,7 @@ from regretless.errors import InputError
         ({}, Bernoulli(0.05)),
         ({"p_solve": 0.2}, Bernoulli(0.2)),
         ({"policy": "coin", "p_solve": 0.2}, Bernoulli(0.2)),
+        ({"policy": "batch-coin", "p_solve": 0.2}, Bernoulli(0.2, per="batch")),
         ({"policy": "largest-gap", "p_solve": 0.01}, LargestGap(0.01)),
         ({"policy": "largest-gap", "gap_at": "solve"}, LargestGap(0.05, gap_at="solve")),
         ({"policy": "gap-above", "gap_at": "lookup"}, GapAbove(0.0, gap_at="lookup")),
@@ -37,7 +38,8 @@ def test_a_policy_is_taken_as_it_is():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"policy": "dice"}, "policy must be one of coin, largest-gap, gap-above"),
+        ({"policy": "dice"}, "policy must be one of coin, batch-coin, largest-gap, gap-above"),
+        ({"policy": "batch-coin", "gap_at": "solve"}, "leave out gap_at"),
         ({"policy": "largest-gap", "epsilon": 0.1}, "epsilon belongs to the policy 'gap-above'"),
         ({"policy": "gap-above", "final_p_solve": 0.1}, "no p_solve that could fall"),
         ({"final_p_solve": 0.1}, "come together"),

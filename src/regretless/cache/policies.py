@@ -32,21 +32,30 @@ class Policy(Protocol):
 class Bernoulli:
     """The paper's coin: each instance by itself is solved with probability ``p``.
 
+    Args:
+        p: probability of a solve.
+        per: ``"instance"``, or ``"batch"``: one coin for all instances of a step. As many are solved in expectation, in
+            fewer and larger lots, which a solver of whole batches does for less.
+
     >>> Bernoulli(0.05)
     Bernoulli(p=0.05)
     """
 
-    def __init__(self, p: float) -> None:
-        self.p = _share(p)
+    def __init__(self, p: float, *, per: Literal["instance", "batch"] = "instance") -> None:
+        if per not in ("instance", "batch"):
+            raise InputError(f"per must be 'instance' or 'batch', got {per!r}")
+        self.p, self.per = _share(p), per
 
     def __repr__(self) -> str:
-        return f"Bernoulli(p={self.p})"
+        return f"Bernoulli(p={self.p})" if self.per == "instance" else f"Bernoulli(p={self.p}, per={self.per!r})"
 
     def choose(
         self, cache: SolutionCache, costs: Tensor, instance: Tensor | None, generator: np.random.Generator
     ) -> Mask:
-        """Flip one coin an instance."""
-        return generator.random(costs.shape[0]) < self.p
+        """Flip one coin an instance, or one for all."""
+        if self.per == "instance":
+            return generator.random(costs.shape[0]) < self.p
+        return np.full(costs.shape[0], generator.random() < self.p)
 
 
 class ByGap(ABC):

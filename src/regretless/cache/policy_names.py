@@ -8,7 +8,7 @@ from typing import Any
 from regretless.cache.policies import Bernoulli, Falling, GapAbove, LargestGap, Policy
 from regretless.errors import InputError
 
-NAMES = ("coin", "largest-gap", "gap-above")
+NAMES = ("coin", "batch-coin", "largest-gap", "gap-above")
 # What belongs to a policy among the settings of a cache.
 SETTINGS = ("policy", "p_solve", "gap_at", "epsilon", "final_p_solve", "p_epochs")
 
@@ -17,7 +17,8 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
     """Make the policy that plain settings name.
 
     Args:
-        settings: ``policy`` (``"coin"``, ``"largest-gap"``, ``"gap-above"``, or a policy, which is returned as it is),
+        settings: ``policy`` (``"coin"``, ``"batch-coin"``, ``"largest-gap"``, ``"gap-above"``, or a policy, which is
+            returned as it is),
             ``p_solve`` (0.05), ``gap_at`` of the gap policies, ``epsilon`` of ``gap-above`` (0), and, to let p_solve
             fall, ``final_p_solve`` and the epochs it takes, ``p_epochs``.
         instances: of one epoch.
@@ -43,6 +44,10 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
         return GapAbove(float(settings.get("epsilon", 0.0)), p=p_solve, **where)
     if "epsilon" in given:
         raise InputError(f"epsilon belongs to the policy 'gap-above', got it with {policy!r}")
+    if policy == "batch-coin":
+        if given or where:
+            raise InputError(f"policy 'batch-coin' has p_solve and nothing else: leave out {[*where, *given][0]}")
+        return Bernoulli(p_solve, per="batch")
     coin = policy == "coin"
     if coin and where:
         raise InputError("gap_at belongs to the policies 'largest-gap' and 'gap-above', got it with 'coin'")

@@ -16,7 +16,9 @@ from regretless.report import write
 
 
 def reproduce(
-    group: Annotated[str, typer.Argument(help="knapsack, energy, matching, all, or smoke (embedded data).")],
+    group: Annotated[
+        str, typer.Argument(help="knapsack, energy, matching, all, gaps (ours), or smoke (embedded data).")
+    ],
     methods: Annotated[str | None, typer.Option(help="Only these methods, with commas between them.")] = None,
     seeds: Annotated[int, typer.Option(help="Runs of each method, seeds 0, 1, ...")] = 10,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
