@@ -1,9 +1,9 @@
 """Choose temperature, tau and cut-off on training days alone, then measure the methods on the paper's test days.
 
 The rule: three folds of the training days of the ``paper`` split (they are shuffled already), every seed on every fold,
-the setting with the lowest mean relative regret on the folds left out. What the grids hold was not blind to the test
-days: falling temperatures and 40 epochs were added after the fixed temperatures had been tested, and the grid of
-Interior's cut-off was drawn after trials on test days, without 0.001, which did worse there.
+the setting with the lowest mean relative regret on the folds left out. The grid of ``soft`` was not blind to the test
+days: falling temperatures and 40 epochs were added after the fixed temperatures had been tested. For QPTL and Interior the
+60 days that the ``paper`` split leaves out are asked as well, and what they would choose is tested beside.
 ``soft`` has one temperature, learning rate and number of epochs for all six problems; QPTL and Interior choose tau or
 cut-off with the learning rate. Test days are then evaluated by the chosen setting, trained on all training days.
 
@@ -47,7 +47,7 @@ SOFT = (
 )
 SOFT_BARS = dict(zip(KNAPSACKS, (680.0, 540.0, 305.0), strict=True))
 MOST_WORSE_THAN_MAP = 1.04
-SCALES, RATES, RELAXED_EPOCHS = (0.01, 0.1, 1.0, 10.0), (0.01, 0.1), 20
+SCALES, RATES, RELAXED_EPOCHS = (0.001, 0.01, 0.1, 1.0, 10.0), (0.01, 0.1), 20
 RELAXED = {"qptl": ("tau", 560.0), "interior": ("cutoff", 530.0)}
 MOST_OFF_SPO = 0.02
 DIRECT_BARS = dict(zip(KNAPSACKS, (665.0, 535.0, 300.0), strict=True))
@@ -81,16 +81,30 @@ def left_out(name: str, method: str, seeds: Sequence[int], settings: Mapping[str
     return statistics.fmean(found)
 
 
-def best(grid: Sequence[Mapping[str, Any]], names: Sequence[str], method: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """The setting with the lowest mean relative regret over problems and folds."""
+def on_validation_days(name: str, method: str, seeds: Sequence[int], settings: Mapping[str, Any]) -> float:
+    """Mean relative regret on the 60 days that are neither for training nor for testing."""
+    loaded = problem_of(name)
+    assert loaded.validation is not None
+    models = [trained(name, method, seed, loaded.train, settings) for seed in seeds]
+    return statistics.fmean(evaluate(model, loaded.validation, loaded.problem).relative_regret for model in models)
+
+
+def best(
+    grid: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    method: str,
+    seeds: Sequence[int],
+    score: Callable[[str, str, Sequence[int], Mapping[str, Any]], float] = left_out,
+) -> dict[str, Any]:
+    """The setting with the lowest mean relative regret over problems, by default on folds left out."""
     scores = []
     for settings in grid:
-        each = [left_out(name, method, seeds, settings) for name in names]
+        each = [score(name, method, seeds, settings) for name in names]
         scores.append(statistics.fmean(each))
         shown = ", ".join(f"{name} {100 * score:.2f} %" for name, score in zip(names, each, strict=True))
         print(f"  {method} {dict(settings)}: {100 * scores[-1]:.3f} % of the optimum ({shown})", flush=True)
     chosen = dict(grid[int(np.argmin(scores))])
-    print(f"  chosen for {method}: {chosen}", flush=True)
+    print(f"  chosen for {method} by {score.__name__.replace('_', ' ')}: {chosen}", flush=True)
     return chosen
 
 
@@ -135,9 +149,13 @@ def relaxed() -> bool:
     good = []
     for method, (setting, bar) in RELAXED.items():
         grid = [{"lr": lr, "epochs": RELAXED_EPOCHS, setting: value} for value in SCALES for lr in RATES]
-        chosen = best(grid, ["knapsack-120"], method, [0])
+        chosen = best(grid, ["knapsack-120"], method, range(3))
+        other = best(grid, ["knapsack-120"], method, range(3), score=on_validation_days)
         regret, _ = tested("knapsack-120", method, range(3), chosen)
         good.append(line(f"{method}, knapsack-120, test regret", regret, at_most=bar))
+        if other != chosen:
+            regret, _ = tested("knapsack-120", method, range(3), other)
+            line(f"{method}, knapsack-120, test regret of what the 60 validation days choose", regret)
     return all(good)
 
 
