@@ -246,11 +246,12 @@ def _axes(rows: int, columns: int, *, width: float, height: float) -> tuple[Any,
 
 
 def _logarithmic(axis: Any) -> None:
-    """A logarithmic axis with plain numbers at 1, 2 and 5."""
+    """A logarithmic axis with plain numbers, at 1, 2 and 5 or, where they would run into each other, at 1 alone."""
     ticker = need("matplotlib.ticker", pip="regretless[figures]", why="draw figures")
     axis.set_xscale("log")
-    axis.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x:g}"))
+    low, high = axis.get_xlim()
+    axis.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 100 else (1.0,)))
+    axis.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}"))
     axis.xaxis.set_minor_formatter(ticker.NullFormatter())
 
 
