@@ -38,6 +38,7 @@ from regretless.storage import load_state, read_json, save_state
 from regretless.training.checkpoint import Parts, Progress
 from regretless.training.checkpoint import load as load_checkpoint
 from regretless.training.checkpoint import save as save_checkpoint
+from regretless.training.direct import direct
 
 MPS = """NAME t
 ROWS
@@ -135,6 +136,13 @@ class _Parts:
         return Parts(model, loss, torch.optim.Adam(model.parameters()), [], torch.Generator())
 
 
+def _search(path: Path, made: _Parts) -> None:
+    model = nn.Linear(3, 3)
+    nn.init.ones_(model.weight)
+    nn.init.zeros_(model.bias)
+    direct(model, made.problem, made.data, generations=2, population=4, checkpoint=path, progress=False)
+
+
 def _npz(**arrays: Any) -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
@@ -194,13 +202,17 @@ def readers(folder: Path) -> dict[str, Reader]:
         for result in read_results(folder / "results"):
             result.history()
 
-    # An optional package, as for users.
+    # Optional packages, as for users.
     parquet = {} if importlib.util.find_spec("pyarrow") is None else {
         "parquet costs": Reader("c.parquet", (_parquet(CSV),), lambda path: read_costs(path, NAMES)),
         "parquet features": Reader("x.parquet", (_parquet(CSV), _parquet(WIDE)),
                                    lambda path: read_features(path, NAMES)),
     }  # fmt: skip
-    return parquet | {
+    search = {}
+    if importlib.util.find_spec("cma") is not None:
+        sound = _bytes_of(folder, "search", lambda path: _search(path, made))
+        search["search"] = Reader("s.safetensors", (sound,), lambda path: _search(path, made), "search")
+    return parquet | search | {
         "mps": Reader("m.mps", (MPS.encode(),), read),
         "lp": Reader("m.lp", (LP.encode(),), read),
         "mps.gz": Reader("m.mps.gz", (gzip.compress(MPS.encode()),), read),

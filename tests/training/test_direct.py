@@ -7,11 +7,12 @@ import torch
 from torch import nn
 
 from regretless.data import Dataset
-from regretless.errors import InputError, MissingDependencyError, SolveError
+from regretless.errors import FileError, InputError, MissingDependencyError, SolveError
 from regretless.family import Family
 from regretless.losses import SPOPlus
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.storage import load_state, save_state
 from regretless.training import evaluate, fit
 from regretless.training.direct import direct
 from regretless.types import Solved, Status
@@ -211,3 +212,54 @@ def test_a_missing_package_is_named_with_its_pip_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "cma", None)
     with pytest.raises(MissingDependencyError, match="pip install 'cma'"):
         direct(runs.model(), runs.problem(), runs.data(3))
+
+
+@pytest.mark.parametrize("with_validation", [False, True])
+def test_a_search_that_was_stopped_goes_on_from_its_checkpoint(tmp_path, monkeypatch, with_validation):
+    train, validation = runs.data(8), runs.data(6) if with_validation else None
+    settings = {"generations": 9, "validation": validation, "seed": 3}
+    whole = direct(runs.model(), runs.problem(), train, **settings)
+    path, problem = tmp_path / "search", runs.problem()
+    plain, asked = problem.attempt, []
+
+    def fails(*arguments, **options):
+        asked.append(1)
+        if len(asked) > 5:
+            raise RuntimeError("the power failed")
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(problem, "attempt", fails)
+    with pytest.raises(RuntimeError, match="the power failed"):
+        direct(runs.model(), problem, train, checkpoint=path, **settings)
+    again = runs.problem()
+    resumed = direct(runs.model(), again, train, checkpoint=path, **settings)
+    for one, two in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
+        assert torch.equal(one, two)
+    assert again.statistics.solves < sum(row["solves"] for row in whole.history.rows)
+    assert [row["loss"] for row in resumed.history.rows] == [row["loss"] for row in whole.history.rows]
+    assert resumed.reason == whole.reason
+
+
+def test_a_checkpoint_of_another_or_a_longer_search_is_refused_and_left(tmp_path):
+    path, train = tmp_path / "search", runs.data(6)
+    direct(runs.model(), runs.problem(), train, generations=3, checkpoint=path)
+    before = path.read_bytes()
+    with pytest.raises(FileError, match="belongs to another search: seed was 0, is 1"):
+        direct(runs.model(), runs.problem(), train, generations=3, seed=1, checkpoint=path)
+    with pytest.raises(FileError, match="holds 3 generations already, more than the 2"):
+        direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)
+    assert path.read_bytes() == before
+    longer = direct(runs.model(), runs.problem(), train, generations=4, checkpoint=path)
+    assert len(longer.history) == 4
+
+
+def test_a_checkpoint_whose_values_do_not_fit_is_refused(tmp_path):
+    path, train = tmp_path / "search", runs.data(6)
+    direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)
+    state = load_state(path, kind="search")
+    save_state(path, state | {"values": [[1.0], [2.0]]}, kind="search")
+    with pytest.raises(FileError, match="generation 1 cannot be played again"):
+        direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)
+    save_state(path, state | {"values": [[1.0]]}, kind="search")
+    with pytest.raises(FileError, match="do not fit each other"):
+        direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)

@@ -95,7 +95,15 @@ def _run(
         settings = methods.chosen(spec.method, spec.settings)
         if spec.patience:
             settings |= {"validation": _validation(spec, loaded), "patience": spec.patience}
-        fitted = row.search(model, loaded.problem, loaded.train, seed=spec.seed, progress=progress, **settings)
+        fitted = row.search(
+            model,
+            loaded.problem,
+            loaded.train,
+            seed=spec.seed,
+            checkpoint=folder / "checkpoint.safetensors",
+            progress=progress,
+            **settings,
+        )
     else:
         fitted = fit(
             model,

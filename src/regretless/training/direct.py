@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,16 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.errors import FileError, InputError
 from regretless.optional import need
 from regretless.problem import Problem, refuse_failures
 from regretless.progress import track
 from regretless.training.evaluate import evaluate, predict
 from regretless.training.fit import Fitted, Interrupted
 from regretless.training.history import History
+from regretless.training.identity import digest_of
 from regretless.training.interrupt import Interruption
+from regretless.training.search_log import SearchLog
 
 MOST_PARAMETERS = 1000
 
@@ -36,6 +39,7 @@ def direct(
     validation: Dataset | None = None,
     patience: int = 40,
     seed: int = 0,
+    checkpoint: Path | str | None = None,
     progress: bool | None = None,
 ) -> Fitted:
     r"""Minimise the mean exact regret on the training data by CMA-ES, starting from the model's own weights.
@@ -56,10 +60,14 @@ def direct(
             mean is kept, or the first weights where their training regret is lower.
         patience: generations without a better validation regret before the search ends.
         seed: of the search.
+        checkpoint: file to keep the search in after every generation; where it exists already, the search goes on from
+            it.
         progress: show a bar; by default on a terminal.
 
     Raises:
         InputError: the model has no or too many parameters, or a setting makes no sense.
+        FileError: the checkpoint is damaged or of another search; it is left as it is.
+        Interrupted: SIGINT or SIGTERM came; the checkpoint, where there is one, is of the last generation.
         MissingDependencyError: the package ``cma`` is not installed.
     """
     cma = need("cma", pip="cma", why="minimise regret directly")
@@ -75,8 +83,14 @@ def direct(
     options: dict[str, Any] = {"seed": seed + 1, "verbose": -9, "maxiter": generations}  # cma takes 0 as "by the clock"
     if population is not None:
         options["popsize"] = population
+    settings = {"seed": seed, "population": population, "sigma": sigma, "patience": patience, "cma": cma.__version__}
+    settings |= {"first": first.tolist(), "problem": problem.fingerprint, "data": digest_of(train)}
+    settings |= {"validation": None if validation is None else digest_of(validation)}
+    log = SearchLog(checkpoint, settings)
+    if len(log) > generations:
+        raise FileError(f"{log.path} holds {len(log)} generations already, more than the {generations} asked for")
     search = cma.CMAEvolutionStrategy(first.numpy(), sigma * size, options)
-    return _search(search, model, problem, train, validation, generations, patience, progress)
+    return _search(search, model, problem, train, validation, generations, patience, log, progress)
 
 
 def _search(
@@ -87,9 +101,10 @@ def _search(
     validation: Dataset | None,
     generations: int,
     patience: int,
+    log: SearchLog,
     progress: bool | None,
 ) -> Fitted:
-    history = History()
+    history, known = History(), len(log)
     first = kept = np.array(search.mean)
     # The first weights take part: polishing never ends worse on the data that picks.
     best, since = math.inf, 0
@@ -98,20 +113,28 @@ def _search(
     reason = f"all {generations} generations done"
     with Interruption() as interruption:
         for generation in track(range(generations), total=generations, label="direct search", show=progress):
-            row = _generation(search, model, problem, train, generation)
+            if generation < known:
+                row = _again(search, log, generation, validated=validation is not None)
+            else:
+                values, row = _generation(search, model, problem, train, generation)
+                if validation is not None:
+                    _put(model, np.array(search.mean))
+                    row["validation_regret"] = row["regret"] = evaluate(model, validation, problem).regret
+                log.append(values, row)
             if validation is None:
                 kept = np.array(search.mean)
+            elif row["regret"] < best:
+                best, since, kept = row["regret"], 0, np.array(search.mean)
             else:
-                _put(model, np.array(search.mean))
-                row["validation_regret"] = row["regret"] = evaluate(model, validation, problem).regret
-                if row["regret"] < best:
-                    best, since, kept = row["regret"], 0, np.array(search.mean)
-                else:
-                    since += 1
+                since += 1
             history.append(row)
             if interruption.wanted:
                 _put(model, kept)
-                raise Interrupted(f"{interruption.wanted}: direct search ended after generation {generation + 1}")
+                where = "nothing was kept (no checkpoint was asked for)"
+                if log.path is not None:
+                    where = f"the search is kept in {log.path}; run the same command again to go on"
+                said = f"{interruption.wanted}: direct search ended after generation {generation + 1}"
+                raise Interrupted(f"{said}; {where}")
             if since >= patience:
                 reason = f"no better validation regret than {best:.6g} for {patience} generations"
                 break
@@ -125,14 +148,28 @@ def _search(
     return Fitted(model, history, reason)
 
 
-def _generation(search: Any, model: nn.Module, problem: Problem, train: Dataset, generation: int) -> dict[str, Any]:
+def _again(search: Any, log: SearchLog, generation: int, *, validated: bool) -> dict[str, Any]:
+    """Tell the search what it was told before; nothing is solved."""
+    row = log.rows[generation]
+    try:
+        search.tell(search.ask(), log.values[generation])
+        if validated:
+            row["regret"] = float(row["regret"])
+    except Exception as error:  # whatever the content makes the search do, it is the file's fault
+        raise FileError(f"{log.path}: generation {generation + 1} cannot be played again: {error}") from error
+    return row
+
+
+def _generation(
+    search: Any, model: nn.Module, problem: Problem, train: Dataset, generation: int
+) -> tuple[list[float], dict[str, Any]]:
     start = time.perf_counter()
     used = problem.statistics
     before = (used.seconds, used.solves, used.not_optimal, used.failed)
     candidates = search.ask()
     values = _mean_costs(model, problem, train, candidates)
     search.tell(candidates, values)
-    return {
+    return values, {
         "epoch": generation + 1,
         "loss": float(min(values)),
         "seconds": time.perf_counter() - start,

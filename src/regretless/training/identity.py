@@ -22,7 +22,7 @@ def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int) -> dic
         "seed": seed,
         "batch_size": batch_size,
         "instances": len(train),
-        "data": _digest(train),
+        "data": digest_of(train),
         "loss": _described(loss),
         "optimizer": type(parts.optimizer).__name__,
         # A schedule changes the rate as it goes; the first one is what was asked for.
@@ -54,7 +54,8 @@ def _described(thing: object) -> str:
     return f"{type(thing).__name__}({', '.join(f'{name}={value!r}' for name, value in plain.items())})"
 
 
-def _digest(data: Dataset) -> str:
+def digest_of(data: Dataset) -> str:
+    """A hash of all that a data set holds."""
     digest = hashlib.sha256()
     for tensor in (data.features, data.costs, data.solutions, data.instance):
         if tensor is not None:

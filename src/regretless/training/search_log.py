@@ -1,0 +1,64 @@
+"""The checkpoint of a search: what its candidates were worth, so that it can be played again without solving."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from regretless.errors import FileError
+from regretless.storage import load_state, save_state
+
+KIND, VERSION = "search", 1
+
+
+class SearchLog:
+    """Generations of a search, kept in a file after each of them.
+
+    A search that draws its candidates from a seed is told everything it knows by their values. Told the same values
+    again it comes to the same place, bit for bit, so that the values are all a checkpoint needs, whatever the search
+    keeps inside.
+
+    Args:
+        path: of the file; ``None`` keeps nothing.
+        settings: everything that decides the numbers of the search, as plain data.
+
+    Raises:
+        FileError: the file is damaged, or of another search.
+    """
+
+    def __init__(self, path: Path | str | None, settings: dict[str, Any]) -> None:
+        self.path = None if path is None else Path(path)
+        self.settings = settings
+        self.values: list[list[float]] = []
+        self.rows: list[dict[str, Any]] = []
+        if self.path is not None and self.path.exists():
+            self._load(self.path)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def append(self, values: list[float], row: dict[str, Any]) -> None:
+        """Keep one more generation: the values of its candidates, and its row of the history."""
+        self.values.append(values)
+        self.rows.append(row)
+        if self.path is not None:
+            state = {"settings": self.settings, "values": self.values, "rows": self.rows}
+            save_state(self.path, state, kind=KIND, version=VERSION)
+
+    def _load(self, path: Path) -> None:
+        state = load_state(path, kind=KIND, version=VERSION)
+        for name, kind in (("settings", dict), ("values", list), ("rows", list)):
+            if not isinstance(state, dict) or not isinstance(state.get(name), kind):
+                raise FileError(f"{path}: field {name!r} is missing or no {kind.__name__}")
+        before, now = state["settings"], self.settings
+        different = [name for name in before | now if before.get(name) != now.get(name)]
+        if different:
+            text = "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in different)
+            raise FileError(f"{path} belongs to another search: {text}. Use the same settings, or another file")
+        good = len(state["values"]) == len(state["rows"]) and all(
+            isinstance(row, dict) and isinstance(values, list) and all(isinstance(value, float) for value in values)
+            for row, values in zip(state["rows"], state["values"], strict=False)
+        )
+        if not good:
+            raise FileError(f"{path}: fields 'values' and 'rows' do not fit each other")
+        self.values, self.rows = state["values"], state["rows"]
