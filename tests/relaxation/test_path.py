@@ -1,8 +1,17 @@
 from __future__ import annotations
 
+import os
+
+import pytest
 import torch
 
+from regretless.errors import SolveError
 from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.problems.energy.formulation import formulate
+from regretless.problems.energy.load import energy_instance
+from regretless.relaxation import QuadraticProgram, path
+from regretless.relaxation.layer import Relaxation
 from regretless.relaxation.path import BACK_OFF, follow, longest
 from regretless.relaxation.presolve import presolve
 
@@ -35,3 +44,24 @@ def test_scaling_the_objective_does_not_move_the_solution():
     other, _ = follow(form, c * 1e6, 0.5e6, 0.0)
     torch.testing.assert_close(one.z, other.z, rtol=0, atol=1e-8)
     torch.testing.assert_close(one.y * 1e6, other.y, rtol=1e-6, atol=1e-2)
+
+
+# Predicted prices at which one product stays behind the others for good, unless the path is centred again.
+SWINGING = [
+    -0.842589, -0.868820, -0.905090, -0.855758, -0.839755, -0.782559, -0.800249, -0.808383, -0.819021, -0.804365,
+    -0.849742, -0.886868, -0.949035, -0.919043, -0.907992, -0.713552, -0.514058, -0.315657, -0.258198, -0.216247,
+    -0.186876, -0.187946, -0.170287, -0.149267, -0.148997, -0.127223, -0.123141, -0.169013, -0.151216, -0.154009,
+    -0.154769, -0.132388, -0.132953, -0.103821, -0.085675, -0.073555, -0.082368, -0.212801, -0.259902, -0.325933,
+    -0.369625, -0.414746, -0.427895, -0.443788, -0.445054, -0.430801, -0.503362, -0.501459,
+]  # fmt: skip
+
+
+@pytest.mark.skipif("REGRETLESS_DATA" not in os.environ, reason="REGRETLESS_DATA names no folder with the public files")
+def test_a_point_with_one_product_far_from_the_others_is_centred_and_converges(monkeypatch):
+    problem = Problem(formulate(energy_instance("energy-2")))
+    cost = torch.tensor([SWINGING], dtype=torch.float64)
+    relaxation = Relaxation(problem, QuadraticProgram(tau=0.1))
+    assert torch.isfinite(relaxation(cost)).all()
+    monkeypatch.setattr(path, "SCATTERED", torch.inf)
+    with pytest.raises(SolveError, match="did not converge"):
+        relaxation(cost)

@@ -14,6 +14,8 @@ ITERATIONS = 60
 BACK_OFF = 0.995
 # A step shorter than this is given up for one that aims at the middle of the path, at this share of the present mu.
 JAMMED, RETREAT = 0.1, 0.8
+# So is one from a point of which a product is this many times the mean: the next steps would only swing around it.
+SCATTERED = 30.0
 
 
 @dataclass
@@ -162,7 +164,8 @@ def _step(form: StandardForm, at: Point, weight: Tensor, r: Tensor, s: Tensor, m
     left = (there.sum(dim=1, keepdim=True) / count - floor) / (mu - floor).clamp(min=1e-300)
     target = floor + left.clamp(0.0, 1.0) ** 3 * (mu - floor).clamp(min=0.0)
     found = direction(form.has_lower * target - below * low, form.has_upper * target - above * high)
-    jammed = found[-1] < JAMMED
+    largest = torch.maximum(at.below * at.low, at.above * at.high).amax(dim=1, keepdim=True)
+    jammed = (found[-1] < JAMMED) | (largest > SCATTERED * torch.maximum(mu, floor))
     if bool(jammed.any()):
         # The second-order term misleads far from the path: go back to its middle first.
         target = torch.maximum(RETREAT * mu, floor)
