@@ -39,9 +39,7 @@ def write_figures(grid: Grid, found: Sequence[Result], folder: Path | str) -> li
     names = []
     with matplotlib.rc_context(STYLE):
         if has_policies(grid):
-            for problem in grid.problems:
-                names += _write(regret_against_solves(grid, problem, found), folder)
-            return names
+            return _write(regret_against_solves(grid, found), folder)
         # The paper's figures are about its coin.
         found = [result for result in found if not policy_words(result.spec)]
         for problem in grid.problems:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from regretless.experiments.drawings import BLUE, ORANGE, Drawing
 from regretless.experiments.grid import Grid
 from regretless.experiments.results import Result, mean_and_deviation, select
 from regretless.optional import need
 
+# Share solved, mean regret, its deviation, seeds.
+Point = tuple[float, float, float, int]
 LOOKS = {"coin": (BLUE, "o"), "largest-gap": (ORANGE, "s")}
 LEAST = 1e-4  # a share of nothing has no place on a logarithmic axis
 
@@ -19,33 +22,37 @@ def has_policies(grid: Grid) -> bool:
     return any("policy" in sweep for sweep in grid.sweeps)
 
 
-def regret_against_solves(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
-    """Draw the test regret of each policy against the share of instances that it solved."""
-    figures = need("matplotlib.figure", pip="regretless[figures]", why="draw figures")
-    figure = figures.Figure(figsize=(6.4, 3.8), layout="constrained")
-    axis, hover = figure.subplots(), dict[str, str]()
-    for policy, (color, marker) in LOOKS.items():
-        points = sorted(_points(grid, problem, policy, found))
-        if not points:
-            continue
-        shares, regrets = [max(point[0], LEAST) for point in points], [point[1] for point in points]
-        spread = [0.0 if math.isnan(point[2]) else point[2] for point in points]
-        axis.errorbar(shares, regrets, yerr=spread, color=color, label=policy, capsize=2, linewidth=1)
-        for k, (share, regret, deviation, seeds) in enumerate(points):
-            (point,) = axis.plot([max(share, LEAST)], [regret], marker=marker, color=color, markersize=5)
-            name = f"solves-{problem}-{policy}-{k}"
-            point.set_gid(name)
-            tail = "" if math.isnan(deviation) else f" ± {deviation:.2g}"
-            hover[name] = f"{policy}: regret {regret:.4g}{tail} with {share:.2%} solved, {seeds} seeds"
-    if not any("largest-gap" in name for name in hover):  # the coin alone is no comparison
+def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing | None:
+    """Draw the test regret of each policy against the share of instances that it solved, a panel a problem."""
+    panels = {problem: _lines(grid, problem, found) for problem in grid.problems}
+    panels = {
+        problem: lines for problem, lines in panels.items() if "largest-gap" in lines
+    }  # the coin compares nothing
+    if not panels:
         return None
-    axis.set_xscale("log")
-    axis.set_xlabel("share of instances that were solved")
-    axis.set_ylabel("test regret")
-    axis.legend(fontsize=8)
+    figures = need("matplotlib.figure", pip="regretless[figures]", why="draw figures")
+    ticker = need("matplotlib.ticker", pip="regretless[figures]", why="draw figures")
+    columns = min(3, len(panels))
+    rows = -(-len(panels) // columns)
+    figure = figures.Figure(figsize=(3.3 * columns, 0.4 + 2.4 * rows), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False)
+    hover: dict[str, str] = {}
+    for axis in axes.flat[len(panels) :]:
+        axis.set_axis_off()
+    for axis, (problem, lines) in zip(axes.flat, panels.items(), strict=False):
+        for policy, points in lines.items():
+            _line(axis, problem, policy, points, hover)
+        axis.set_xscale("log")
+        axis.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{100 * x:g} %"))
+        axis.set_title(problem, fontsize=9)
+    for axis in axes[-1]:
+        axis.set_xlabel("share of instances solved")
+    for axis in axes[:, 0]:
+        axis.set_ylabel("test regret")
+    axes[0, 0].legend(fontsize=8)
     return Drawing(
-        f"solves-{problem}",
-        f"{problem}: regret against the share of solves",
+        "solves",
+        "Regret against the share of solves",
         "Test regret of map-dc after training against the share of instances that were solved exactly (mean and "
         "deviation over the seeds). The coin is the paper's; largest-gap spends the same budget where the best cached "
         "solution and a Lagrangian bound are furthest apart, and solves no instance whose gap is closed.",
@@ -55,7 +62,26 @@ def regret_against_solves(grid: Grid, problem: str, found: Sequence[Result]) -> 
     )
 
 
-def _points(grid: Grid, problem: str, policy: str, found: Sequence[Result]) -> list[tuple[float, float, float, int]]:
+def _line(axis: Any, problem: str, policy: str, points: Sequence[Point], hover: dict[str, str]) -> None:
+    color, marker = LOOKS[policy]
+    shares, regrets = [max(point[0], LEAST) for point in points], [point[1] for point in points]
+    spread = [0.0 if math.isnan(point[2]) else point[2] for point in points]
+    axis.errorbar(shares, regrets, yerr=spread, color=color, label=policy, capsize=2, linewidth=1)
+    for k, (share, regret, deviation, seeds) in enumerate(points):
+        (point,) = axis.plot([max(share, LEAST)], [regret], marker=marker, color=color, markersize=4)
+        name = f"solves-{problem}-{policy}-{k}"
+        point.set_gid(name)
+        tail = "" if math.isnan(deviation) else f" ± {deviation:.2g}"
+        hover[name] = f"{problem}, {policy}: regret {regret:.4g}{tail} with {share:.2%} solved, {seeds} seeds"
+
+
+def _lines(grid: Grid, problem: str, found: Sequence[Result]) -> dict[str, list[Point]]:
+    """Points of every policy that has runs."""
+    lines = {policy: sorted(_points(grid, problem, policy, found)) for policy in LOOKS}
+    return {policy: points for policy, points in lines.items() if points}
+
+
+def _points(grid: Grid, problem: str, policy: str, found: Sequence[Result]) -> list[Point]:
     """(share solved, mean regret, deviation, seeds) of every cell of a policy that has runs."""
     method = next(iter(grid.methods))
     words = {} if policy == "coin" else {"policy": policy}
