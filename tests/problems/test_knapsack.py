@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
-from regretless.problems import knapsack
+from regretless.problems import knapsack, knapsack_counts
 from regretless.problems.knapsack import KnapsackOracle, knapsack_milp, knapsack_problem
 
 COST = st.one_of(
@@ -51,7 +51,7 @@ def check(oracle: KnapsackOracle, weights: list[int], capacity: int, costs: torc
 def test_counting_by_weight_is_brute_force(case):
     weights, capacity, costs = case
     oracle = KnapsackOracle(weights, capacity)
-    assert oracle._counts is not None
+    assert oracle.counts is not None
     check(oracle, weights, capacity, costs)
 
 
@@ -61,9 +61,9 @@ def test_counting_by_weight_is_brute_force(case):
 def test_the_dynamic_programme_is_brute_force(case):
     weights, capacity, costs = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(knapsack, "MOST_COMBINATIONS", 0)
+        patch.setattr(knapsack_counts, "MOST_COMBINATIONS", 0)
         oracle = KnapsackOracle(weights, capacity)
-    assert oracle._counts is None
+    assert oracle.counts is None
     check(oracle, weights, capacity, costs)
 
 
@@ -84,7 +84,7 @@ def test_both_ways_agree_with_the_model_on_problems_of_the_papers_size(capacity,
     weights, costs = paper_like(n, capacity)
     costs[0] = torch.randn(48, generator=torch.Generator().manual_seed(capacity), dtype=torch.float64)  # both signs
     by_counts = KnapsackOracle(weights, capacity).solve(costs).solution
-    monkeypatch.setattr(knapsack, "MOST_COMBINATIONS", 0)
+    monkeypatch.setattr(knapsack_counts, "MOST_COMBINATIONS", 0)
     by_programme = KnapsackOracle(weights, capacity).solve(costs).solution
     by_model = knapsack_problem(weights, capacity, engine="highs").attempt(costs).solution
     wanted = (costs * by_model).sum(dim=1)
@@ -96,7 +96,7 @@ def test_both_ways_agree_with_the_model_on_problems_of_the_papers_size(capacity,
 def test_many_distinct_weights_need_the_programme():
     weights = np.arange(1, 31)
     oracle = KnapsackOracle(weights, 80)
-    assert oracle._counts is None
+    assert oracle.counts is None
     costs = -torch.rand(4, 30, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     by_model = knapsack_problem(weights, 80, engine="highs").attempt(costs).solution
     assert torch.allclose((costs * oracle.solve(costs).solution).sum(1), (costs * by_model).sum(1))
@@ -104,7 +104,7 @@ def test_many_distinct_weights_need_the_programme():
 
 @pytest.mark.parametrize("most", [0, 20_000])
 def test_a_batch_is_its_rows_in_blocks_of_any_size(most, monkeypatch):
-    monkeypatch.setattr(knapsack, "MOST_COMBINATIONS", most)
+    monkeypatch.setattr(knapsack_counts, "MOST_COMBINATIONS", most)
     weights, costs = paper_like(9, 1)
     oracle = KnapsackOracle(weights, 60)
     whole = oracle.solve(costs).solution
@@ -116,7 +116,7 @@ def test_a_batch_is_its_rows_in_blocks_of_any_size(most, monkeypatch):
 
 
 def test_room_beyond_all_items_costs_nothing(monkeypatch):
-    monkeypatch.setattr(knapsack, "MOST_COMBINATIONS", 0)
+    monkeypatch.setattr(knapsack_counts, "MOST_COMBINATIONS", 0)
     oracle = KnapsackOracle(np.arange(1, 25), 10**15)
     assert oracle.solve(-torch.ones(2, 24)).solution.sum() == 48
 

@@ -317,7 +317,7 @@ class SolutionCache:
             return None, [], None
         heads = torch.from_numpy(chosen).to(predicted.device)
         everything = chosen.size == predicted.shape[0]
-        picked = list(at) if everything else [costs[heads] for costs in at]
+        picked = list(at) if everything else [costs.index_select(0, heads) for costs in at]
         ids = None if instance is None else instance[heads].repeat(len(at))
         costs = picked[0] if len(picked) == 1 else torch.cat(picked)
         starts = None if self._starts is None else self._starts.best(costs, ids)
@@ -379,7 +379,7 @@ class SolutionCache:
             answers = self.look_up(queries, instance)
             self.statistics.lookups -= heads.shape[0] * len(queries)
             for answer, part in zip(answers, solved, strict=True):
-                answer[heads] = part
+                answer.index_copy_(0, heads, part)
             return answers
         tails = torch.ones(len(queries[0]), dtype=torch.bool, device=queries[0].device)
         answers = [torch.full_like(query, torch.nan) for query in queries]

@@ -121,5 +121,5 @@ class ExpectedRegret(PiecewiseLinear):
             deviation = (((scores - mean[:, None]) * serves).square().sum(dim=1) / count).sqrt()
         # All scores equal but for rounding (a cache of one, zero or constant predictions): their deviation is no unit,
         # and one that is noise would blow the gradient up. Any positive unit gives the uniform distribution.
-        noise = 8 * torch.finfo(scores.dtype).eps * scores.abs().amax(dim=1)
-        return torch.where(deviation > noise, deviation, torch.ones_like(deviation))[:, None]
+        noise = 8 * torch.finfo(scores.dtype).eps * torch.linalg.vector_norm(scores, torch.inf, dim=1)
+        return torch.where(deviation > noise, deviation, 1.0)[:, None]
