@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from regretless.experiments.figures import write_figures
-from regretless.experiments.gap_drawing import has_policies, regret_against_solves
+from regretless.experiments.gap_drawing import regret_against_solves
 from regretless.experiments.grid import load_grid
+from regretless.experiments.policy_points import has_policies
 from regretless.experiments.results import read_results
 
 from .folders import finished

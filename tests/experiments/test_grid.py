@@ -60,7 +60,8 @@ def test_grids_hold_the_hyperparameters_of_the_paper(group: str) -> None:
 
 def test_the_paper_has_eleven_tables() -> None:
     labels = [table["label"] for group in GROUPS for table in load_grid(group).tables]
-    assert len(labels) == len(set(labels)) == 11
+    assert len(labels) == len(set(labels))
+    assert len([label for label in labels if not label.startswith("table:beyond-")]) == 11
 
 
 @pytest.mark.parametrize("name", names())

@@ -90,3 +90,19 @@ def test_matching_is_counted_in_the_unit_of_the_paper(tmp_path: Path) -> None:
     row = cell(table, problem="matching-10", method="spo", metric="regret")
     assert (row["ours"], row["published"], row["outside"]) == (3750.0, 3746.0, False)
     assert cell(table, problem="matching-10", method="spo", metric="auc")["ours"] == 0.5
+
+
+def test_policies_stand_beside_each_other_budget_by_budget(tmp_path: Path) -> None:
+    grid = load_grid("gaps")
+    for p_solve, words, regret, solves in ((0.01, {}, 100.0, 10), (1.0, {}, 80.0, 1000),
+                                           (0.01, {"policy": "largest-gap"}, 90.0, 9)):  # fmt: skip
+        spec = grid.spec("knapsack-60", "map-dc", settings={"p_solve": p_solve} | words)
+        finished(tmp_path, spec, regret=regret, solves=solves, lookups=1000)
+    (table,) = make_tables(grid, read_results(tmp_path))
+    assert [(row["policy"], row["share"]) for row in table.rows] == [
+        ("coin", 0.01), ("coin", 1.0), ("largest-gap", 0.009)
+    ]  # fmt: skip
+    write_tables([table], tmp_path / "tables")
+    text = (tmp_path / "tables" / "solves.md").read_text()
+    assert "| problem | policy | 1 % | 100 % |" in text
+    assert "| knapsack-60 | largest-gap | 90.0 | – |" in text

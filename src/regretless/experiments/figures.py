@@ -9,8 +9,9 @@ from html import escape
 from pathlib import Path
 
 from regretless.experiments import drawings
-from regretless.experiments.gap_drawing import has_policies, regret_against_solves
+from regretless.experiments.gap_drawing import regret_against_solves
 from regretless.experiments.grid import Grid
+from regretless.experiments.policy_points import has_policies
 from regretless.experiments.results import Result, policy_words
 from regretless.optional import need
 from regretless.storage import write_bytes, write_json, write_text

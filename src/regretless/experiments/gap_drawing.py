@@ -8,23 +8,17 @@ from typing import Any
 
 from regretless.experiments.drawings import BLUE, ORANGE, Drawing
 from regretless.experiments.grid import Grid
-from regretless.experiments.results import Result, mean_and_deviation, select
+from regretless.experiments.policy_points import Point, policy_points
+from regretless.experiments.results import Result
 from regretless.optional import need
 
-# Share solved, mean regret, its deviation, seeds.
-Point = tuple[float, float, float, int]
 LOOKS = {"coin": (BLUE, "o"), "largest-gap": (ORANGE, "s")}
 LEAST = 1e-4  # a share of nothing has no place on a logarithmic axis
 
 
-def has_policies(grid: Grid) -> bool:
-    """Whether a grid compares policies."""
-    return any("policy" in sweep for sweep in grid.sweeps)
-
-
 def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing | None:
     """Draw the test regret of each policy against the share of instances that it solved, a panel a problem."""
-    panels = {problem: _lines(grid, problem, found) for problem in grid.problems}
+    panels = {problem: policy_points(grid, problem, found) for problem in grid.problems}
     panels = {
         problem: lines for problem, lines in panels.items() if "largest-gap" in lines
     }  # the coin compares nothing
@@ -64,35 +58,12 @@ def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing | None
 
 def _line(axis: Any, problem: str, policy: str, points: Sequence[Point], hover: dict[str, str]) -> None:
     color, marker = LOOKS[policy]
-    shares, regrets = [max(point[0], LEAST) for point in points], [point[1] for point in points]
-    spread = [0.0 if math.isnan(point[2]) else point[2] for point in points]
+    shares, regrets = [max(point.share, LEAST) for point in points], [point.regret for point in points]
+    spread = [0.0 if math.isnan(point.deviation) else point.deviation for point in points]
     axis.errorbar(shares, regrets, yerr=spread, color=color, label=policy, capsize=2, linewidth=1)
-    for k, (share, regret, deviation, seeds) in enumerate(points):
-        (point,) = axis.plot([max(share, LEAST)], [regret], marker=marker, color=color, markersize=4)
+    for k, at in enumerate(points):
+        (mark,) = axis.plot([max(at.share, LEAST)], [at.regret], marker=marker, color=color, markersize=4)
         name = f"solves-{problem}-{policy}-{k}"
-        point.set_gid(name)
-        tail = "" if math.isnan(deviation) else f" ± {deviation:.2g}"
-        hover[name] = f"{problem}, {policy}: regret {regret:.4g}{tail} with {share:.2%} solved, {seeds} seeds"
-
-
-def _lines(grid: Grid, problem: str, found: Sequence[Result]) -> dict[str, list[Point]]:
-    """Points of every policy that has runs."""
-    lines = {policy: sorted(_points(grid, problem, policy, found)) for policy in LOOKS}
-    return {policy: points for policy, points in lines.items() if points}
-
-
-def _points(grid: Grid, problem: str, policy: str, found: Sequence[Result]) -> list[Point]:
-    """(share solved, mean regret, deviation, seeds) of every cell of a policy that has runs."""
-    method = next(iter(grid.methods))
-    words = {} if policy == "coin" else {"policy": policy}
-    shares = {p for sweep in grid.sweeps if sweep.get("policy", "coin") == policy for p in sweep["p_solve"]}
-    if policy == "coin":
-        shares.add(float(grid.methods[method]["p_solve"]))
-    points = []
-    for p_solve in shares:
-        spec = grid.spec(problem, method, settings={"p_solve": p_solve} | words)
-        runs = max((select(found, spec, init=init) for init in ("random", "shared")), key=len)
-        if runs:
-            solved = sum(run.figures["solves"] for run in runs) / max(1, sum(run.figures["lookups"] for run in runs))
-            points.append((solved, *mean_and_deviation(runs, "regret"), len(runs)))
-    return points
+        mark.set_gid(name)
+        tail = "" if math.isnan(at.deviation) else f" ± {at.deviation:.2g}"
+        hover[name] = f"{problem}, {policy}: regret {at.regret:.4g}{tail} with {at.share:.2%} solved, {at.seeds} seeds"

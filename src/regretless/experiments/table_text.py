@@ -42,7 +42,9 @@ def as_latex(about: Row, rows: Sequence[Row]) -> str:
 
 def layout(rows: Sequence[Row]) -> list[list[str]]:
     """Cells to a grid of texts, its head first."""
-    return _ratios(rows) if rows and "ratio" in rows[0] else _values(rows)
+    if rows and "ratio" in rows[0]:
+        return _ratios(rows)
+    return _budgets(rows) if rows and "policy" in rows[0] else _values(rows)
 
 
 def _values(rows: Sequence[Row]) -> list[list[str]]:
@@ -71,6 +73,16 @@ def _ratios(rows: Sequence[Row]) -> list[list[str]]:
         for row in rows
     ]
     return [[*head, "paper's ratio"], *body]
+
+
+def _budgets(rows: Sequence[Row]) -> list[list[str]]:
+    budgets = sorted({row["p_solve"] for row in rows})
+    table: dict[tuple[str, str], dict[float, str]] = {}
+    for row in rows:
+        cell = value(row["ours"], row["ours_deviation"])
+        table.setdefault((row["problem"], row["policy"]), {})[row["p_solve"]] = cell
+    body = [[*names, *(cells.get(p, NOTHING) for p in budgets)] for names, cells in table.items()]
+    return [["problem", "policy", *(f"{100 * p:g} %" for p in budgets)], *body]
 
 
 def value(mean: Any, deviation: Any = None) -> str:

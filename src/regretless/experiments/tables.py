@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from regretless.experiments.grid import Grid
+from regretless.experiments.policy_points import policy_points
 from regretless.experiments.published import DEVIATIONS, SHARE, published
 from regretless.experiments.results import Result, mean_and_deviation, select
 from regretless.experiments.table_text import as_csv, as_latex, as_markdown, layout
@@ -26,6 +27,9 @@ TIMING = (
     "problem", "cached", "exact", "engine", "seconds_cached", "seconds_exact", "ratio",
     "published_cached", "published_exact", "published_ratio",
 )  # fmt: skip
+
+
+POLICY = ("problem", "metric", "policy", "p_solve", "share", "ours", "ours_deviation", "seeds")
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class TableData:
 
 def make_tables(grid: Grid, found: Sequence[Result]) -> list[TableData]:
     """All tables of a grid; cells whose runs are missing stay empty beside the published value."""
-    return [_timing(grid, t, found) if t.get("kind") == "timing" else _regret(grid, t, found) for t in grid.tables]
+    return [KINDS[table.get("kind", "")](grid, table, found) for table in grid.tables]
 
 
 def write_tables(tables: Sequence[TableData], folder: Path | str) -> None:
@@ -67,7 +71,7 @@ def write_tables(tables: Sequence[TableData], folder: Path | str) -> None:
 
 def caption(about: dict[str, Any]) -> str:
     """Caption with the tolerance and the remark."""
-    marked = "" if about.get("kind") == "timing" or not about.get("sources") else TOLERANCE
+    marked = TOLERANCE if not about.get("kind") and about.get("sources") else ""
     return " ".join(part for part in (about["caption"], marked, about.get("remark", "")) if part)
 
 
@@ -132,3 +136,20 @@ def _timing(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> Table
 
 def _seconds(grid: Grid, found: Sequence[Result], problem: str, method: str, engine: str) -> float:
     return mean_and_deviation(select(found, grid.spec(problem, method), engine=engine), "epoch_seconds")[0]
+
+
+def _policies(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> TableData:
+    """Test regret of every policy at every budget of solves."""
+    rows = [
+        {
+            "problem": problem, "metric": "regret", "policy": policy, "p_solve": point.p_solve, "share": point.share,
+            "ours": point.regret, "ours_deviation": point.deviation, "seeds": point.seeds,
+        }
+        for problem in grid.problems
+        for policy, points in policy_points(grid, problem, found).items()
+        for point in points
+    ]  # fmt: skip
+    return TableData(about | {"caption": caption(about)}, POLICY, rows)
+
+
+KINDS = {"": _regret, "timing": _timing, "policies": _policies}
