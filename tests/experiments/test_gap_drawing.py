@@ -30,7 +30,7 @@ def test_the_grid_runs_coin_and_gaps_on_all_nine_problems_with_five_seeds() -> N
     assert len({spec.problem for spec in specs}) == 9
     kinds = {(spec.settings.get("policy", "coin"), spec.p_solve) for spec in specs}
     assert kinds == {(policy, p) for policy in ("coin", "largest-gap") for p in (0.001, 0.01, 0.05, 0.2, 1.0)}
-    assert len(specs) == 9 * 10 * 5
+    assert len(specs) == 9 * 10 * 5 + 3 * 3 * 5, "five seeds, and ten of what the policies are judged by"
 
 
 def test_each_policy_is_a_line_over_the_share_that_was_solved(tmp_path: Path) -> None:
