@@ -1,7 +1,8 @@
 """Write ``results.md`` and its pictures from a folder of results of full runs.
 
     regretless reproduce all --seeds 10 --workers 2 --out RESULTS
-    regretless reproduce knapsack --seeds 10 --workers 2 --init shared --out RESULTS
+    regretless reproduce knapsack --seeds 10 --workers 2 --init shared --out RESULTS \\
+        --methods nce-c,nce-dc,nce-2c,map-c,blackbox,blackbox-cache,spo-relax,qptl,interior
     regretless reproduce energy --engine highs --out RESULTS
     regretless reproduce knapsack --engine highs --out RESULTS
     python docs/make_results.py RESULTS
@@ -91,7 +92,7 @@ def page(folder: Path) -> str:
     lines = [
         "# Results: every table and figure, ours beside the published",
         "<!-- Written by docs/make_results.py from runs; not edited. -->",
-        "\n".join(["```", *(line.strip() for line in command.splitlines()), "```"]),
+        "\n".join(["```", *(line.removeprefix("    ") for line in command.splitlines()), "```"]),
         f"{len(done)} runs, {len(outcome.failed)} failed; "
         f"{', '.join(f'{name} {version}' for name, version in sorted(machine.items()))}. Ours: mean (deviation) over "
         "the seeds. What cannot be matched and why stands under the tables and in [Reproduce](reproduce.md).",
