@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from regretless.errors import InputError, MissingDependencyError
@@ -23,6 +23,7 @@ costs = st.lists(st.floats(-1e9, 1e9, allow_subnormal=False), min_size=1, max_si
 
 
 @given(costs, st.integers(0, 1000))
+@example([2.2250738585072014e-308], 0)
 def test_scaled_costs_stay_in_range_and_the_bound_on_the_loss_holds(values, upper):
     objective = np.array(values)
     low, high = np.full(len(values), -3.0), np.full(len(values), float(upper))

@@ -120,8 +120,8 @@ def scaled(objective: Floats, lower: Floats, upper: Floats, bits: int = BITS) ->
     reach = float((np.abs(objective) * np.maximum(1.0, np.maximum(np.abs(lower), np.abs(upper)))).sum())
     if reach == 0.0:
         return [0] * len(objective), 1.0, 0.0
-    # one bit less than the power of two below: rounding may add up to half a unit a term
-    largest = math.ldexp(1.0, bits - 1 - math.frexp(reach)[1])
+    # one bit less than the power of two below: rounding may add up to half a unit a term; 1023 is float64's last power
+    largest = math.ldexp(1.0, min(bits - 1 - math.frexp(reach)[1], 1023))
     whole, scale = np.round(objective * largest), largest
     lost = float((np.abs(objective * scale - whole) * (upper - lower)).sum()) / scale
     if lost == 0.0:
