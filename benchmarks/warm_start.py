@@ -31,7 +31,7 @@ def measure(name: str, engine: str, kept: int, days: int) -> None:
     assert isinstance(milp, MILP)
     # One engine each: some build their model anew after a start, which must not count for the other.
     solvers = make_engine(engine, milp), make_engine(engine, milp)
-    starts = Starts()
+    starts = Starts(milp.width, milp.n)
     starts.add(EnginePool(milp).solve(loaded.problem.inward(loaded.train.costs[:kept]), decision=True), None)
     ratios = []
     for cost in predicted(loaded)[:days]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 import torch
 from hypothesis import settings
 
@@ -10,3 +11,9 @@ from hypothesis import settings
 settings.register_profile("regretless", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("regretless")
 torch.set_num_threads(1)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests marked ``data`` read the public files, which are not part of the project."""
+    if item.get_closest_marker("data") and not os.environ.get("REGRETLESS_DATA"):
+        pytest.skip("REGRETLESS_DATA names no folder with the public files")

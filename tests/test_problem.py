@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from regretless.errors import InputError, SolveError
 from regretless.family import Family
 from regretless.milp import MILP
-from regretless.problem import Problem, refuse_failures
+from regretless.problem import Problem
+from regretless.solvers.trust import refuse_failures
 from regretless.types import Solved, Status
 
 KNAPSACK = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)

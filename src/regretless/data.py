@@ -12,7 +12,8 @@ from torch import Tensor
 
 from regretless.errors import InputError, RegretlessWarning
 from regretless.labels import solve_labels
-from regretless.problem import Problem, check_finite
+from regretless.problem import Problem
+from regretless.solvers.trust import check_finite
 from regretless.tensors import ids, tensor
 from regretless.types import Status
 

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from regretless.errors import FileError, InputError
-from regretless.problem import Problem, refuse_failures
+from regretless.problem import Problem
 from regretless.progress import track
+from regretless.solvers.trust import refuse_failures
 from regretless.storage import load_state, save_state
 from regretless.types import Solved, Status
 

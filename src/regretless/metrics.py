@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.problem import Problem, refuse_failures
+from regretless.problem import Problem
+from regretless.solvers.trust import refuse_failures
 
 SOLVE_BATCH = 64
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -13,13 +12,13 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from regretless.errors import InputError, SolveError
+from regretless.errors import InputError
 from regretless.family import Family
 from regretless.milp import MILP, Floats
 from regretless.solvers import EnginePool, FunctionBackend
-from regretless.solvers.trust import solve_with_care
+from regretless.solvers.trust import check_finite, refuse_failures, solve_with_care
 from regretless.tensors import ids, tensor
-from regretless.types import Backend, OnFailure, Sense, Solved, Status
+from regretless.types import Backend, Decisions, OnFailure, Sense, Solved, Status
 
 
 class Oracle(Protocol):
@@ -53,27 +52,6 @@ class SolveStatistics:
     not_optimal: int = 0
     failed: int = 0
     by_status: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass(frozen=True)
-class Decisions:
-    """What ``Problem.solve`` returns, in the user's own sense.
-
-    Attributes:
-        solution: ``(batch, width)`` in cost space.
-        decision: ``(batch, n)`` values of all variables; the solution itself where there is no model.
-        objective: ``(batch,)`` objective at the costs that were given.
-        status: one status an instance.
-        gap: ``(batch,)`` relative gaps left.
-        message: what went wrong, by position.
-    """
-
-    solution: Tensor
-    decision: Tensor
-    objective: Tensor
-    status: list[Status]
-    gap: Tensor
-    message: dict[int, str]
 
 
 class Problem:
@@ -303,42 +281,6 @@ class Problem:
         check_finite(costs)
         if instance is not None or self.instances is not None:
             self.check_instance(instance, len(costs))
-
-
-def check_finite(costs: Tensor) -> None:
-    """Raise an ``InputError`` that names the first entry of ``(batch, width)`` costs that is NaN or infinite."""
-    # A sum is one pass and is finite unless an entry is not; only then look for the culprit.
-    if not math.isfinite(costs.sum().item()):
-        bad = (~torch.isfinite(costs)).nonzero()
-        if len(bad):
-            row, column = bad[0].tolist()
-            raise InputError(f"costs must be finite, got {costs[row, column].item()} at row {row}, column {column}")
-
-
-def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequence[int] | None = None) -> None:
-    """Raise a ``SolveError`` that names the first instance without a solution, if there is one.
-
-    Args:
-        solved: what to look at.
-        instance: ``(batch,)`` ids, for families.
-        rows: how the caller counts these instances, where they are only some of its batch.
-    """
-    if solved.status is None:
-        return
-    missing = (~solved.found).nonzero().flatten().tolist()
-    if missing:
-        row = missing[0]
-        place = row if rows is None else rows[row]
-        where = f"instance {place} of the batch" + (
-            "" if instance is None else f" (family member {int(instance[row])})"
-        )
-        more = f" ({len(missing)} of {len(solved.solution)} failed)" if len(missing) > 1 else ""
-        error = SolveError(
-            f"no solution for {where}: {solved.status[row]}{more}. {solved.message.get(row, '')} "
-            "Set on_failure='cache' or 'skip' to train on without such instances."
-        )
-        error.row = place
-        raise error
 
 
 def _first(model: MILP | Family) -> MILP:

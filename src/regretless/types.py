@@ -60,6 +60,27 @@ class Solved:
         return 0 if self.status is None else sum(status is not Status.OPTIMAL for status in self.status)
 
 
+@dataclass(frozen=True)
+class Decisions:
+    """What ``Problem.solve`` returns, in the user's own sense.
+
+    Attributes:
+        solution: ``(batch, width)`` in cost space.
+        decision: ``(batch, n)`` values of all variables; the solution itself where there is no model.
+        objective: ``(batch,)`` objective at the costs that were given.
+        status: one status an instance.
+        gap: ``(batch,)`` relative gaps left.
+        message: what went wrong, by position.
+    """
+
+    solution: Tensor
+    decision: Tensor
+    objective: Tensor
+    status: list[Status]
+    gap: Tensor
+    message: dict[int, str]
+
+
 class Backend(Protocol):
     """What solves exactly: a batch of costs in, a batch of solutions out, always minimising."""
 

@@ -25,7 +25,7 @@ def solved(rows: list[list[float]], decisions: list[list[float]], failed: tuple[
 
 
 def test_the_best_decision_at_each_cost_is_handed_out():
-    starts = Starts()
+    starts = Starts(2, 3)
     assert starts.best(COSTS, None) == [None, None]
     starts.add(solved([[1.0, 0.0], [0.0, 1.0]], [[1, 0, 5], [0, 1, 6]]), None)
     first, second = starts.best(COSTS, None)
@@ -34,7 +34,7 @@ def test_the_best_decision_at_each_cost_is_handed_out():
 
 
 def test_an_instance_gets_only_its_own_decisions():
-    starts = Starts()
+    starts = Starts(2, 2)
     starts.add(solved([[1.0, 0.0], [0.0, 1.0]], [[1, 0], [0, 1]]), torch.tensor([0, 2]))
     first, second = starts.best(COSTS, torch.tensor([2, 1]))
     assert first.tolist() == [0, 1]
@@ -42,7 +42,7 @@ def test_an_instance_gets_only_its_own_decisions():
 
 
 def test_failures_are_not_kept_and_the_oldest_goes_first():
-    starts = Starts(capacity=2)
+    starts = Starts(2, 1, capacity=2)
     starts.add(solved([[1.0, 0.0], [9.0, 9.0]], [[1], [2]], failed=(1,)), None)
     assert len(starts) == 1
     starts.add(solved([[0.0, 1.0]], [[3]]), None)
@@ -53,14 +53,16 @@ def test_failures_are_not_kept_and_the_oldest_goes_first():
 
 
 def test_a_state_that_does_not_fit_is_refused():
-    starts = Starts()
+    starts = Starts(2, 1)
     starts.add(solved([[1.0, 0.0]], [[1]]), None)
     state = starts.state_dict()
-    again = Starts()
+    again = Starts(2, 1)
     again.load_state_dict(state)
     assert again.best(COSTS, None)[0].tolist() == [1]
-    with pytest.raises(InputError, match="do not fit each other"):
-        again.load_state_dict(state | {"decisions": torch.ones(2, 1)})
+    for wrong in ({"decisions": torch.ones(2, 1)}, {"decisions": torch.ones(1, 2)}, {"solutions": torch.ones(1, 3)},
+                  {"instances": torch.zeros(1, 1)}, {"decisions": torch.full((1, 1), torch.nan)}):  # fmt: skip
+        with pytest.raises(InputError, match="do not fit its problem or each other"):
+            again.load_state_dict(state | wrong)
 
 
 def make(**settings) -> SolutionCache:

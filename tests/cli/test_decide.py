@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from regretless.problem import Decisions, Problem
-from regretless.types import Status
+from regretless.problem import Problem
+from regretless.types import Decisions, Status
 
 from .files import ITEMS, WEIGHTS, CommandLine, Files, write_csv
 

@@ -9,8 +9,7 @@ import torch
 
 from regretless.errors import FileError, InputError
 from regretless.experiments.decision_files import write_decisions
-from regretless.problem import Decisions
-from regretless.types import Status
+from regretless.types import Decisions, Status
 
 NAN = float("nan")
 DECISIONS = Decisions(

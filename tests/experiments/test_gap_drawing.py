@@ -7,7 +7,6 @@ import pytest
 from regretless.experiments.figures import write_figures
 from regretless.experiments.gap_drawing import regret_against_solves
 from regretless.experiments.grid import load_grid
-from regretless.experiments.policy_points import has_policies
 from regretless.experiments.results import read_results
 
 from .folders import finished
@@ -21,16 +20,6 @@ def cell(tmp_path: Path, p_solve: float, regret: float, solves: int, **words: st
     for seed in (0, 1):
         spec = GRID.spec(PROBLEM, "map-dc", seed=seed, settings={"p_solve": p_solve} | words)
         finished(tmp_path, spec, regret=regret + seed, solves=solves, lookups=1000)
-
-
-def test_the_grid_runs_coin_and_gaps_on_all_nine_problems_with_five_seeds() -> None:
-    assert has_policies(GRID)
-    assert not has_policies(load_grid("knapsack"))
-    specs = GRID.specs(seeds=10)
-    assert len({spec.problem for spec in specs}) == 9
-    kinds = {(spec.settings.get("policy", "coin"), spec.p_solve) for spec in specs}
-    assert kinds == {(policy, p) for policy in ("coin", "largest-gap") for p in (0.001, 0.01, 0.05, 0.2, 1.0)}
-    assert len(specs) == 9 * 10 * 5 + 3 * 3 * 5, "five seeds, and ten of what the policies are judged by"
 
 
 def test_each_policy_is_a_line_over_the_share_that_was_solved(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def test_every_file_belongs_to_one_data_set_and_every_problem_finds_its_files() 
     assert all(len(entry.sha256) == 64 and entry.url.startswith("https://") for entry in FILES.values())
 
 
-@pytest.mark.skipif("REGRETLESS_DATA" not in os.environ, reason="REGRETLESS_DATA names no folder with the public files")
+@pytest.mark.data
 @pytest.mark.parametrize("name", FILES)
 def test_the_table_describes_the_published_file(name: str) -> None:
     content = (Path(os.environ["REGRETLESS_DATA"]) / name).read_bytes()

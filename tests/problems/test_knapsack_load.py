@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 import torch
@@ -12,10 +10,6 @@ from regretless.errors import InputError
 from regretless.problems import load
 from regretless.training import evaluate, fit
 from regretless.training.methods import make_loss
-
-needs_data = pytest.mark.skipif(
-    not os.environ.get("REGRETLESS_DATA"), reason="REGRETLESS_DATA names no folder with the public files"
-)
 
 
 def least_squares(loaded):
@@ -30,7 +24,7 @@ def least_squares(loaded):
     return model
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.parametrize(("capacity", "regret"), [(60, 988), (120, 1095), (180, 431)])
 def test_least_squares_has_the_published_error_and_regret(capacity, regret):
     loaded = load(f"knapsack-{capacity}")
@@ -40,7 +34,7 @@ def test_least_squares_has_the_published_error_and_regret(capacity, regret):
     assert round(float(loaded.test.costs.square().mean())) == 150218
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.parametrize(("capacity", "unique"), [(60, 541), (120, 548), (180, 502)])
 def test_training_optima_are_as_many_as_the_protocol_counts(capacity, unique):
     loaded = load(f"knapsack-{capacity}")
@@ -48,7 +42,7 @@ def test_training_optima_are_as_many_as_the_protocol_counts(capacity, unique):
     assert abs(len(cache) - unique) <= 3  # ties between optima may fall either way
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("method", "epochs", "p_solve", "published", "tolerance"),
     [

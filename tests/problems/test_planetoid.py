@@ -11,12 +11,8 @@ from regretless.errors import FileError
 from regretless.problems import planetoid
 from regretless.problems.planetoid import citation_network
 
-needs_data = pytest.mark.skipif(
-    "REGRETLESS_DATA" not in os.environ, reason="REGRETLESS_DATA names no folder with the public files"
-)
 
-
-@needs_data
+@pytest.mark.data
 def test_cora_has_its_papers_words_fields_and_links() -> None:
     network = citation_network()
     assert network.words.shape == (2708, 1433)
@@ -26,7 +22,7 @@ def test_cora_has_its_papers_words_fields_and_links() -> None:
     assert (network.links[:, 0] < network.links[:, 1]).all()
 
 
-@needs_data
+@pytest.mark.data
 def test_cora_equals_the_network_without_pickles() -> None:
     path = Path(os.environ["REGRETLESS_DATA"]) / "cora.npz"
     if not path.is_file():

@@ -10,10 +10,6 @@ from regretless.errors import FileError, InputError
 from regretless.problems import semo
 from regretless.problems.semo import energy_data, knapsack_data, split_days, standardise
 
-needs_data = pytest.mark.skipif(
-    "REGRETLESS_DATA" not in os.environ, reason="REGRETLESS_DATA names no folder with the public files"
-)
-
 
 def test_paper_split_is_the_shuffle_of_scikit_learn() -> None:
     shuffle = pytest.importorskip("sklearn.utils").shuffle
@@ -69,7 +65,7 @@ def least_squares_mse(features: np.ndarray, costs: np.ndarray) -> tuple[float, f
     return float(((x[test] @ weights - costs[test]) ** 2).mean()), float((costs[test] ** 2).mean())
 
 
-@needs_data
+@pytest.mark.data
 def test_knapsack_data_gives_the_published_errors() -> None:
     features, costs, weights = knapsack_data()
     assert (features.shape, costs.shape, weights.shape) == ((789, 48, 8), (789, 48), (48,))
@@ -79,7 +75,7 @@ def test_knapsack_data_gives_the_published_errors() -> None:
     assert round(zero) == 150218
 
 
-@needs_data
+@pytest.mark.data
 def test_energy_data_gives_the_published_errors_and_shares_the_features() -> None:
     features, prices = energy_data()
     assert (features.shape, prices.shape) == ((789, 48, 8), (789, 48))
@@ -89,7 +85,7 @@ def test_energy_data_gives_the_published_errors_and_shares_the_features() -> Non
     assert (features == knapsack_data()[0]).all()
 
 
-@needs_data
+@pytest.mark.data
 def test_what_is_returned_may_be_changed() -> None:
     knapsack_data()[1][:] = 0.0
     energy_data()[1][:] = 0.0
@@ -110,7 +106,7 @@ def test_a_damaged_archive_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         knapsack_data()
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.999])
 def test_a_cut_archive_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, share: float) -> None:
     content = (Path(os.environ["REGRETLESS_DATA"]) / "Data.npz").read_bytes()

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-
 import pytest
 import torch
 
@@ -56,7 +54,7 @@ SWINGING = [
 ]  # fmt: skip
 
 
-@pytest.mark.skipif("REGRETLESS_DATA" not in os.environ, reason="REGRETLESS_DATA names no folder with the public files")
+@pytest.mark.data
 def test_a_point_with_one_product_far_from_the_others_is_centred_and_converges(monkeypatch):
     problem = Problem(formulate(energy_instance("energy-2")))
     cost = torch.tensor([SWINGING], dtype=torch.float64)

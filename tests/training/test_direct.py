@@ -12,7 +12,6 @@ from regretless.family import Family
 from regretless.losses import SPOPlus
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.storage import load_state, save_state
 from regretless.training import evaluate, fit
 from regretless.training.direct import direct
 from regretless.types import Solved, Status
@@ -251,15 +250,3 @@ def test_a_checkpoint_of_another_or_a_longer_search_is_refused_and_left(tmp_path
     assert path.read_bytes() == before
     longer = direct(runs.model(), runs.problem(), train, generations=4, checkpoint=path)
     assert len(longer.history) == 4
-
-
-def test_a_checkpoint_whose_values_do_not_fit_is_refused(tmp_path):
-    path, train = tmp_path / "search", runs.data(6)
-    direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)
-    state = load_state(path, kind="search")
-    save_state(path, state | {"values": [[1.0], [2.0]]}, kind="search")
-    with pytest.raises(FileError, match="generation 1 cannot be played again"):
-        direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)
-    save_state(path, state | {"values": [[1.0]]}, kind="search")
-    with pytest.raises(FileError, match="do not fit each other"):
-        direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)

@@ -23,7 +23,9 @@ from regretless.cache.starts import Starts
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
 from regretless.errors import FileError, InputError, RegretlessError, SolveError
-from regretless.problem import Problem, refuse_failures
+from regretless.family import Family
+from regretless.problem import Problem
+from regretless.solvers.trust import refuse_failures
 
 GrowAt = Literal["predicted", "transformed"]
 
@@ -92,9 +94,12 @@ class SolutionCache:
         self._bound: Bound | None = None
         if bound is not None:
             self._bound = make_bound(problem, bound)
-        if warm_start and not problem.engine:
-            raise InputError(f"warm_start=True needs an engine, and here {problem.solver} solves: leave it out")
-        self._starts = Starts() if warm_start else None
+        self._starts: Starts | None = None
+        if warm_start:
+            if not problem.engine or problem.model is None:
+                raise InputError(f"warm_start=True needs an engine, and here {problem.solver} solves: leave it out")
+            model = problem.model[0] if isinstance(problem.model, Family) else problem.model
+            self._starts = Starts(problem.width, model.n)
         if solutions is not None:
             self.add(solutions, instance)
 

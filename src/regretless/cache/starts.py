@@ -24,13 +24,15 @@ class Starts:
     not on threads or the clock.
 
     Args:
+        width: columns of a solution.
+        variables: of a decision.
         capacity: how many to keep; the oldest goes first.
     """
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
+    def __init__(self, width: int, variables: int, capacity: int = CAPACITY) -> None:
         self.capacity = capacity
-        self._solutions: Floats = np.empty((0, 0))
-        self._decisions: Floats = np.empty((0, 0))
+        self._solutions: Floats = np.empty((0, width))
+        self._decisions: Floats = np.empty((0, variables))
         self._instances: NDArray[np.int64] = np.empty(0, dtype=np.int64)
 
     def __len__(self) -> int:
@@ -51,17 +53,10 @@ class Starts:
         """Keep the decisions of a batch; those that are kept already count as new again."""
         assert solved.decision is not None
         found = solved.found.cpu().numpy()
-        solutions = solved.solution.cpu().to(torch.float64).numpy()[found]
-        decisions = solved.decision.cpu().to(torch.float64).numpy()[found]
         ids = np.zeros(len(found), dtype=np.int64) if instance is None else instance.cpu().numpy()
-        if not len(solutions):
-            return
-        if len(self):
-            solutions = np.concatenate([self._solutions, solutions])
-            decisions = np.concatenate([self._decisions, decisions])
-            ids = np.concatenate([self._instances, ids[found]])
-        else:
-            ids = ids[found]
+        solutions = np.concatenate([self._solutions, solved.solution.cpu().numpy()[found]])
+        decisions = np.concatenate([self._decisions, solved.decision.cpu().numpy()[found]])
+        ids = np.concatenate([self._instances, ids[found]])
         # The last of equal ones stays: they serve the same costs equally well.
         _, last = np.unique(np.column_stack([ids, solutions])[::-1], axis=0, return_index=True)
         keep = np.sort(len(ids) - 1 - last)[-self.capacity :]
@@ -77,8 +72,12 @@ class Starts:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Take over the content of ``state``."""
-        solutions, decisions, ids = (state[name].numpy() for name in ("solutions", "decisions", "instances"))
-        if solutions.ndim != 2 or decisions.ndim != 2 or not len(solutions) == len(decisions) == len(ids):
-            raise InputError("the decisions that a cache starts its solves from do not fit each other")
-        self._solutions, self._decisions = solutions.astype(np.float64), decisions.astype(np.float64)
-        self._instances = ids.astype(np.int64)
+        parts = [state[name].numpy() for name in ("solutions", "decisions", "instances")]
+        mine = (self._solutions, self._decisions, self._instances)
+        fitting = all(
+            part.shape[1:] == own.shape[1:] and part.ndim == own.ndim for part, own in zip(parts, mine, strict=True)
+        )
+        if not fitting or len({len(part) for part in parts}) > 1 or not all(np.isfinite(part).all() for part in parts):
+            raise InputError("the decisions that a cache starts its solves from do not fit its problem or each other")
+        self._solutions, self._decisions = parts[0].astype(np.float64), parts[1].astype(np.float64)
+        self._instances = parts[2].astype(np.int64)

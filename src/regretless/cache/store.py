@@ -289,7 +289,7 @@ class SolutionStore:
 
 
 def _equal(rows: Tensor, these: list[int], others: Tensor, those: list[int]) -> list[bool]:
-    """Whether pairs of rows are equal; numpy picks a few rows at half the price of torch."""
+    """Whether pairs of rows are equal; numpy picks a few rows for less than torch does."""
     if rows.is_cuda:
         return [bool(same) for same in (rows[these] == others[those]).all(dim=1).tolist()]
     return [bool(same) for same in np.all(rows.numpy()[these] == others.numpy()[those], axis=1)]

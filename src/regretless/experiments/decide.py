@@ -12,14 +12,16 @@ from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.experiments.run import trained, with_weights
 from regretless.family import Family
-from regretless.problem import Decisions, Problem, check_finite
+from regretless.problem import Problem
 from regretless.problems.kept import Kept, is_kept, load_kept
 from regretless.problems.tabular import Costs, Features, matched, read_costs, read_features
 from regretless.problems.tabular.columns import ordered
 from regretless.problems.tabular.npz_file import finite, read_arrays
 from regretless.problems.tabular.table import suffix_of
 from regretless.progress import track
+from regretless.solvers.trust import check_finite
 from regretless.training import predict
+from regretless.types import Decisions
 
 SOLVE_BATCH = 64
 

@@ -12,9 +12,9 @@ import numpy as np
 from torch import Tensor
 
 from regretless.optional import need
-from regretless.problem import Decisions
 from regretless.problems.tabular.table import suffix_of
 from regretless.storage import write_bytes, write_text
+from regretless.types import Decisions
 
 
 def write_decisions(

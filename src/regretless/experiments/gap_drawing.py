@@ -19,9 +19,8 @@ LEAST = 1e-4  # a share of nothing has no place on a logarithmic axis
 def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing | None:
     """Draw the test regret of each policy against the share of instances that it solved, a panel a problem."""
     panels = {problem: policy_points(grid, problem, found) for problem in grid.problems}
-    panels = {
-        problem: lines for problem, lines in panels.items() if "largest-gap" in lines
-    }  # the coin compares nothing
+    # The coin alone is no comparison.
+    panels = {problem: lines for problem, lines in panels.items() if "largest-gap" in lines}
     if not panels:
         return None
     figures = need("matplotlib.figure", pip="regretless[figures]", why="draw figures")

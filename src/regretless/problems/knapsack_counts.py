@@ -25,7 +25,7 @@ MOST_MATRIX = 1 << 18
 class Counts:
     """The weight classes and the counts that fit, ready to be tried.
 
-    On a CPU it is done in numpy, whose calls cost a third of torch's: in training there are often one or two instances
+    On a CPU it is done in numpy, whose calls cost less than torch's: in training there are often one or two instances
     to solve at a time, and then nothing else counts. On a GPU the same steps are torch's.
 
     Args:

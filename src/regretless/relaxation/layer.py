@@ -13,11 +13,12 @@ from torch.autograd.function import once_differentiable
 from regretless.errors import InputError
 from regretless.family import Family
 from regretless.milp import MILP
-from regretless.problem import Problem, refuse_failures
+from regretless.problem import Problem
 from regretless.relaxation.normal_equations import NormalEquations
 from regretless.relaxation.presolve import presolve
 from regretless.relaxation.programs import Program, Smooth
 from regretless.relaxation.standard_form import StandardForm
+from regretless.solvers.trust import refuse_failures
 from regretless.types import Solved, Status
 
 

@@ -1,4 +1,4 @@
-"""What an oracle hands back is looked at once, here, before anybody builds on it."""
+"""What goes into an oracle and what it hands back is looked at once, here, before anybody builds on it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,19 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from regretless.errors import RegretlessError, SolveError
+from regretless.errors import InputError, RegretlessError, SolveError
 from regretless.milp import Floats
 from regretless.types import Backend, Solved, Status
+
+
+def check_finite(costs: Tensor) -> None:
+    """Raise an ``InputError`` that names the first entry of ``(batch, width)`` costs that is NaN or infinite."""
+    # A sum is one pass and is finite unless an entry is not; only then look for the culprit.
+    if not math.isfinite(costs.sum().item()):
+        bad = (~torch.isfinite(costs)).nonzero()
+        if len(bad):
+            row, column = bad[0].tolist()
+            raise InputError(f"costs must be finite, got {costs[row, column].item()} at row {row}, column {column}")
 
 
 def solve_with_care(
@@ -52,6 +62,32 @@ def solve_with_care(
     if math.isfinite(solved.solution.sum().item()) or not len(costs):
         return solved
     return _without_garbage(solved, type(backend).__name__)
+
+
+def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequence[int] | None = None) -> None:
+    """Raise a ``SolveError`` that names the first instance without a solution, if there is one.
+
+    Args:
+        solved: what to look at.
+        instance: ``(batch,)`` ids, for families.
+        rows: how the caller counts these instances, where they are only some of its batch.
+    """
+    if solved.status is None:
+        return
+    missing = (~solved.found).nonzero().flatten().tolist()
+    if missing:
+        row = missing[0]
+        place = row if rows is None else rows[row]
+        where = f"instance {place} of the batch" + (
+            "" if instance is None else f" (family member {int(instance[row])})"
+        )
+        more = f" ({len(missing)} of {len(solved.solution)} failed)" if len(missing) > 1 else ""
+        error = SolveError(
+            f"no solution for {where}: {solved.status[row]}{more}. {solved.message.get(row, '')} "
+            "Set on_failure='cache' or 'skip' to train on without such instances."
+        )
+        error.row = place
+        raise error
 
 
 def _without_garbage(solved: Solved, name: str) -> Solved:

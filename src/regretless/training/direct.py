@@ -16,8 +16,9 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.optional import need
-from regretless.problem import Problem, refuse_failures
+from regretless.problem import Problem
 from regretless.progress import track
+from regretless.solvers.trust import refuse_failures
 from regretless.training.evaluate import evaluate, predict
 from regretless.training.fit import Fitted, Interrupted
 from regretless.training.history import History

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,9 +8,6 @@ from regretless.errors import InputError
 from regretless.problems.matching.instances import links, nodes, same_field
 from regretless.problems.planetoid import Network, citation_network
 
-needs_data = pytest.mark.skipif(
-    "REGRETLESS_DATA" not in os.environ, reason="REGRETLESS_DATA names no folder with the public files"
-)
 NETWORK = Network(sparse.csr_array((6, 3)), np.array([0, 0, 1, 1, 2, 0]), np.array([[0, 4], [1, 5], [2, 3]]))
 IDS = np.array([[[4, 5], [0, 1]], [[3, 1], [2, 0]]])
 
@@ -44,7 +39,7 @@ def test_another_kind_is_refused() -> None:
         same_field(NETWORK, IDS, "author")  # type: ignore[arg-type]
 
 
-@needs_data
+@pytest.mark.data
 def test_the_instances_of_cora_have_many_links_and_most_share_a_field() -> None:
     network = citation_network()
     labels = links(network, nodes())

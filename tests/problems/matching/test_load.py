@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,8 @@ from regretless.losses import MAP, NCE
 from regretless.metrics import auc, regret
 from regretless.problems.matching.load import load_matching
 
-needs_data = pytest.mark.skipif(
-    "REGRETLESS_DATA" not in os.environ, reason="REGRETLESS_DATA names no folder with the public files"
-)
 
-
-@needs_data
+@pytest.mark.data
 def test_matching_10_has_its_instances_labels_and_model(tmp_path: Path) -> None:
     loaded = load_matching("matching-10", store=tmp_path)
     assert loaded.validation is not None
@@ -36,7 +31,7 @@ def test_matching_10_has_its_instances_labels_and_model(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@needs_data
+@pytest.mark.data
 def test_the_product_of_words_tells_links_apart_and_the_words_alone_do_not(tmp_path: Path) -> None:
     plain, product = (load_matching("matching-10", product=flag, store=tmp_path) for flag in (False, True))
     true = plain.train.costs
@@ -45,7 +40,7 @@ def test_the_product_of_words_tells_links_apart_and_the_words_alone_do_not(tmp_p
         assert abs(float(auc(plain.model(0)(plain.train.features), true)) - 0.5) < 0.1
 
 
-@needs_data
+@pytest.mark.data
 def test_random_split_follows_its_seed(tmp_path: Path) -> None:
     first, again, other = (load_matching("matching-10", split="random", seed=s, store=tmp_path) for s in (1, 1, 2))
     for part in (first, again, other):
@@ -54,7 +49,7 @@ def test_random_split_follows_its_seed(tmp_path: Path) -> None:
     assert first.test.instance.tolist() != other.test.instance.tolist()  # type: ignore[union-attr]
 
 
-@needs_data
+@pytest.mark.data
 def test_unknown_names_splits_and_fields_are_refused() -> None:
     with pytest.raises(InputError, match="matching-10, matching-25, matching-50, got 'matching-5'"):
         load_matching("matching-5")
@@ -73,7 +68,7 @@ def test_missing_files_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch, tmp_
         load_matching("matching-25")
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.parametrize("loss_class", [NCE, MAP])
 def test_a_training_step_with_a_cache_works_on_the_family(tmp_path: Path, loss_class: type) -> None:
     from regretless.cache import SolutionCache

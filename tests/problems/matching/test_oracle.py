@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import pickle
 from itertools import combinations, permutations
 
@@ -21,9 +20,6 @@ from regretless.problems.planetoid import citation_network
 from regretless.solvers import make_engine
 from regretless.types import Status
 
-needs_data = pytest.mark.skipif(
-    "REGRETLESS_DATA" not in os.environ, reason="REGRETLESS_DATA names no folder with the public files"
-)
 SHARES = {10: 0.1, 25: 0.25, 50: 0.5}
 
 
@@ -193,7 +189,7 @@ def compare(diversity: int, vectors: list[tuple[int, np.ndarray]], family: Famil
         assert gain @ solution * scale == pytest.approx(gain @ reference.x * scale, rel=1e-9, abs=1e-9)
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.parametrize("diversity", [10, 25, 50])
 def test_oracle_equals_highs_on_a_few_vectors_of_cora(diversity: int) -> None:
     labels, same, family = cora(diversity)
@@ -201,7 +197,7 @@ def test_oracle_equals_highs_on_a_few_vectors_of_cora(diversity: int) -> None:
     compare(diversity, vectors[diversity :: len(vectors) // 3][:3], family, same)
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("diversity", [10, 25, 50])
 def test_oracle_equals_highs_on_200_vectors_of_cora(diversity: int) -> None:
@@ -211,7 +207,7 @@ def test_oracle_equals_highs_on_200_vectors_of_cora(diversity: int) -> None:
     compare(diversity, vectors, family, same)
 
 
-@needs_data
+@pytest.mark.data
 def test_all_27_optima_are_found_and_the_mean_maximum_matching_is_40_2() -> None:
     labels, same, _ = cora(10)
     free = MatchingOracle(same, 0.0, 0.0).solve(torch.tensor(-labels), torch.arange(27))
