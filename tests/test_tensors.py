@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regretless.errors import InputError
-from regretless.tensors import ids, tensor
+from regretless.tensors import as_tensor, ids, like, tensor, view
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,28 @@ def test_no_ids_stay_none() -> None:
 def test_ids_that_would_have_to_be_rounded_are_refused(value: Any) -> None:
     with pytest.raises(InputError, match="instance must be whole numbers, got"):
         ids(value)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_view_is_the_same_memory(dtype: torch.dtype) -> None:
+    values = torch.zeros(2, 3, dtype=dtype)
+    array = view(values)
+    assert array is not None
+    array[1, 2] = 5.0
+    assert float(values[1, 2]) == 5.0
+    assert as_tensor(array).data_ptr() == values.data_ptr()
+    assert as_tensor(values) is values
+
+
+@pytest.mark.parametrize("values", [torch.zeros(2, dtype=torch.bfloat16), torch.zeros(2, device="meta")])
+def test_what_numpy_cannot_have_has_no_view(values: torch.Tensor) -> None:
+    assert view(values) is None
+
+
+def test_values_take_on_kind_and_precision_of_others() -> None:
+    values = torch.tensor([1.0, 2.0], dtype=torch.float64)
+    assert like(values, torch.zeros(1)).dtype == torch.float32
+    array = like(values, np.zeros(1, dtype=np.float32))
+    assert isinstance(array, np.ndarray)
+    assert array.dtype == np.float32
+    assert array.tolist() == [1.0, 2.0]

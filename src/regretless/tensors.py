@@ -1,14 +1,20 @@
-"""What users hand over, as tensors: arrays, nested lists, data frames, tensors."""
+"""What users hand over as tensors (arrays, nested lists, data frames), and tensors as arrays where that is faster."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.errors import InputError
+
+Floats = NDArray[np.floating[Any]]
+# For formulas that are written once for both: arrays on a CPU, where at a few rows a call is all overhead and numpy's
+# cost a fraction of torch's; tensors on every other device.
+Array = TypeVar("Array", Tensor, Floats)
 
 
 def tensor(name: str, value: Any) -> Tensor:
@@ -44,3 +50,22 @@ def ids(value: Any) -> Tensor | None:
             f"instance must be whole numbers, got {given.dtype} values such as {given.flatten()[:3].tolist()}"
         )
     return whole
+
+
+def view(values: Tensor) -> Floats | None:
+    """The memory of ``values`` as an array, where numpy can have it; else ``None``."""
+    if values.is_cpu and values.dtype in (torch.float32, torch.float64):
+        return values.numpy()
+    return None
+
+
+def as_tensor(values: Array) -> Tensor:
+    """The memory of ``values`` as a tensor."""
+    return values if isinstance(values, Tensor) else torch.from_numpy(values)
+
+
+def like(values: Tensor, other: Array) -> Array:
+    """``values`` of the kind and precision of ``other``."""
+    if isinstance(other, Tensor):
+        return values.to(other.dtype)
+    return values.numpy().astype(other.dtype, copy=False)

@@ -262,14 +262,14 @@ def test_a_nonlinear_objective_is_looked_up_in_blocks_too(monkeypatch):
 
 def test_lookup_never_allocates_more_than_a_block(monkeypatch):
     seen = []
-    original = scan_module.scores
+    original = scan_module._scores
 
     def spy(*args):
         scores = original(*args)
         seen.append(scores.numel())
         return scores
 
-    monkeypatch.setattr(scan_module, "scores", spy)
+    monkeypatch.setattr(scan_module, "_scores", spy)
     monkeypatch.setattr(scan_module, "BLOCK_SCORES", 50)
     store = SolutionStore(2)
     store.add(torch.randn(97, 2))

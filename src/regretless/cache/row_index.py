@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import numpy as np
 from torch import Tensor
 
 
@@ -21,9 +20,9 @@ class RowIndex:
     @staticmethod
     def keys(rows: Tensor) -> list[int]:
         """One key a row of ``(m, width)``."""
-        data = np.ascontiguousarray(rows.cpu().numpy())
-        # As many bytes as a row has, read as one item.
-        return list(map(hash, data.view(f"V{data.shape[1] * data.itemsize}").ravel().tolist()))
+        raw = rows.cpu().numpy().tobytes()
+        step = rows.shape[1] * rows.element_size()
+        return [hash(raw[at : at + step]) for at in range(0, len(raw), step)]
 
     def get(self, key: int) -> int | None:
         """The place of the first row with this key, if there is one."""

@@ -7,6 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from regretless.tensors import view
+
 Objective = Callable[[Tensor, Tensor], Tensor]
 
 # Scores of one block. On a CPU a quarter of a million floats are 1 MB, which stays in the processor's cache; on a GPU
@@ -35,38 +37,41 @@ def best_rows(
     Returns:
         Scores ``(batch,)`` (infinite where no row may be used) and positions ``(batch,)``.
     """
-
-    def of(a: int, b: int, mine: Tensor | None = None) -> Tensor:
-        """Scores of the rows from a to b, for all costs or for ``mine``."""
-        cost = costs if mine is None else costs[mine]
-        found = scores(rows[a:b], cost, objective)
-        if serves is None or instance is None:
-            return found
-        ids = instance if mine is None else instance[mine]
-        return found.masked_fill(~serves[ids, a:b], torch.inf)
-
     budget = BLOCK_SCORES_GPU if costs.is_cuda else BLOCK_SCORES
-    size = rows.shape[0]
     block = max(1, budget // (max(costs.shape[0], 1) * (1 if objective is None else rows.shape[1])))
+    size = rows.shape[0]
     if size <= block:
-        # min() with its index is half as dear as argmin() on a CPU.
-        value, position = of(0, size).min(dim=1)
-        return value, position
-    # Two passes: a block's smallest score is cheap, its place is not, so that is looked for in the best block only.
+        return _least(_scores(rows, costs, 0, size, serves, instance, objective))
     value = costs.new_full((len(costs),), torch.inf)
-    winner = torch.zeros(len(costs), dtype=torch.int64, device=costs.device)
+    position = torch.zeros(len(costs), dtype=torch.int64, device=costs.device)
     for a in range(0, size, block):
-        best = of(a, a + block).amin(dim=1)
-        winner = torch.where(best < value, a, winner)
-        value = torch.minimum(value, best)
-    position = torch.empty_like(winner)
-    for a in torch.unique(winner).tolist():
-        mine = (winner == a).nonzero().flatten()
-        position[mine] = of(a, a + block, mine).min(dim=1).indices + a
+        least, place = _least(_scores(rows, costs, a, a + block, serves, instance, objective))
+        position = torch.where(least < value, place + a, position)
+        value = torch.minimum(value, least)
     return value, position
 
 
-def scores(rows: Tensor, costs: Tensor, objective: Objective | None) -> Tensor:
-    """Scores ``(batch, |rows|)``."""
-    # Rows first: the minimum then runs along whole cache lines.
-    return (rows @ costs.T).T if objective is None else objective(rows[None], costs[:, None])
+def _scores(
+    rows: Tensor,
+    costs: Tensor,
+    start: int,
+    stop: int,
+    serves: Tensor | None,
+    instance: Tensor | None,
+    objective: Objective | None,
+) -> Tensor:
+    """Scores ``(batch, stop - start)`` of a block of rows; infinite where a row does not serve."""
+    part = rows[start:stop] if stop - start < rows.shape[0] else rows
+    scores = costs @ part.T if objective is None else objective(part[None], costs[:, None])
+    if serves is None or instance is None:
+        return scores
+    return scores.masked_fill(~serves[instance, start:stop], torch.inf)
+
+
+def _least(scores: Tensor) -> tuple[Tensor, Tensor]:
+    """Smallest score of each row and its place; numpy's search is many times faster than torch's on a CPU."""
+    array = view(scores.detach())
+    if array is None:
+        value, place = scores.min(dim=1)
+        return value, place
+    return torch.from_numpy(array.min(axis=1)), torch.from_numpy(array.argmin(axis=1))

@@ -26,6 +26,7 @@ from regretless.errors import FileError, InputError, RegretlessError, SolveError
 from regretless.family import Family
 from regretless.problem import Problem
 from regretless.solvers.trust import refuse_failures
+from regretless.tensors import view
 
 GrowAt = Literal["predicted", "transformed"]
 
@@ -148,7 +149,7 @@ class SolutionCache:
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
         """One step of Algorithm 2 for a batch; see ``regretless.problem.Oracle``."""
-        predicted = predicted.detach()
+        queries, predicted = [query.detach() for query in queries], predicted.detach()
         heads: Tensor | None = None
         solved: list[Tensor] = []
         if self.grow_at == "predicted":
@@ -322,7 +323,7 @@ class SolutionCache:
             return None, [], None
         heads = torch.from_numpy(chosen).to(predicted.device)
         everything = chosen.size == predicted.shape[0]
-        picked = list(at) if everything else [costs.index_select(0, heads) for costs in at]
+        picked = list(at) if everything else [_pick(costs, chosen, heads) for costs in at]
         ids = None if instance is None else instance[heads].repeat(len(at))
         costs = picked[0] if len(picked) == 1 else torch.cat(picked)
         starts = None if self._starts is None else self._starts.best(costs, ids)
@@ -336,8 +337,7 @@ class SolutionCache:
         if self._bound is not None and failed is None:
             exact = (costs.to(torch.float64) * attempt.solution.to(torch.float64)).sum(dim=1)
             self._bound.learn(costs, ids, exact)
-        answer = attempt.solution.to(costs.dtype)
-        solved = [answer] if len(at) == 1 else list(answer.chunk(len(at)))
+        solved = [attempt.solution] if len(at) == 1 else list(attempt.solution.chunk(len(at)))
         if failed is None:
             return heads, solved, None
         return heads, solved, heads[failed.view(len(at), -1).any(dim=0)]
@@ -379,22 +379,20 @@ class SolutionCache:
             return self.look_up(queries, instance)
         if heads is not None and whole and self.store.capacity is None:
             if heads.shape[0] == queries[0].shape[0]:
-                return solved
+                return [part.to(queries[0].dtype) for part in solved]
             # S holds what the heads found, so they may be looked up too: that is cheaper than to pick the tails.
             answers = self.look_up(queries, instance)
             self.statistics.lookups -= heads.shape[0] * len(queries)
             for answer, part in zip(answers, solved, strict=True):
-                answer.index_copy_(0, heads, part)
+                _put(answer, heads, part)
             return answers
         tails = torch.ones(len(queries[0]), dtype=torch.bool, device=queries[0].device)
         answers = [torch.full_like(query, torch.nan) for query in queries]
         if heads is not None:
             good = ~torch.stack([torch.isnan(part).any(dim=1) for part in solved]).any(dim=0)
-            if len(heads) == len(tails) and bool(good.all()):
-                return solved
             tails[heads[good]] = False
             for answer, part in zip(answers, solved, strict=True):
-                answer[heads[good]] = part[good]
+                answer[heads[good]] = part[good].to(answer.dtype)
         if left_out is not None:
             tails[left_out] = False
         if not bool(tails.any()):
@@ -416,3 +414,18 @@ class SolutionCache:
         # The instance it was solved for is feasible by proof, whatever a tolerance says.
         serves[ids.to(rows.device), torch.arange(len(rows), device=rows.device)] = True
         return serves
+
+
+def _pick(costs: Tensor, chosen: NDArray[np.int64], heads: Tensor) -> Tensor:
+    """The rows of the heads, which come as an array and as a tensor."""
+    array = view(costs)
+    return costs.index_select(0, heads) if array is None else torch.from_numpy(array[chosen])
+
+
+def _put(answer: Tensor, heads: Tensor, solved: Tensor) -> None:
+    """Write what was solved over what was looked up."""
+    array, rows = view(answer), view(solved)
+    if array is None or rows is None:
+        answer.index_copy_(0, heads, solved.to(answer.dtype))
+    else:
+        array[heads.numpy()] = rows

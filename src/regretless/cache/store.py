@@ -13,6 +13,7 @@ from regretless.cache.half import HalfMirror
 from regretless.cache.row_index import RowIndex
 from regretless.cache.scan import Objective, best_rows
 from regretless.errors import InputError
+from regretless.tensors import view
 
 Evict = Literal["unused", "oldest"]
 
@@ -100,7 +101,7 @@ class SolutionStore:
         """
         if (serves is None) != (self.instances is None):
             raise InputError("a family's solutions come with a mask of the instances they serve, others without")
-        rows = solutions.detach().to(device=self._rows.device, dtype=self._rows.dtype) + 0.0  # -0.0 becomes 0.0
+        rows = self._own(solutions.detach())
         serves = None if serves is None else serves.to(rows.device, copy=True)
         keys = self._index.keys(rows)
         fresh = self._fresh(rows, keys, serves)
@@ -204,6 +205,13 @@ class SolutionStore:
                 self._sum.copy_(state["sum"])  # bit for bit as it was summed, in its order
         self._clock, self.evicted = int(state["clock"]), int(state["evicted"])
 
+    def _own(self, solutions: Tensor) -> Tensor:
+        """A copy of device and type of the store, in which -0.0 is 0.0."""
+        given, mine = view(solutions), view(self._rows)
+        if given is None or mine is None:
+            return solutions.to(device=self._rows.device, dtype=self._rows.dtype) + 0.0
+        return torch.from_numpy(np.add(given, 0.0, dtype=mine.dtype, casting="same_kind"))
+
     def _fresh(self, rows: Tensor, hashes: list[int], serves: Tensor | None) -> list[int]:
         """Positions of rows that are neither stored nor repeated; known rows may come to serve more instances."""
         fresh: list[int] = []
@@ -289,10 +297,11 @@ class SolutionStore:
 
 
 def _equal(rows: Tensor, these: list[int], others: Tensor, those: list[int]) -> list[bool]:
-    """Whether pairs of rows are equal; numpy picks a few rows for less than torch does."""
+    """Whether pairs of rows are equal."""
     if rows.is_cuda:
         return [bool(same) for same in (rows[these] == others[those]).all(dim=1).tolist()]
-    return [bool(same) for same in np.all(rows.numpy()[these] == others.numpy()[those], axis=1)]
+    mine, stored = rows.numpy(), others.numpy()
+    return [mine[a].tobytes() == stored[b].tobytes() for a, b in zip(these, those, strict=True)]
 
 
 def _refuse(instance: int) -> NoReturn:

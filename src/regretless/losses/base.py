@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.problem import Oracle, Problem
+from regretless.tensors import Array, as_tensor, like
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -71,7 +72,7 @@ class Loss(nn.Module, ABC):
 
     def with_slope(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
+    ) -> tuple[Tensor | float, Tensor | None]:
         """Compute the loss for a training step, which wants nothing but to go on to the model's parameters.
 
         Returns:
@@ -88,34 +89,32 @@ class Loss(nn.Module, ABC):
         if self._left_out is not None:  # setting an attribute of a module is dear
             self._left_out = None
 
-    def ask(
-        self, queries: Sequence[Tensor], predicted: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> list[Tensor]:
+    def ask(self, queries: Sequence[Array], predicted: Array, solution: Array, instance: Tensor | None) -> list[Array]:
         """Ask the oracle at detached costs.
 
         An instance that the oracle leaves out (``on_failure="skip"``) gets the true optimum as its answer, so that no
         NaN comes near a gradient; its loss is zero and is not counted in the mean.
         """
         assert self.oracle is not None
-        answers = self.oracle.answer([query.detach() for query in queries], predicted.detach(), instance)
-        if self.oracle.problem.on_failure == "raise":
-            return answers
-        left_out = torch.stack([torch.isnan(answer).any(dim=1) for answer in answers]).any(dim=0)
-        if left_out.any():
-            self._left_out = left_out
-            answers = [torch.where(left_out[:, None], solution, answer) for answer in answers]
-        return answers
+        costs = [as_tensor(query).detach() for query in queries]
+        answers = self.oracle.answer(costs, as_tensor(predicted).detach(), instance)
+        if self.oracle.problem.on_failure != "raise":
+            left_out = torch.stack([torch.isnan(answer).any(dim=1) for answer in answers]).any(dim=0)
+            if left_out.any():
+                self._left_out = left_out
+                answers = [torch.where(left_out[:, None], as_tensor(solution), answer) for answer in answers]
+        return [like(answer, predicted) for answer in answers]
 
-    def grow(self, cache: SolutionCache, query: Tensor, predicted: Tensor, instance: Tensor | None) -> None:
+    def grow(self, cache: SolutionCache, query: Array, predicted: Array, instance: Tensor | None) -> None:
         """Flip the cache's coins and grow S, for losses that look at S itself.
 
         An instance that the cache wants left out (``on_failure="skip"``) has no loss and is not counted in the mean.
         """
         # Where no coin falls heads nobody else looks: without ids a family's S would be read as one feasible set.
         cache.problem.check_instance(instance, len(query))
-        _, failed = cache.grow([query], predicted, instance)
+        _, failed = cache.grow([as_tensor(query)], as_tensor(predicted), instance)
         if failed is not None and cache.problem.on_failure == "skip":
-            self._left_out = torch.zeros(len(query), dtype=torch.bool, device=query.device)
+            self._left_out = torch.zeros(len(query), dtype=torch.bool, device=failed.device)
             self._left_out[failed] = True
 
     def _check(self, predicted: Tensor, true: Tensor, solution: Tensor, problem: Problem | None) -> None:
@@ -130,6 +129,8 @@ class Loss(nn.Module, ABC):
             raise InputError(f"solution must have shape {wanted}, got {tuple(solution.shape)}")
 
 
-def dot(a: Tensor, b: Tensor) -> Tensor:
+def dot(a: Array, b: Array) -> Array:
     """Inner products of the rows: ``(batch, d), (batch, d) -> (batch,)``."""
-    return (a * b).sum(dim=1)
+    product: Array = a * b
+    sums: Array = product.sum(1)
+    return sums

@@ -8,6 +8,7 @@ from regretless.errors import InputError
 from regretless.losses.base import Reduction, dot
 from regretless.losses.piecewise_linear import PiecewiseLinear
 from regretless.problem import Oracle
+from regretless.tensors import Array
 
 
 class Blackbox(PiecewiseLinear):
@@ -31,12 +32,10 @@ class Blackbox(PiecewiseLinear):
             raise InputError(f"lambda_ must be positive, got {lambda_}")
         self.lambda_ = float(lambda_)
 
-    def piece(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+    def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
         """Regrets ``(batch,)`` and interpolated gradients."""
         perturbed = predicted + self.lambda_ * true
         here, there = self.ask([predicted, perturbed], predicted, solution, instance)
         # The zero is NaN where a prediction is no number, which a regret alone would not show.
-        regret = dot(true, here - solution) + 0.0 * predicted.sum(dim=1)
+        regret = dot(true, here - solution) + 0.0 * predicted.sum(1)
         return regret, (there - here) / self.lambda_

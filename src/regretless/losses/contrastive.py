@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Literal
 
-import torch
 from torch import Tensor
 
 from regretless.cache import SolutionCache, SolutionStore
@@ -14,17 +13,18 @@ from regretless.errors import InputError
 from regretless.losses.base import Loss, Reduction, dot
 from regretless.losses.piecewise_linear import PiecewiseLinear
 from regretless.problem import Oracle
+from regretless.tensors import Array, as_tensor, like
 
 Cost = Literal["c_hat", "c_hat-c", "2c_hat-c"]
 _COSTS = ("c_hat", "c_hat-c", "2c_hat-c")
 _FACTOR = {"c_hat": 1, "c_hat-c": 1, "2c_hat-c": 2}  # of the prediction in the cost
 
 
-def transformed(cost: Cost, predicted: Tensor, true: Tensor) -> Tensor:
+def transformed(cost: Cost, predicted: Array, true: Array) -> Array:
     """Return ``c~``, the cost at which a margin is taken."""
     if cost == "c_hat":
         return predicted
-    return predicted - true if cost == "c_hat-c" else torch.sub(predicted + predicted, true)
+    return predicted - true if cost == "c_hat-c" else predicted + predicted - true
 
 
 class _Contrastive(PiecewiseLinear):
@@ -40,7 +40,7 @@ class _Contrastive(PiecewiseLinear):
 
     def with_slope(  # type: ignore[override]
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
-    ) -> tuple[Tensor, Tensor | None]:
+    ) -> tuple[Tensor | float, Tensor | None]:
         """Compute the loss for a training step; see ``Loss.with_slope``."""
         if self.objective is None:
             return super().with_slope(predicted, true, solution, instance)
@@ -92,17 +92,15 @@ class NCE(_Contrastive):
         self.cache, self.cost, self.over = cache, _known(cost), over
         self.objective = _minimising(objective, cache)
 
-    def piece(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+    def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
         """Margins ``(batch,)`` of the true optimum over the mean of S at ``c~``, and their gradients."""
         c = transformed(self.cost, predicted, true)
         store = self._grown(c, predicted, instance)
-        lead = solution - store.mean(instance).to(c.dtype)  # refuses an instance that no member of S serves
+        lead = solution - like(store.mean(instance), c)  # refuses an instance that no member of S serves
         margins, slope = dot(c, lead), lead if _FACTOR[self.cost] == 1 else lead + lead
         if self.over == "mean":
             return margins, slope
-        count = store.count(instance).to(c.dtype)
+        count = like(store.count(instance), c)
         return margins * count, slope * (count if instance is None else count[:, None])
 
     def non_linear(
@@ -121,10 +119,10 @@ class NCE(_Contrastive):
         margins = objective(solution, c) - mean
         return margins if self.over == "mean" else margins * store.count(instance).to(c.dtype)
 
-    def _grown(self, c: Tensor, predicted: Tensor, instance: Tensor | None) -> SolutionStore:
+    def _grown(self, c: Array, predicted: Array, instance: Tensor | None) -> SolutionStore:
         self.grow(self.cache, c, predicted, instance)
         store = self.cache.store
-        store.to(c.device)
+        store.to(as_tensor(c).device)
         if len(store) == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
         return store
@@ -168,9 +166,7 @@ class MAP(_Contrastive):
         if objective is not None:
             self.objective = _minimising(objective, _needs_cache("MAP with objective=", oracle))
 
-    def piece(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+    def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
         """Margins ``(batch,)`` of the true optimum over the chosen member of S at ``c~``, and their gradients."""
         c = transformed(self.cost, predicted, true)
         query = c if self.select == "shifted" else predicted

@@ -13,6 +13,7 @@ from regretless.errors import InputError
 from regretless.losses.base import Reduction, dot
 from regretless.losses.members import members
 from regretless.losses.piecewise_linear import PiecewiseLinear
+from regretless.tensors import Array, as_tensor, like
 
 Scale = Literal["relative", "fixed"]
 
@@ -76,10 +77,11 @@ class ExpectedRegret(PiecewiseLinear):
         share = min(int(self.steps) / self.anneal_steps, 1.0)
         return float(self.temperature * (self.final_temperature / self.temperature) ** share)
 
-    def piece(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+    def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
         """Expected regrets ``(batch,)`` over S, and their gradients."""
+        if not isinstance(predicted, Tensor):  # products and a soft-max over S are torch's strength
+            value, slope = self.piece(as_tensor(predicted), as_tensor(true), as_tensor(solution), instance)
+            return like(value, predicted), like(slope, predicted)
         self.grow(self.cache, predicted, predicted, instance)
         rows, serves = members(self.cache, predicted, instance)
         scores = predicted @ rows.T

@@ -6,6 +6,7 @@ from torch import Tensor
 
 from regretless.losses.base import dot
 from regretless.losses.piecewise_linear import PiecewiseLinear
+from regretless.tensors import Array
 
 
 class SPOPlus(PiecewiseLinear):
@@ -20,9 +21,7 @@ class SPOPlus(PiecewiseLinear):
         reduction: over the batch.
     """
 
-    def piece(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+    def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
         """Losses ``(batch,)`` and subgradients."""
         c = predicted + predicted - true  # a sum is cheaper than a product with a number
         (chosen,) = self.ask([c], predicted, solution, instance)

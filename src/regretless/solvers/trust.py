@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from regretless.errors import InputError, RegretlessError, SolveError
 from regretless.milp import Floats
+from regretless.tensors import view
 from regretless.types import Backend, Solved, Status
 
 
 def check_finite(costs: Tensor) -> None:
     """Raise an ``InputError`` that names the first entry of ``(batch, width)`` costs that is NaN or infinite."""
-    # A sum is one pass and is finite unless an entry is not; only then look for the culprit.
-    if not math.isfinite(costs.sum().item()):
+    if not _finite(costs):
         bad = (~torch.isfinite(costs)).nonzero()
         if len(bad):
             row, column = bad[0].tolist()
@@ -58,8 +59,7 @@ def solve_with_care(
             f"{type(backend).__name__} must answer {len(costs)} costs with solutions of shape {(len(costs), width)}, "
             f"got {tuple(solved.solution.shape)}"
         )
-    # One sum tells in one pass; only where it is not finite is there something to look for.
-    if math.isfinite(solved.solution.sum().item()) or not len(costs):
+    if _finite(solved.solution):
         return solved
     return _without_garbage(solved, type(backend).__name__)
 
@@ -88,6 +88,12 @@ def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequen
         )
         error.row = place
         raise error
+
+
+def _finite(values: Tensor) -> bool:
+    """Whether there is no need to look for a culprit; on a GPU a sum that overflows sends on a search in vain."""
+    array = view(values)
+    return math.isfinite(values.sum().item()) if array is None else bool(np.isfinite(array).all())
 
 
 def _without_garbage(solved: Solved, name: str) -> Solved:

@@ -18,12 +18,14 @@ from regretless.errors import FileError, InputError, SolveError, TrainingError
 from regretless.losses import Loss
 from regretless.progress import track
 from regretless.training import checkpoint as checkpoints
+from regretless.training.adam import LeanAdam
 from regretless.training.callbacks import Callback, TrainingState
 from regretless.training.checkpoint import Parts, Progress
 from regretless.training.evaluate import evaluate, to_model
 from regretless.training.history import History
 from regretless.training.identity import identity
 from regretless.training.interrupt import Interruption
+from regretless.training.linear import LinearPass, linear_pass
 
 
 class Interrupted(KeyboardInterrupt):
@@ -90,7 +92,8 @@ def fit(
         raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
     if next(model.parameters(), None) is None:
         raise InputError(f"the model {type(model).__name__} has no parameters to train")
-    parts = Parts(model, loss, optimizer or _adam(model, lr), list(callbacks), torch.Generator().manual_seed(seed))
+    optimizer = optimizer or LeanAdam(list(model.parameters()), lr)
+    parts = Parts(model, loss, optimizer, list(callbacks), torch.Generator().manual_seed(seed))
     run = _Run(parts, train, batch_size, validation, checkpoint)
     settings = {} if checkpoint is None else identity(parts, train, seed=seed, batch_size=batch_size)
     return run.to_the_end(epochs, progress, settings)
@@ -115,6 +118,7 @@ class _Run:
         self.data = (to_model(train.features, parameter), cost, train.solutions.to(parameter))
         self.instance = None if train.instance is None else train.instance.to(parameter.device)
         self.parameters: list[Tensor] = []
+        self.linear: LinearPass | None = None
         self.at = Progress()
 
     def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, Any]) -> Fitted:
@@ -148,17 +152,17 @@ class _Run:
         at, n = self.at, len(self.data[0])
         # Anew in every epoch: a callback may have set more of the model free.
         self.parameters = [weight for group in self.parts.optimizer.param_groups for weight in group["params"]]
+        self.linear = linear_pass(self.parts.model)
         if at.order is None:
             at.order = torch.randperm(n, generator=self.parts.shuffle)
             at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | self._counts(start=True)
         order = at.order.to(self.data[0].device)
-        features, costs, solutions = (tensor[order] for tensor in self.data)
-        instance = None if self.instance is None else self.instance[order]
+        features, costs, solutions = (self._batches(tensor, order) for tensor in self.data)
+        instance = None if self.instance is None else self._batches(self.instance, order)
         before, start, total = self._counts(), time.perf_counter(), at.row["loss"]
-        for step in range(at.step, -(-n // self.batch_size)):
-            part = slice(step * self.batch_size, (step + 1) * self.batch_size)
-            ids = None if instance is None else instance[part]
-            total += self._step(features[part], costs[part], solutions[part], ids, step)
+        for step in range(at.step, len(features)):
+            ids = None if instance is None else instance[step]
+            total += self._step(features[step], costs[step], solutions[step], ids, step)
             at.step = step + 1
             if interruption.wanted:
                 self._add_up(total, start, before)
@@ -168,13 +172,15 @@ class _Run:
         at.row["loss"] /= n
         at.order, at.epoch, at.step = None, at.epoch + 1, 0
 
+    def _batches(self, values: Tensor, order: Tensor) -> tuple[Tensor, ...]:
+        return torch.split(values.index_select(0, order), self.batch_size)
+
     def _step(self, x: Tensor, c: Tensor, v: Tensor, instance: Tensor | None, step: int) -> float:
         """One step of gradient descent; returns the summed loss of its instances."""
-        optimizer = self.parts.optimizer
-        predicted = self.parts.model(x)
+        predicted = self.parts.model(x) if self.linear is None else self.linear.predict(x)
         try:
             loss, slope = self.parts.loss.with_slope(predicted, c, v, instance)
-            value = float(loss.detach())
+            value = float(loss)
         except InputError:
             self._refuse_nan(predicted, step)
             raise
@@ -190,11 +196,25 @@ class _Run:
             )
         for parameter in self.parameters:  # what zero_grad() does, without its bookkeeping
             parameter.grad = None
-        start, gradient = (loss, None) if slope is None else (predicted, slope)
-        if start.requires_grad:
-            start.backward(gradient)
-            optimizer.step()
+        if self._backward(predicted, loss, slope):
+            optimizer = self.parts.optimizer
+            optimizer.lean_step() if isinstance(optimizer, LeanAdam) else optimizer.step()
         return value * x.shape[0] if self.parts.loss.reduction == "mean" else value
+
+    def _backward(self, predicted: Tensor, loss: Tensor | float, slope: Tensor | None) -> bool:
+        """Set the gradients of the parameters; ``False`` where there are none, since the loss depends on nothing."""
+        if slope is None and isinstance(loss, Tensor) and loss.requires_grad:
+            torch.autograd.backward(loss)
+            if self.linear is None:
+                return True
+            slope = predicted.grad  # the graph ends at the prediction
+        if slope is None:
+            return False
+        if self.linear is not None:
+            self.linear.pull(slope)
+        elif predicted.requires_grad:
+            torch.autograd.backward(predicted, slope)
+        return predicted.requires_grad
 
     def _refuse_nan(self, predicted: Tensor, step: int) -> None:
         bad = (~torch.isfinite(predicted)).nonzero()
@@ -264,13 +284,3 @@ class _Run:
             kept = f"the run is kept in {self.path}; run the same command again to go on"
         done = f"epoch {self.at.epoch}" if self.at.step == 0 else f"epoch {self.at.epoch + 1}, step {self.at.step}"
         raise Interrupted(f"{name}: training ended after {done}; {kept}")
-
-
-def _adam(model: nn.Module, lr: float) -> torch.optim.Optimizer:
-    if not lr > 0:
-        raise InputError(f"lr must be positive, got {lr}")
-    try:
-        # One kernel instead of a dozen small ones: at this size the optimiser is a quarter of a step.
-        return torch.optim.Adam(model.parameters(), lr=lr, fused=True)
-    except RuntimeError:  # older versions of torch have it on GPUs only
-        return torch.optim.Adam(model.parameters(), lr=lr)

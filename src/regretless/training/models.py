@@ -1,4 +1,4 @@
-"""Models for users who bring none: standardised features, then a linear layer or a small perceptron."""
+"""Models for users who bring none: a linear layer or a small perceptron, over standardised features or bare ones."""
 
 from __future__ import annotations
 
@@ -35,8 +35,31 @@ class Standardised(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Scale and hand on."""
-        out: Tensor = self.inner((x - self.mean) / self.scale)
+        out: Tensor = self.inner(self.scaled(x))
         return out
+
+    def scaled(self, x: Tensor) -> Tensor:
+        """Features on the scale of the training data."""
+        return (x - self.mean) / self.scale
+
+
+class SharedLinear(nn.Module):
+    """One linear layer shared by all slots: ``(batch, slots, features) -> (batch, slots)`` costs."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(features, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict one cost a slot."""
+        return slot_costs(x, self.linear.weight, self.linear.bias)
+
+
+def slot_costs(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """One cost a slot, ``(batch, slots, features) -> (batch, slots)``."""
+    # A plain product is faster than nn.Linear on three dimensions, and the step is all overhead at this size.
+    costs = x @ weight[0]
+    return costs if bias is None else costs + bias
 
 
 def make_model(
