@@ -180,7 +180,7 @@ class _Run:
         predicted = self.parts.model(x) if self.linear is None else self.linear.predict(x)
         try:
             loss, slope = self.parts.loss.with_slope(predicted, c, v, instance)
-            value = float(loss)
+            value = float(loss.detach()) if isinstance(loss, Tensor) else loss
         except InputError:
             self._refuse_nan(predicted, step)
             raise
