@@ -85,7 +85,7 @@ TABLE: dict[str, Method] = {
         "expected regret over the cache (ours)",
         ExpectedRegret,
         cached=True,
-        options={"temperature": 0.1, "scale": "relative", "final_temperature": None, "anneal_steps": None},
+        options={"temperature": 0.1, "scale": "relative", "final_temperature": None, "anneal_steps": None, "warm_up_steps": 0},
     ),
     "pointwise": Method("ranking: match every score", Pointwise, cached=True),
     "pairwise": Method("ranking: the best leads every other", Pairwise, cached=True, options={"margin": 0.0}),
