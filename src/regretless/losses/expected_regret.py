@@ -72,7 +72,7 @@ class ExpectedRegret(PiecewiseLinear):
         self.cache, self.scale, self.temperature = cache, scale, float(temperature)
         self.warm_up_steps = warm_up_steps
         self.final_temperature, self.anneal_steps = final_temperature, anneal_steps
-        self._last: Tensor | None = None
+        self._last: tuple[Tensor, Tensor] | None = None
         self.steps: Tensor
         self.register_buffer("steps", torch.zeros((), dtype=torch.int64))
 
@@ -103,14 +103,14 @@ class ExpectedRegret(PiecewiseLinear):
         unit = t * self._unit(scores, serves)
         if serves is not None:
             scores = scores.masked_fill(~serves, torch.inf)
-        # What softmax() does, in half its time.
-        p = scores.sub_(scores.amin(dim=1, keepdim=True)).div_(-unit).exp_()
-        p /= p.sum(dim=1, keepdim=True)
+        # Weights w with p = w / z: a division less over (batch, |S|), and less than half the time of softmax().
+        w = scores.sub_(scores.amin(dim=1, keepdim=True)).div_(-unit).exp_()
+        z = w.sum(dim=1)
         values = true @ rows.T
-        expected = torch.linalg.vecdot(p, values)
+        expected = torch.linalg.vecdot(w, values) / z
         # In closed form: autograd would walk through the soft-max and keep three (batch, |S|) tensors.
-        slope = (values.sub_(expected[:, None]).mul_(p) @ rows) / -unit
-        self._last = p
+        slope = (values.sub_(expected[:, None]).mul_(w) @ rows) / (-z[:, None] * unit)
+        self._last = w, z
         return expected - dot(true, solution), slope
 
     @property
@@ -118,7 +118,8 @@ class ExpectedRegret(PiecewiseLinear):
         """Effective number of solutions in the last step: ``exp`` of the mean entropy of p; 1 while warming up."""
         if self._last is None:
             return 1.0 if 0 < int(self.steps) <= self.warm_up_steps else float("nan")
-        return math.exp(float(torch.special.entr(self._last).sum(dim=1).mean()))
+        w, z = self._last
+        return math.exp(float(torch.special.entr(w / z[:, None]).sum(dim=1).mean()))
 
     def diagnostics(self) -> dict[str, float]:
         """Perplexity and temperature, for the history."""
@@ -130,13 +131,13 @@ class ExpectedRegret(PiecewiseLinear):
             return scores.new_ones(len(scores), 1)
         if serves is None:
             # Two passes of this are faster than std().
-            centred = scores - scores.mean(dim=1, keepdim=True)
-            deviation = torch.linalg.vector_norm(centred, dim=1) / scores.shape[1] ** 0.5
+            mean = scores.mean(dim=1)
+            deviation = torch.linalg.vector_norm(scores - mean[:, None], dim=1) / scores.shape[1] ** 0.5
         else:
             count = serves.sum(dim=1).clamp(min=1)
             mean = (scores * serves).sum(dim=1) / count
             deviation = (((scores - mean[:, None]) * serves).square().sum(dim=1) / count).sqrt()
         # All scores equal but for rounding (a cache of one, zero or constant predictions): their deviation is no unit,
         # and one that is noise would blow the gradient up. Any positive unit gives the uniform distribution.
-        noise = 8 * torch.finfo(scores.dtype).eps * scores.abs().amax(dim=1)
+        noise = 8 * torch.finfo(scores.dtype).eps * mean.abs()
         return torch.where(deviation > noise, deviation, 1.0)[:, None]

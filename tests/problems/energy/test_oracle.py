@@ -78,7 +78,11 @@ def check_against_highs(instance: Instance, costs: Floats) -> None:
     assert model.check(ours.decision.numpy()).all()
     np.testing.assert_allclose(model.solution(ours.decision.numpy()), ours.solution, rtol=1e-12)
     mine, best = ((solved.solution.numpy() * costs).sum(axis=1) for solved in (ours, theirs))
-    np.testing.assert_allclose(mine, best, rtol=1e-9, atol=1e-7)
+    # HiGHS judges gaps on the scale of the largest cost: where one is 1e12 it may call a worse schedule optimal.
+    fine = np.abs(costs).max(axis=1) < 1e12
+    assert fine.sum() >= 0.8 * len(costs)
+    np.testing.assert_allclose(mine[fine], best[fine], rtol=1e-9, atol=1e-7)
+    assert (mine <= best + 1e-9 * np.abs(best) + 1e-7).all()
 
 
 def test_the_oracle_equals_highs_on_a_crowded_day(crowded: Instance) -> None:
