@@ -2,7 +2,8 @@
 
 The rule: three folds of the training days of the ``paper`` split (they are shuffled already), every seed on every fold,
 the setting with the lowest mean relative regret on the folds left out. The grid of ``soft`` was not blind to the test
-days: falling temperatures and 40 epochs were added after the fixed temperatures had been tested. For QPTL and Interior
+days: falling temperatures and 40 epochs were added after the fixed temperatures had been tested, the warm-up after the
+falling ones had. For QPTL and Interior
 the 60 days that the ``paper`` split leaves out are asked as well, and what they would choose is tested beside.
 ``soft`` has one temperature, learning rate and number of epochs for all six problems; QPTL and Interior choose tau or
 cut-off with the learning rate. Test days are then evaluated by the chosen setting, trained on all training days.
@@ -37,13 +38,26 @@ ENERGIES = ("energy-1", "energy-2", "energy-3")
 P_SOLVE = 0.05
 FOLDS = 3
 TEMPERATURES = (0.03, 0.05, 0.1, 0.2, 0.3)
-# Fixed temperatures, and temperatures that fall while the cache grows; longer training for the latter to fall in.
+# Fixed temperatures, and temperatures that fall while the cache grows; longer training for the latter to fall in, with
+# and without steps of MAP before.
 SOFT = (
     *({"lr": 0.1, "epochs": 20, "temperature": temperature} for temperature in TEMPERATURES),
     {"lr": 0.1, "epochs": 40, "temperature": 0.1},
     {"lr": 0.1, "epochs": 20, "temperature": 0.3, "final_temperature": 0.05, "anneal_steps": 250},
     {"lr": 0.1, "epochs": 40, "temperature": 0.3, "final_temperature": 0.05, "anneal_steps": 500},
     {"lr": 0.1, "epochs": 40, "temperature": 0.5, "final_temperature": 0.1, "anneal_steps": 500},
+    *(
+        {
+            "lr": 0.1,
+            "epochs": 40,
+            "temperature": first,
+            "final_temperature": last,
+            "anneal_steps": 500,
+            "warm_up_steps": steps,
+        }
+        for first, last in ((0.3, 0.05), (0.5, 0.1))
+        for steps in (50, 100)
+    ),
 )
 SOFT_BARS = dict(zip(KNAPSACKS, (680.0, 540.0, 305.0), strict=True))
 MOST_WORSE_THAN_MAP = 1.04

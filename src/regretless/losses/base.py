@@ -27,6 +27,10 @@ class Loss(nn.Module, ABC):
         oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``; ``None`` where none is
             needed.
         reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Attributes:
+        became_another: set by a loss whose formula changed in the last step. What the optimiser remembers of earlier
+            gradients is then of another function: ``fit`` makes it forget, and takes the mark away.
     """
 
     def __init__(self, oracle: Oracle | None = None, *, reduction: Reduction = "mean") -> None:
@@ -34,6 +38,7 @@ class Loss(nn.Module, ABC):
         if reduction not in ("mean", "sum", "none"):
             raise InputError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
         self.oracle, self.reduction = oracle, reduction
+        self.became_another = False
         self._left_out: Tensor | None = None
 
     @property

@@ -88,11 +88,12 @@ class ExpectedRegret(PiecewiseLinear):
         if not isinstance(predicted, Tensor):  # products and a soft-max over S are torch's strength
             value, slope = self.piece(as_tensor(predicted), as_tensor(true), as_tensor(solution), instance)
             return like(value, predicted), like(slope, predicted)
-        warming_up = self.training and int(self.steps) < self.warm_up_steps
-        t = self.current_temperature()
+        step, t = int(self.steps), self.current_temperature()
         if self.training and (self.warm_up_steps or self.final_temperature is not None):
             self.steps += 1
-        if warming_up:
+            if 0 < step == self.warm_up_steps:
+                self.became_another = True
+        if self.training and step < self.warm_up_steps:
             self._last = None
             margin = predicted - true
             (chosen,) = self.ask([margin], predicted, solution, instance)
