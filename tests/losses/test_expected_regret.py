@@ -309,7 +309,7 @@ def test_the_optimiser_forgets_the_gradients_of_the_warm_up(tmp_path):
 
     loss, optimizer, whole = run(4)  # 8 steps: 5 of MAP, then 3
     assert float(optimizer.state[whole.weight]["step"]) == 3
-    assert not loss.became_another
+    assert not loss.became_another()
     run(2, tmp_path / "run.safetensors")
     _, optimizer, resumed = run(4, tmp_path / "run.safetensors")
     assert float(optimizer.state[resumed.weight]["step"]) == 3

@@ -17,16 +17,16 @@ from regretless.cache import files
 from regretless.cache.bounds import Bound, make_bound
 from regretless.cache.bounds.bound import Kind
 from regretless.cache.gaps import relative_gaps
+from regretless.cache.mixing import mixed, picked_rows
 from regretless.cache.policies import Bernoulli, ByGap, Policy
 from regretless.cache.scan import Objective
 from regretless.cache.starts import Starts
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
-from regretless.errors import FileError, InputError, RegretlessError, SolveError
+from regretless.errors import FileError, InputError, RegretlessError
 from regretless.family import Family
 from regretless.problem import Problem
 from regretless.solvers.trust import refuse_failures
-from regretless.tensors import view
 
 GrowAt = Literal["predicted", "transformed"]
 
@@ -157,7 +157,7 @@ class SolutionCache:
         else:
             heads, solved, failed = self._flip(queries, queries, predicted, instance)
         left_out = failed if self.problem.on_failure == "skip" else None
-        return self._mix(queries, heads, solved, instance, left_out, whole=failed is None)
+        return mixed(self, queries, heads, solved, instance, left_out, whole=failed is None)
 
     def grow(
         self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None
@@ -228,9 +228,7 @@ class SolutionCache:
     def note_gaps(self, costs: Tensor, instance: Tensor | None = None) -> NDArray[np.float64]:
         """The same as a step of a run, for policies: the gaps enter the statistics, and the bound may learn."""
         found: NDArray[np.float64] = self._gaps(costs, instance, note=True).cpu().numpy()
-        seen = self.statistics
-        seen.gaps, seen.gap_sum = seen.gaps + len(found), seen.gap_sum + float(found.sum())
-        seen.gap_max = max(seen.gap_max, float(found.max(initial=0.0)))
+        self.statistics.saw(found)
         return found
 
     def prepare(self, costs: Tensor, instance: Tensor | None = None) -> None:
@@ -240,12 +238,7 @@ class SolutionCache:
 
     def diagnostics(self) -> dict[str, float]:
         """Mean and largest certified gap that the policy saw since the last call, before it solved anything."""
-        seen = self.statistics
-        if not seen.gaps:
-            return {}
-        report = {"mean_gap": seen.gap_sum / seen.gaps, "largest_gap": seen.gap_max}
-        seen.gaps, seen.gap_sum, seen.gap_max = 0, 0.0, 0.0
-        return report
+        return self.statistics.report()
 
     def merge(self, other: SolutionCache) -> int:
         """Add the solutions of another cache of the same problem (another run or rank); return how many are new."""
@@ -323,7 +316,7 @@ class SolutionCache:
             return None, [], None
         heads = torch.from_numpy(chosen).to(predicted.device)
         everything = chosen.size == predicted.shape[0]
-        picked = list(at) if everything else [_pick(costs, chosen, heads) for costs in at]
+        picked = list(at) if everything else [picked_rows(costs, chosen, heads) for costs in at]
         ids = None if instance is None else instance[heads].repeat(len(at))
         costs = picked[0] if len(picked) == 1 else torch.cat(picked)
         starts = None if self._starts is None else self._starts.best(costs, ids)
@@ -331,7 +324,7 @@ class SolutionCache:
         if self._starts is not None:
             self._starts.add(attempt, ids)
         self.statistics.solves += costs.shape[0]
-        if self.problem.on_failure == "raise":
+        if attempt.status is not None and self.problem.on_failure == "raise":
             refuse_failures(attempt, ids, chosen.tolist() * len(at))
         failed = self._insert(attempt.solution, None if attempt.status is None else attempt.found, ids)
         if self._bound is not None and failed is None:
@@ -364,46 +357,6 @@ class SolutionCache:
         self.statistics.seconds += time.perf_counter() - start
         return failed
 
-    def _mix(
-        self,
-        queries: Sequence[Tensor],
-        heads: Tensor | None,
-        solved: list[Tensor],
-        instance: Tensor | None,
-        left_out: Tensor | None,
-        *,
-        whole: bool,
-    ) -> list[Tensor]:
-        """Solved heads and looked-up tails together; failed heads are tails, unless they are left out as NaN."""
-        if heads is None and left_out is None:
-            return self.look_up(queries, instance)
-        if heads is not None and whole and self.store.capacity is None:
-            if heads.shape[0] == queries[0].shape[0]:
-                return [part.to(queries[0].dtype) for part in solved]
-            # S holds what the heads found, so they may be looked up too: that is cheaper than to pick the tails.
-            answers = self.look_up(queries, instance)
-            self.statistics.lookups -= heads.shape[0] * len(queries)
-            for answer, part in zip(answers, solved, strict=True):
-                _put(answer, heads, part)
-            return answers
-        tails = torch.ones(len(queries[0]), dtype=torch.bool, device=queries[0].device)
-        answers = [torch.full_like(query, torch.nan) for query in queries]
-        if heads is not None:
-            good = ~torch.stack([torch.isnan(part).any(dim=1) for part in solved]).any(dim=0)
-            tails[heads[good]] = False
-            for answer, part in zip(answers, solved, strict=True):
-                answer[heads[good]] = part[good].to(answer.dtype)
-        if left_out is not None:
-            tails[left_out] = False
-        if not bool(tails.any()):
-            return answers
-        if self.store.size == 0 and self.problem.on_failure != "raise":
-            raise SolveError("every solve of the step failed and the cache is empty: nothing to train on")
-        looked = self.look_up([query[tails] for query in queries], None if instance is None else instance[tails])
-        for answer, found in zip(answers, looked, strict=True):
-            answer[tails] = found
-        return answers
-
     def _serves(self, rows: Tensor, ids: Tensor | None) -> Tensor | None:
         """Which instances each row serves: checked in one step where the model can tell, else only its own instance."""
         if self.problem.instances is None or ids is None:
@@ -414,18 +367,3 @@ class SolutionCache:
         # The instance it was solved for is feasible by proof, whatever a tolerance says.
         serves[ids.to(rows.device), torch.arange(len(rows), device=rows.device)] = True
         return serves
-
-
-def _pick(costs: Tensor, chosen: NDArray[np.int64], heads: Tensor) -> Tensor:
-    """The rows of the heads, which come as an array and as a tensor."""
-    array = view(costs)
-    return costs.index_select(0, heads) if array is None else torch.from_numpy(array[chosen])
-
-
-def _put(answer: Tensor, heads: Tensor, solved: Tensor) -> None:
-    """Write what was solved over what was looked up."""
-    array, rows = view(answer), view(solved)
-    if array is None or rows is None:
-        answer.index_copy_(0, heads, solved.to(answer.dtype))
-    else:
-        array[heads.numpy()] = rows

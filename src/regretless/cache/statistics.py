@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from regretless.milp import Floats
+
 
 @dataclass
 class CacheStatistics:
@@ -30,3 +32,16 @@ class CacheStatistics:
     gaps: int = 0
     gap_sum: float = 0.0
     gap_max: float = 0.0
+
+    def saw(self, gaps: Floats) -> None:
+        """Count certified gaps ``(batch,)``."""
+        self.gaps, self.gap_sum = self.gaps + len(gaps), self.gap_sum + float(gaps.sum())
+        self.gap_max = max(self.gap_max, float(gaps.max(initial=0.0)))
+
+    def report(self) -> dict[str, float]:
+        """Mean and largest gap since the last report; empty where none was seen."""
+        if not self.gaps:
+            return {}
+        report = {"mean_gap": self.gap_sum / self.gaps, "largest_gap": self.gap_max}
+        self.gaps, self.gap_sum, self.gap_max = 0, 0.0, 0.0
+        return report

@@ -27,10 +27,6 @@ class Loss(nn.Module, ABC):
         oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``; ``None`` where none is
             needed.
         reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
-
-    Attributes:
-        became_another: set by a loss whose formula changed in the last step. What the optimiser remembers of earlier
-            gradients is then of another function: ``fit`` makes it forget, and takes the mark away.
     """
 
     def __init__(self, oracle: Oracle | None = None, *, reduction: Reduction = "mean") -> None:
@@ -38,7 +34,7 @@ class Loss(nn.Module, ABC):
         if reduction not in ("mean", "sum", "none"):
             raise InputError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
         self.oracle, self.reduction = oracle, reduction
-        self.became_another = False
+        self._became_another = False
         self._left_out: Tensor | None = None
 
     @property
@@ -85,6 +81,16 @@ class Loss(nn.Module, ABC):
             loss has none, and the step goes on with ``predicted.backward(slope)``. Else ``None``.
         """
         return self(predicted, true, solution, instance), None
+
+    def became_another(self) -> bool:
+        """Whether the formula changed in the last step; true once for each change.
+
+        What an optimiser remembers of earlier gradients is then of another function, and ``fit`` makes it forget.
+        """
+        if not self._became_another:
+            return False
+        self._became_another = False
+        return True
 
     def diagnostics(self) -> dict[str, float]:
         """Figures of the last step that belong in the history; computed only when asked for."""

@@ -92,7 +92,7 @@ class ExpectedRegret(PiecewiseLinear):
         if self.training and (self.warm_up_steps or self.final_temperature is not None):
             self.steps += 1
             if 0 < step == self.warm_up_steps:
-                self.became_another = True
+                self._became_another = True
         if self.training and step < self.warm_up_steps:
             self._last = None
             margin = predicted - true

@@ -198,9 +198,8 @@ class _Run:
             parameter.grad = None
         if self._backward(predicted, loss, slope):
             optimizer = self.parts.optimizer
-            if self.parts.loss.became_another:
+            if self.parts.loss.became_another():
                 optimizer.state.clear()
-                self.parts.loss.became_another = False
             optimizer.lean_step() if isinstance(optimizer, LeanAdam) else optimizer.step()
         return value * x.shape[0] if self.parts.loss.reduction == "mean" else value
 
