@@ -1,4 +1,4 @@
-"""The training step: cached losses without a solve against a plain mean squared error, same model, same batches.
+"""The training step: cached losses against a plain mean squared error, same model, same batches.
 
 python benchmarks/step.py
 """
@@ -15,8 +15,10 @@ from regretless.problems import load
 def main() -> int:
     loaded = load("synthetic-knapsack-120")
     losses = {"mse": TwoStage()}
-    for method in ("nce-c", "map-dc", "soft", "spo-cache"):
+    for method in ("nce-c", "map-dc", "spo-cache"):
         losses[method] = make_loss(method, loaded.problem, loaded.train, p_solve=0.0)
+    for method in ("map-dc", "soft"):
+        losses[f"{method}, 5 %"] = make_loss(method, loaded.problem, loaded.train, p_solve=0.05)
     models = {name: loaded.model(0) for name in losses}
 
     def epochs(name: str) -> None:
@@ -27,7 +29,8 @@ def main() -> int:
     good = line("cached MAP epoch without solves over a plain one", seconds["map-dc"] / seconds["mse"], at_most=1.6)
     good &= line("cached NCE epoch without solves over a plain one", seconds["nce-c"] / seconds["mse"], at_most=1.2)
     line("cached SPO+ epoch without solves over a plain one", seconds["spo-cache"] / seconds["mse"])
-    good &= line("soft epoch over a cached MAP epoch", seconds["soft"] / seconds["map-dc"], at_most=1.5)
+    ratio = seconds["soft, 5 %"] / seconds["map-dc, 5 %"]
+    good &= line("cached soft epoch over a cached MAP epoch, 5 % solved", ratio, at_most=1.5)
     return 0 if good else 1
 
 
