@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regretless.errors import InputError
-from regretless.tensors import as_tensor, ids, like, tensor, view
+from regretless.tensors import as_tensor, epsilon, exp_, ids, like, row_minima, tensor, view
 
 
 @pytest.mark.parametrize(
@@ -103,3 +103,14 @@ def test_values_take_on_kind_and_precision_of_others() -> None:
     assert isinstance(array, np.ndarray)
     assert array.dtype == np.float32
     assert array.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_arrays_and_tensors_are_worked_on_alike(dtype: torch.dtype) -> None:
+    values = torch.tensor([[2.0, -1.0, 0.5], [4.0, 3.0, 5.0]], dtype=dtype)
+    array = values.numpy().copy()
+    assert row_minima(values).tolist() == row_minima(array).tolist() == [-1.0, 3.0]
+    assert epsilon(values) == epsilon(array) == torch.finfo(dtype).eps
+    powers = exp_(array)
+    assert powers is array
+    assert torch.allclose(exp_(values), torch.from_numpy(powers))

@@ -69,3 +69,19 @@ def like(values: Tensor, other: Array) -> Array:
     if isinstance(other, Tensor):
         return values.to(other.dtype)
     return values.numpy().astype(other.dtype, copy=False)
+
+
+def row_minima(values: Array) -> Array:
+    """Smallest of each row: ``(n, m) -> (n,)``."""
+    minima: Array = values.amin(dim=1) if isinstance(values, Tensor) else values.min(axis=1)
+    return minima
+
+
+def exp_(values: Array) -> Array:
+    """Exponentials, in the place of ``values``."""
+    return values.exp_() if isinstance(values, Tensor) else np.exp(values, out=values)
+
+
+def epsilon(values: Array) -> float:
+    """Relative precision of the numbers."""
+    return float(torch.finfo(values.dtype).eps if isinstance(values, Tensor) else np.finfo(values.dtype).eps)

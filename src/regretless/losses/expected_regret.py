@@ -13,7 +13,7 @@ from regretless.errors import InputError
 from regretless.losses.base import Reduction, dot
 from regretless.losses.members import members
 from regretless.losses.piecewise_linear import PiecewiseLinear
-from regretless.tensors import Array, as_tensor, like
+from regretless.tensors import Array, as_tensor, epsilon, exp_, like, row_minima
 
 Scale = Literal["relative", "fixed"]
 
@@ -85,9 +85,6 @@ class ExpectedRegret(PiecewiseLinear):
 
     def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
         """Expected regrets ``(batch,)`` over S, and their gradients."""
-        if not isinstance(predicted, Tensor):  # products and a soft-max over S are torch's strength
-            value, slope = self.piece(as_tensor(predicted), as_tensor(true), as_tensor(solution), instance)
-            return like(value, predicted), like(slope, predicted)
         step, t = int(self.steps), self.current_temperature()
         if self.training and (self.warm_up_steps or self.final_temperature is not None):
             self.steps += 1
@@ -99,19 +96,27 @@ class ExpectedRegret(PiecewiseLinear):
             (chosen,) = self.ask([margin], predicted, solution, instance)
             return dot(margin, solution - chosen), solution - chosen
         self.grow(self.cache, predicted, predicted, instance)
-        rows, serves = members(self.cache, predicted, instance)
-        scores = predicted @ rows.T
-        unit = t * self._unit(scores, serves)
-        if serves is not None:
-            scores = scores.masked_fill(~serves, torch.inf)
-        # Weights w with p = w / z: a division less over (batch, |S|), and less than half the time of softmax().
-        w = scores.sub_(scores.amin(dim=1, keepdim=True)).div_(-unit).exp_()
-        z = w.sum(dim=1)
-        values = true @ rows.T
-        expected = torch.linalg.vecdot(w, values) / z
+        rows, serves = members(self.cache, as_tensor(predicted), instance)
+        scores = _times(predicted, rows.T)
+        mask = None if serves is None else like(serves.to(rows.dtype), scores)
+        count = scores.shape[1] if mask is None else mask.sum(1)
+        mean = scores.sum(1) / count if mask is None else (scores * mask).sum(1) / count
+        scores -= mean[:, None]
+        unit = t * self._unit(scores, mean, mask, count)
+        if mask is not None:
+            scores = scores + (1.0 / mask - 1.0)  # infinite where a row does not serve
+        # Weights w with p = w / z: fewer passes over (batch, |S|) than a soft-max.
+        scores -= row_minima(scores)[:, None]
+        scores *= (-1.0 / unit)[:, None]
+        w = exp_(scores)
+        z = w.sum(1)
+        values = _times(true, rows.T)
+        expected = dot(w, values) / z
         # In closed form: autograd would walk through the soft-max and keep three (batch, |S|) tensors.
-        slope = (values.sub_(expected[:, None]).mul_(w) @ rows) / (-z[:, None] * unit)
-        self._last = w, z
+        values -= expected[:, None]
+        values *= w
+        slope = _times(values, rows) / (-z * unit)[:, None]
+        self._last = as_tensor(w), as_tensor(z)
         return expected - dot(true, solution), slope
 
     @property
@@ -126,19 +131,24 @@ class ExpectedRegret(PiecewiseLinear):
         """Perplexity and temperature, for the history."""
         return {"perplexity": self.perplexity, "temperature": self.current_temperature()}
 
-    def _unit(self, scores: Tensor, serves: Tensor | None) -> Tensor:
-        """Scale of the temperature: 1, or the deviation of the scores over S, per instance."""
+    def _unit(self, centred: Array, mean: Array, mask: Array | None, count: Array | int) -> Array:
+        """Scale of the temperature ``(batch,)``: 1, or the deviation of the scores over S, per instance.
+
+        Args:
+            centred: ``(batch, |S|)`` scores less their mean.
+            mean: ``(batch,)``.
+            mask: ``(batch, |S|)`` of the rows that serve, or ``None`` for all.
+            count: how many these are.
+        """
         if self.scale == "fixed":
-            return scores.new_ones(len(scores), 1)
-        if serves is None:
-            # Two passes of this are faster than std().
-            mean = scores.mean(dim=1)
-            deviation = torch.linalg.vector_norm(scores - mean[:, None], dim=1) / scores.shape[1] ** 0.5
-        else:
-            count = serves.sum(dim=1).clamp(min=1)
-            mean = (scores * serves).sum(dim=1) / count
-            deviation = (((scores - mean[:, None]) * serves).square().sum(dim=1) / count).sqrt()
+            return 0.0 * mean + 1.0
+        deviation = (dot(centred, centred if mask is None else centred * mask) / count) ** 0.5
         # All scores equal but for rounding (a cache of one, zero or constant predictions): their deviation is no unit,
         # and one that is noise would blow the gradient up. Any positive unit gives the uniform distribution.
-        noise = 8 * torch.finfo(scores.dtype).eps * mean.abs()
-        return torch.where(deviation > noise, deviation, 1.0)[:, None]
+        noise = 8 * epsilon(mean) * abs(mean)
+        return deviation + (deviation <= noise)
+
+
+def _times(a: Array, b: Tensor) -> Array:
+    """``a @ b``: torch's product is the faster one for arrays too."""
+    return like(as_tensor(a) @ b, a)
