@@ -13,7 +13,6 @@ from measure import interleaved, line
 from regretless import Dataset, TwoStage, fit, make_loss
 from regretless.problems import load
 
-
 EPOCHS, BATCH = 5, 24
 
 
