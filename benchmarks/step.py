@@ -43,9 +43,8 @@ def main() -> int:
     jobs = {name: lambda name=name: epochs(name) for name in losses}
     loop = loaded.model(0)
     seconds = interleaved(jobs | {"torch": lambda: torch_loop(loop, loaded.train)}, repeats=9)
-    print(
-        f"plain epoch: {1e3 * seconds['mse'] / EPOCHS:.1f} ms of CPU in fit, {1e3 * seconds['torch'] / EPOCHS:.1f} by hand"
-    )
+    here, there = (1e3 * seconds[name] / EPOCHS for name in ("mse", "torch"))
+    print(f"plain epoch: {here:.1f} ms of CPU in fit, {there:.1f} in a loop of torch")
     line("plain epoch in a loop of torch over one in fit", seconds["torch"] / seconds["mse"])
     line("plain epoch in a loop of torch over a cached MAP epoch in fit", seconds["torch"] / seconds["map-dc"])
     good = line("cached MAP epoch without solves over a plain one", seconds["map-dc"] / seconds["mse"], at_most=1.6)

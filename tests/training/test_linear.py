@@ -74,6 +74,12 @@ def frozen() -> nn.Module:
     return model
 
 
+def patched() -> nn.Module:
+    model = nn.Linear(5, 4)
+    model.forward = lambda x: 0.0 * x[:, :4]
+    return model
+
+
 class Doubled(nn.Linear):
     def forward(self, x):
         return 2 * super().forward(x)
@@ -85,6 +91,7 @@ class Doubled(nn.Linear):
         hooked_weight,
         hooked_module,
         frozen,
+        patched,
         lambda: Doubled(5, 4),
         lambda: nn.utils.parametrizations.weight_norm(nn.Linear(5, 4)),
         lambda: nn.Sequential(nn.Linear(5, 4), nn.ReLU()),

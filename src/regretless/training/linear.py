@@ -75,10 +75,8 @@ def _flattens(module: nn.Module) -> bool:
 
 
 def _watched(module: nn.Module) -> bool:
-    return any(
-        getattr(module, hooks, None)
-        for hooks in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
-    )
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return "forward" in vars(module) or any(getattr(module, name, None) for name in hooks)
 
 
 def _hooked(parameter: Tensor) -> bool:
