@@ -147,6 +147,7 @@ def test_a_wrong_grid_is_refused(change: tuple[str, str], error: type[Exception]
         ('[[sweeps]]\nmethods = "nce-c"\np_solve = [0.1]', "field 'methods' must be a list"),
         ("[[sweeps]]\np_solve = [0.1]", "every sweep needs methods and p_solve"),
         ("[methods.spo]\nseeds = [1]", "seeds must be whole numbers"),
+        ('[[tables]]\nkind = "pie"', "a table is of kind 'timing' or 'policies', or of none, got 'pie'"),
         ("methods = [", "no valid TOML"),
     ],
 )

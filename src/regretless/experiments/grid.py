@@ -23,6 +23,7 @@ SHAPES: dict[str, tuple[type, type | UnionType]] = {
     "methods": (dict, dict), "cache": (dict, object), "options": (dict, object), "timing": (dict, object),
     "unit": (dict, int | float),
 }  # fmt: skip
+TABLES = ("", "timing", "policies")  # kinds of tables
 LISTS: dict[str, type | UnionType] = {"methods": str, "problems": str, "p_solve": int | float}
 
 
@@ -206,6 +207,8 @@ def read_grid(name: str, text: str) -> Grid:
             raise FileError(f"the grid {name!r}: field {key!r} must be a list, got {row[key]!r}")
     if any(not isinstance(row.get("seeds", 1), int) for row in (*rows, *values.get("methods", {}).values())):
         raise FileError(f"the grid {name!r}: seeds must be whole numbers")
+    if unknown := [row["kind"] for row in values["tables"] if row.get("kind", "") not in TABLES]:
+        raise FileError(f"the grid {name!r}: a table is of kind 'timing' or 'policies', or of none, got {unknown[0]!r}")
     if not all("methods" in row and "p_solve" in row for row in values["sweeps"]):
         raise FileError(f"the grid {name!r}: every sweep needs methods and p_solve")
     try:

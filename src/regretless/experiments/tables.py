@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regretless.experiments.grid import Grid
+from regretless.experiments.grid import TABLES, Grid
 from regretless.experiments.policy_points import policy_points
 from regretless.experiments.published import DEVIATIONS, SHARE, published
 from regretless.experiments.results import Result, mean_and_deviation, select
@@ -152,4 +152,4 @@ def _policies(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> Tab
     return TableData(about | {"caption": caption(about)}, POLICY, rows)
 
 
-KINDS = {"": _regret, "timing": _timing, "policies": _policies}
+KINDS = dict(zip(TABLES, (_regret, _timing, _policies), strict=True))
