@@ -148,6 +148,7 @@ def soft() -> bool:
     good, ratios = [], []
     for name, its in paper.items():
         settings = {"lr": its["lr"], "epochs": its["epochs"], "p_solve": P_SOLVE, **its["settings"]}
+        print(f"  map-dc, {name}, on the folds: {100 * left_out(name, 'map-dc', range(5), settings):.2f} %", flush=True)
         mine, other = tested(name, "soft", range(5), chosen)[0], tested(name, "map-dc", range(5), settings)[0]
         if name in SOFT_BARS:
             good.append(line(f"soft, {name}, test regret", mine, at_most=SOFT_BARS[name]))
