@@ -231,7 +231,8 @@ def _curve(
     x, mean, deviation = x[shown], mean[shown], deviation[shown]
     style = "--" if dashed else "-"
     axis.plot(x, mean, color=color, label=label.partition(", ")[2] or label, linewidth=1.3, linestyle=style)
-    axis.fill_between(x, mean - deviation, mean + deviation, color=color, alpha=0.15, linewidth=0)
+    # Neither a regret nor a count is below zero, however far its deviation reaches.
+    axis.fill_between(x, np.maximum(mean - deviation, 0.0), mean + deviation, color=color, alpha=0.15, linewidth=0)
     for i, (at, y) in enumerate(zip(x, mean, strict=True)):
         (point,) = axis.plot([at], [y], marker="o", markersize=2.5, color=color)
         name = f"curve-{len(hover)}"

@@ -123,7 +123,9 @@ def _clean(series: Sequence[Series]) -> list[Series]:
 
 def _ends(dot: Dot) -> tuple[float, float]:
     reach = dot.deviation if dot.deviation is not None and drawable(dot.deviation) else 0.0
-    return dot.y - reach, dot.y + reach
+    low = dot.y - reach
+    # What is never negative (regrets, counts, seconds) is not drawn as if it could be.
+    return max(low, 0.0) if dot.y >= 0 else low, dot.y + reach
 
 
 def _spread(count: int, most: int) -> set[int]:
