@@ -18,6 +18,13 @@ def test_a_table_has_the_words_of_its_sidecar(tmp_path: Path) -> None:
     assert (table.header, table.rows) == (("method", "ours"), (("spo", "1"),))
 
 
+def test_a_heading_of_ones_own_is_kept_as_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("method,ours\nspo,1\n")
+    (tmp_path / "a.json").write_text(json.dumps({"question": " Beyond the paper "}))
+    (table,) = read_tables(tmp_path, [])
+    assert table.question == "Beyond the paper"
+
+
 def test_without_a_sidecar_the_name_says_title_and_question(tmp_path: Path) -> None:
     (tmp_path / "q3-cache_time.csv").write_text("a\n1\n")
     (tmp_path / "quality.csv").write_text("a\n1\n")

@@ -17,10 +17,9 @@ def table(name: str, question: str = "", **more: object) -> Table:
 
 
 def test_questions_come_in_order_and_the_rest_last() -> None:
-    collected = Collected(
-        "t", tables=(table("b", "Q10"), table("a"), table("c", "Q2")), figures=(Figure("f", "f", question="Q1"),)
-    )
-    assert [name for _, name, _ in questions(collected)] == ["Q1", "Q2", "Q10", "Further tables and figures"]
+    tables = (table("b", "Q10"), table("a"), table("d", "Beyond the paper"), table("c", "Q2"))
+    found = questions(Collected("t", tables=tables, figures=(Figure("f", "f", question="Q1"),)))
+    assert [name for _, name, _ in found] == ["Q1", "Q2", "Q10", "Beyond the paper", "Further tables and figures"]
 
 
 def test_nothing_attached_asks_no_question() -> None:

@@ -103,7 +103,8 @@ def _words(path: Path, sidecar: Mapping[str, Any]) -> dict[str, str]:
     words = {"name": path.stem, "title": path.stem.replace("-", " ").replace("_", " "), "caption": ""}
     words["question"] = found[1] if found else ""
     words |= {key: str(sidecar[key]) for key in ("title", "caption", "question") if sidecar.get(key)}
-    return words | {"question": words["question"].strip().upper()}
+    question = words["question"].strip()
+    return words | {"question": question.upper() if _QUESTION.fullmatch(question) else question}
 
 
 def _named_cells(value: Any, header: list[str]) -> list[tuple[int, int]]:

@@ -33,7 +33,8 @@ def questions(collected: Collected) -> list[tuple[str, str, Markup]]:
         Triples of an anchor, a name for the contents and the section; questions first and in order, the rest last.
     """
     everything: list[Attachment] = [*collected.tables, *collected.figures]
-    names = sorted({item.question for item in everything if item.question}, key=natural)
+    asked = {item.question for item in everything if item.question}
+    names = sorted(asked, key=lambda name: (not re.fullmatch(r"Q\d+", name), natural(name)))
     if any(not item.question for item in everything):
         names.append("")
     found = []
