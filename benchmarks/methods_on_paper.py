@@ -3,8 +3,8 @@
 The rule: three folds of the training days of the ``paper`` split (they are shuffled already), every seed on every fold,
 the setting with the lowest mean relative regret on the folds left out. The grid of ``soft`` was not blind to the test
 days: falling temperatures and 40 epochs were added after the fixed temperatures had been tested, the warm-up after the
-falling ones had. For QPTL and Interior
-the 60 days that the ``paper`` split leaves out are asked as well, and what they would choose is tested beside.
+falling ones had. For QPTL and Interior the 60 days that the ``paper`` split leaves out are asked as well, and what they
+would choose is tested beside.
 ``soft`` has one temperature, learning rate and number of epochs for all six problems; QPTL and Interior choose tau or
 cut-off with the learning rate. Test days are then evaluated by the chosen setting, trained on all training days.
 

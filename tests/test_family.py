@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
-from regretless.family import Family
+from regretless.family import Family, member
 from regretless.milp import MILP
 
 
@@ -82,3 +82,10 @@ def test_the_fingerprint_knows_members_and_their_order() -> None:
     assert Family([one, two]).fingerprint == prints[2]
     for other in (pickle.loads(pickle.dumps(Family([one, two]))), copy.deepcopy(Family([one, two]))):
         assert other.fingerprint == prints[2]
+
+
+def test_a_programme_by_itself_is_that_of_every_instance():
+    one, other = MILP([[1.0]], row_upper=1.0), MILP([[1.0]], row_upper=2.0)
+    assert member(one) is member(one, 3) is one
+    assert member(Family([one, other])) is one
+    assert member(Family([one, other]), 1) is other

@@ -71,3 +71,8 @@ class Family:
     def fingerprint(self) -> str:
         """Hash of all members, in order."""
         return sha256("".join(milp.fingerprint for milp in self.milps).encode()).hexdigest()[:32]
+
+
+def member(model: MILP | Family, index: int = 0) -> MILP:
+    """The programme of one instance; a programme by itself is that of every instance."""
+    return model[index] if isinstance(model, Family) else model

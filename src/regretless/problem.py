@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.family import Family
+from regretless.family import Family, member
 from regretless.milp import MILP, Floats
 from regretless.solvers import EnginePool, FunctionBackend
 from regretless.solvers.trust import check_finite, refuse_failures, solve_with_care
@@ -103,8 +103,8 @@ class Problem:
             raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
         if model is None and (oracle is None or dimension is None):
             raise InputError("a problem needs a model, or an oracle together with dimension=d")
-        if model is not None and dimension not in (None, _first(model).dimension):
-            raise InputError(f"dimension is {_first(model).dimension} in the model, got {dimension}")
+        if model is not None and dimension not in (None, member(model).dimension):
+            raise InputError(f"dimension is {member(model).dimension} in the model, got {dimension}")
         if oracle is not None and options:
             raise InputError(f"options are settings of an engine, and here an oracle solves: got {', '.join(options)}")
         if isinstance(model, MILP) and instances is not None:
@@ -116,8 +116,8 @@ class Problem:
         self.bound = bound
         self._options = options
         self.engine = engine if oracle is None else ""
-        self.dimension: int = dimension if model is None else _first(model).dimension  # type: ignore[assignment]
-        self.width: int = self.dimension if model is None else _first(model).width
+        self.dimension: int = dimension if model is None else member(model).dimension  # type: ignore[assignment]
+        self.width: int = self.dimension if model is None else member(model).width
         self.instances = len(model) if isinstance(model, Family) else instances
         self.sign = 1.0 if sense == "min" else -1.0
         self.statistics = SolveStatistics()
@@ -285,7 +285,3 @@ class Problem:
         check_finite(costs)
         if instance is not None or self.instances is not None:
             self.check_instance(instance, len(costs))
-
-
-def _first(model: MILP | Family) -> MILP:
-    return model[0] if isinstance(model, Family) else model

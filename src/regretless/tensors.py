@@ -11,10 +11,10 @@ from torch import Tensor
 
 from regretless.errors import InputError
 
-Floats = NDArray[np.floating[Any]]
+AnyFloats = NDArray[np.floating[Any]]
 # For formulas that are written once for both: arrays on a CPU, where at a few rows a call is all overhead and numpy's
 # cost a fraction of torch's; tensors on every other device.
-Array = TypeVar("Array", Tensor, Floats)
+Array = TypeVar("Array", Tensor, AnyFloats)
 
 
 def tensor(name: str, value: Any) -> Tensor:
@@ -52,7 +52,7 @@ def ids(value: Any) -> Tensor | None:
     return whole
 
 
-def view(values: Tensor) -> Floats | None:
+def view(values: Tensor) -> AnyFloats | None:
     """The memory of ``values`` as an array, where numpy can have it; else ``None``."""
     if values.is_cpu and values.dtype in (torch.float32, torch.float64):
         return values.numpy()

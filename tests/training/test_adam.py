@@ -64,6 +64,17 @@ def test_a_second_group_has_its_own_learning_rate():
     assert max(moved[2:]) < 1e-5
 
 
+def test_a_group_that_has_no_gradient_stays_as_it_is():
+    net = model()
+    optimizer = LeanAdam(list(net[0].parameters()), lr=0.1)
+    optimizer.add_param_group({"params": list(net[1].parameters())})
+    before = [p.detach().clone() for p in net[1].parameters()]
+    for step in range(3):
+        gradients(net[0], step)
+        optimizer.lean_step()
+    assert all(map(torch.equal, net[1].parameters(), before))
+
+
 @pytest.mark.parametrize("lr", [0.0, -1.0, float("nan")])
 def test_a_learning_rate_that_is_not_positive_is_refused(lr):
     with pytest.raises(InputError, match="lr must be positive"):

@@ -24,7 +24,7 @@ from regretless.cache.starts import Starts
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
 from regretless.errors import FileError, InputError, RegretlessError
-from regretless.family import Family
+from regretless.family import member
 from regretless.problem import Problem
 from regretless.solvers.trust import refuse_failures
 
@@ -99,8 +99,7 @@ class SolutionCache:
         if warm_start:
             if not problem.engine or problem.model is None:
                 raise InputError(f"warm_start=True needs an engine, and here {problem.solver} solves: leave it out")
-            model = problem.model[0] if isinstance(problem.model, Family) else problem.model
-            self._starts = Starts(problem.width, model.n)
+            self._starts = Starts(problem.width, member(problem.model).n)
         if solutions is not None:
             self.add(solutions, instance)
 

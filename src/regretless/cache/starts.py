@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.errors import InputError
+from regretless.milp import Floats
 from regretless.types import Solved
 
-Floats = NDArray[np.float64]
 CAPACITY = 256
 
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.experiments.run import trained, with_weights
-from regretless.family import Family
+from regretless.family import member
 from regretless.problem import Problem
 from regretless.problems.kept import Kept, is_kept, load_kept
 from regretless.problems.tabular import Costs, Features, matched, read_costs, read_features
@@ -124,7 +124,7 @@ def decider(
         raise InputError("--engine and --time-limit are for runs on model files; a named problem has its own oracle")
     _, loaded, model = trained(folder, workers=workers)
     problem, example = loaded.problem, loaded.test.features[:0]
-    milp = problem.model[0] if isinstance(problem.model, Family) else problem.model
+    milp = None if problem.model is None else member(problem.model)
     costs = tuple(f"c{j}" for j in range(problem.dimension))
     if milp is None:
         return Decider(problem, model, costs, _names(None, problem.dimension), example)

@@ -15,8 +15,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regretless.milp import Floats
+
 Whole = NDArray[np.int64]
-Floats = NDArray[np.float64]
+
 # Combinations of counts that are cheaper to try all at once than a dynamic programme is to run.
 MOST_COMBINATIONS = 20_000
 MOST_MATRIX = 1 << 18

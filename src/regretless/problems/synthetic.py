@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regretless.errors import InputError
+from regretless.milp import Floats
 
 SLOTS = 48
 FEATURES = (
     "HolidayFlag", "DayOfWeek", "WeekOfYear", "Month",
     "ForecastWindProduction", "SystemLoadEA", "SMPEA", "CO2Intensity",
 )  # fmt: skip
-Floats = NDArray[np.float64]
 
 
 def prices(days: int, *, seed: int = 0) -> tuple[Floats, Floats]:

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from regretless.errors import InputError
-from regretless.family import Family
+from regretless.family import Family, member
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.relaxation.normal_equations import NormalEquations
@@ -139,10 +139,9 @@ class Relaxation:
 
     def _member(self, i: int, device: torch.device) -> _Member:
         if (i, device) not in self._members:
-            model = self.model[i] if isinstance(self.model, Family) else self.model
             home = torch.device("cpu")
             if (i, home) not in self._members:
-                self._members[i, home] = _Member.of(model)
+                self._members[i, home] = _Member.of(member(self.model, i))
             self._members[i, device] = self._members[i, home].to(device)
         return self._members[i, device]
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError, SolveError
-from regretless.family import Family
+from regretless.family import Family, member
 from regretless.milp import MILP, Floats
 from regretless.solvers.engine import snapped
 from regretless.solvers.watch import Watched
@@ -54,7 +54,7 @@ class FunctionBackend:
         self.with_instance, self.time_limit = with_instance, time_limit
         self._watched: Watched[tuple[Floats, int | None], _Call] | None = None
         self._process = os.getpid()
-        first = model[0] if isinstance(model, Family) else model
+        first = None if model is None else member(model)
         # how many of a solution's values are the decision itself
         self._visible = width if first is None or first.cost_map is not None else first.n
 
@@ -110,7 +110,7 @@ class FunctionBackend:
             raise SolveError(f"the solver function must return {self.width} values, got shape {values.shape}")
         if not np.isfinite(values).all():
             raise SolveError("the solver function returned NaN or infinite values")
-        model = self.model[instance or 0] if isinstance(self.model, Family) else self.model
+        model = None if self.model is None else member(self.model, instance or 0)
         if model is None or model.cost_map is not None:
             return values + 0.0
         if not model.check(values[: model.n])[0]:

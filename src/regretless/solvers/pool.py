@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError, RegretlessError
-from regretless.family import Family
+from regretless.family import Family, member
 from regretless.milp import MILP, Floats
 from regretless.solvers.engine import Engine, Outcome, guarded, make_engine, names
 from regretless.solvers.watch import Watched
@@ -87,8 +87,10 @@ class EnginePool:
     ) -> Solved:
         """Solve ``(batch, width)`` costs, from feasible decisions where there are some; see ``types.Backend``."""
         rows = costs.detach().cpu().to(torch.float64).numpy()
-        milps = [self._milp(i) for i in _ids(rows, instance)]
-        return _gather(milps, list(self.outcomes(rows, instance, starts)), self._milp(0), costs.device, decision)
+        milps = [member(self.model, i) for i in _ids(rows, instance)]
+        return _gather(
+            milps, list(self.outcomes(rows, instance, starts)), member(self.model, 0), costs.device, decision
+        )
 
     def outcomes(
         self, costs: Floats, instance: Tensor | None, starts: Sequence[Floats | None] | None = None
@@ -96,7 +98,7 @@ class EnginePool:
         """Yield one outcome an instance, in order."""
         begin = [None] * len(costs) if starts is None else starts
         ids = _ids(costs, instance)
-        jobs = [(i, self._milp(i).objective(costs[k : k + 1])[0], begin[k]) for k, i in enumerate(ids)]
+        jobs = [(i, member(self.model, i).objective(costs[k : k + 1])[0], begin[k]) for k, i in enumerate(ids)]
         yield from self._map(jobs)
 
     def _map(self, jobs: list[Job]) -> Iterable[Outcome]:
@@ -134,14 +136,11 @@ class EnginePool:
             if outcome.x is None or outcome.checked:
                 return outcome
             x = np.asarray(outcome.x, dtype=np.float64)
-            return guarded(self._milp(index), x, outcome.status, outcome.gap, outcome.message)
+            return guarded(member(self.model, index), x, outcome.status, outcome.gap, outcome.message)
         except (Exception, SystemExit) as error:  # a solver may not end the process, or its thread, on its own
             # A solver may be left in any state by an exception: the next solve gets a new one.
             self._engines().pop(index, None)
             return _failed(f"{type(error).__name__}: {error}")
-
-    def _milp(self, index: int) -> MILP:
-        return self.model[index] if isinstance(self.model, Family) else self.model
 
     def _engines(self) -> OrderedDict[int, Engine]:
         if not hasattr(self._local, "engines"):
@@ -152,7 +151,9 @@ class EnginePool:
     def _engine(self, index: int) -> Engine:
         engines = self._engines()
         if index not in engines:
-            engines[index] = make_engine(self.engine, self._milp(index), time_limit=self.time_limit, **self.options)
+            engines[index] = make_engine(
+                self.engine, member(self.model, index), time_limit=self.time_limit, **self.options
+            )
             if len(engines) > MODELS_PER_THREAD:
                 engines.popitem(last=False)
         engines.move_to_end(index)

@@ -34,6 +34,8 @@ class LeanAdam(torch.optim.Adam):
                 return
         for group in self.param_groups:
             parameters = [p for p in group["params"] if p.grad is not None]
+            if not parameters:
+                continue
             states = [self.state[p] for p in parameters]
             steps = [state["step"] for state in states]
             for count in steps:

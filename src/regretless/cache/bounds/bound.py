@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regretless.cache.bounds.programme import CLOSED, ProgrammeBound
 from regretless.errors import InputError
-from regretless.family import Family
+from regretless.family import Family, member
 from regretless.milp import MILP
 from regretless.problem import Problem
 
@@ -69,8 +69,7 @@ class LagrangianBound:
     def member(self, index: int = 0) -> ProgrammeBound:
         """The bound of one instance."""
         if index not in self._members:
-            milp = self.model[index] if isinstance(self.model, Family) else self.model
-            self._members[index] = ProgrammeBound(milp, most=self.most)
+            self._members[index] = ProgrammeBound(member(self.model, index), most=self.most)
         return self._members[index]
 
     def __call__(

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.problems.tabular.table import Floats, Table
+from regretless.milp import Floats
+from regretless.problems.tabular.table import Table
 
 SHOWN = 5
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regretless.errors import InputError
+from regretless.milp import Floats
 from regretless.problems.tabular.columns import ordered, refuse_twice
 from regretless.problems.tabular.npz_file import finite, instances, main_array, read_arrays, strings
 from regretless.problems.tabular.read_table import read_table
-from regretless.problems.tabular.table import KEYS, Floats, suffix_of
+from regretless.problems.tabular.table import KEYS, suffix_of
 
 
 @dataclass(frozen=True, eq=False)

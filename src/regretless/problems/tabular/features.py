@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from regretless.errors import InputError
+from regretless.milp import Floats
 from regretless.problems.tabular.columns import listed, ordered, refuse_twice
 from regretless.problems.tabular.npz_file import finite, instances, main_array, read_arrays, strings
 from regretless.problems.tabular.read_table import read_table
-from regretless.problems.tabular.table import Floats, Table, suffix_of
+from regretless.problems.tabular.table import Table, suffix_of
 
 
 @dataclass(frozen=True, eq=False)

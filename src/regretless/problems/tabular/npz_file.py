@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regretless.errors import FileError, InputError
-from regretless.problems.tabular.table import Floats, refuse_missing
+from regretless.milp import Floats
+from regretless.problems.tabular.table import refuse_missing
 
 
 def read_arrays(path: Path | str) -> dict[str, NDArray[Any]]:

@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from regretless.errors import FileError, InputError
+from regretless.milp import Floats
 
-Floats = NDArray[np.float64]
 SUFFIXES = (".csv", ".parquet", ".npz")
 # These say which row belongs to what, so they may be words; every other column is a number.
 KEYS = ("instance", "variable")
