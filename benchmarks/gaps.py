@@ -18,7 +18,7 @@ import torch
 
 from regretless.cache import LargestGap, SolutionCache
 from regretless.errors import FileError
-from regretless.problems import Loaded, load
+from regretless.problems import BenchmarkProblem, load
 from regretless.solvers import EnginePool
 
 BATCH = 24
@@ -36,7 +36,7 @@ def seconds(repeats: int, *works: Callable[[], object]) -> list[float]:
     return [statistics.quantiles(mine, n=10)[0] for mine in times]
 
 
-def predicted(loaded: Loaded) -> torch.Tensor:
+def predicted(loaded: BenchmarkProblem) -> torch.Tensor:
     """Costs of the test days by least squares, minimising."""
 
     def design(features: torch.Tensor) -> torch.Tensor:
@@ -46,13 +46,13 @@ def predicted(loaded: Loaded) -> torch.Tensor:
     costs = loaded.train.costs.reshape(-1, 1).to(torch.float64)
     weights = torch.linalg.lstsq(design(loaded.train.features), costs).solution
     found = (design(loaded.test.features) @ weights).reshape(loaded.test.costs.shape)
-    return loaded.problem.inward(found.to(torch.float32))
+    return loaded.problem.to_minimization(found.to(torch.float32))
 
 
-def prepared(loaded: Loaded) -> tuple[SolutionCache, torch.Tensor]:
+def prepared(loaded: BenchmarkProblem) -> tuple[SolutionCache, torch.Tensor]:
     """A cache as training starts with it, and predicted costs."""
     cache = SolutionCache(loaded.problem, loaded.train.solutions, policy=LargestGap(0.01))
-    cache.prepare(loaded.problem.inward(loaded.train.costs))
+    cache.prepare(loaded.problem.to_minimization(loaded.train.costs))
     return cache, predicted(loaded)
 
 

@@ -14,8 +14,8 @@ import torch
 from measure import line
 from regretless import MAP, NCE, SolutionCache, SPOPlus
 from regretless.cache import SolutionStore
-from regretless.problems.knapsack import knapsack_problem
-from regretless.problems.synthetic import knapsack_data
+from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.problems.knapsack.synthetic import knapsack_data
 
 SIZE, WIDTH, BATCH = 1_000_000, 2500, 1024
 
@@ -74,7 +74,7 @@ def losses() -> None:
     _, values, weights = knapsack_data(1024)
     problem = knapsack_problem(weights, 120)
     true = torch.as_tensor(values, dtype=torch.float32, device=device)
-    best = problem(problem.inward(true))
+    best = problem(problem.to_minimization(true))
     for name, oracle in (("exact", problem), ("cached", SolutionCache(problem, best.cpu(), p_solve=0.05))):
         for loss in (NCE, MAP, SPOPlus):
             if loss is NCE and name == "exact":

@@ -18,7 +18,7 @@ def main() -> int:
     for capacity in (60, 120, 180):
         name = f"synthetic-knapsack-{capacity}"
         special, plain = load(name, days=200), load(name, days=200, engine="highs")
-        costs = special.problem.inward(special.train.costs[:VECTORS])
+        costs = special.problem.to_minimization(special.train.costs[:VECTORS])
         jobs = {
             "special": lambda problem=special.problem, costs=costs: problem.attempt(costs),
             "plain": lambda problem=plain.problem, costs=costs: problem.attempt(costs),

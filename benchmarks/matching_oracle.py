@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 
 import torch
 
+from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import FileError
-from regretless.problems.loaded import Loaded
 from regretless.problems.matching import MatchingOracle, load_matching
 from regretless.problems.matching.load import SHARES
 from regretless.solvers import EnginePool
@@ -26,7 +26,7 @@ from regretless.types import Backend
 TARGET = 3.0
 
 
-def trained(loaded: Loaded, epochs: int) -> torch.nn.Module:
+def trained(loaded: BenchmarkProblem, epochs: int) -> torch.nn.Module:
     """The model after some epochs of cross entropy, one instance a step."""
     model = loaded.model(0)
     optimiser = torch.optim.Adam(model.parameters(), lr=0.001)
@@ -40,7 +40,7 @@ def trained(loaded: Loaded, epochs: int) -> torch.nn.Module:
     return model
 
 
-def cost_vectors(loaded: Loaded, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+def cost_vectors(loaded: BenchmarkProblem, count: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Minimising costs and instance ids, kind by kind in turn."""
     assert loaded.validation is not None
     parts = (loaded.train, loaded.validation, loaded.test)

@@ -29,8 +29,8 @@ import torch
 from measure import line
 from regretless.data import Dataset
 from regretless.errors import FileError
-from regretless.experiments.defaults import training_defaults
-from regretless.problems import Loaded, load
+from regretless.paper.training_defaults import training_defaults
+from regretless.problems import BenchmarkProblem, load
 from regretless.training import evaluate, fit, methods
 
 KNAPSACKS = ("knapsack-60", "knapsack-120", "knapsack-180")
@@ -124,7 +124,7 @@ def best(
 
 def tested(name: str, method: str, seeds: Sequence[int], settings: Mapping[str, Any]) -> tuple[float, float]:
     """Mean test regret over the seeds, printed with its deviation, and the mean CPU seconds of training."""
-    loaded: Loaded = problem_of(name)
+    loaded: BenchmarkProblem = problem_of(name)
     regrets, seconds = [], []
     for seed in seeds:
         start = time.process_time()

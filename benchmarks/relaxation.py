@@ -24,7 +24,7 @@ from regretless.problem import Problem
 from regretless.problems import semo
 from regretless.problems.energy import formulate
 from regretless.problems.energy.load import energy_instance
-from regretless.problems.knapsack import knapsack_milp
+from regretless.problems.knapsack.oracle import knapsack_milp
 from regretless.relaxation import BarrierProgram, QuadraticProgram, Relaxation
 
 # Milliseconds an instance that forward and backward may take.

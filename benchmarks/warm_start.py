@@ -17,7 +17,7 @@ import torch
 
 from gaps import predicted
 from measure import line
-from regretless.cache.starts import Starts
+from regretless.cache.warm_starts import WarmStarts
 from regretless.errors import RegretlessError, SolveError
 from regretless.milp import MILP
 from regretless.problems import load
@@ -31,8 +31,8 @@ def measure(name: str, engine: str, kept: int, days: int) -> None:
     assert isinstance(milp, MILP)
     # One engine each: some build their model anew after a start, which must not count for the other.
     solvers = make_engine(engine, milp), make_engine(engine, milp)
-    starts = Starts(milp.width, milp.n)
-    starts.add(EnginePool(milp).solve(loaded.problem.inward(loaded.train.costs[:kept]), decision=True), None)
+    starts = WarmStarts(milp.width, milp.n)
+    starts.add(EnginePool(milp).solve(loaded.problem.to_minimization(loaded.train.costs[:kept]), decision=True), None)
     ratios = []
     for cost in predicted(loaded)[:days]:
         (start,) = starts.best(cost[None], None)

@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from regretless.experiments.grid import GROUPS, load_grid
-from regretless.experiments.reproduce import write_outcome
-from regretless.experiments.results import Result, mean_and_deviation, select
-from regretless.experiments.table_text import as_markdown
-from regretless.experiments.tables import TableData
+from regretless.paper.grid import GROUPS, load_grid
+from regretless.paper.reproduce import write_outcome
+from regretless.paper.result_tables import TableData
+from regretless.paper.table_text import as_markdown
+from regretless.runs.results import Result, mean_and_deviation, select
 from regretless.storage import read_json, write_text
 
 PAGE = Path(__file__).with_name("results.md")

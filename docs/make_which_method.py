@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from regretless.experiments import Spec, environment, run
-from regretless.experiments.run import load_problem, single_threaded
 from regretless.metrics import regret
 from regretless.modeling import read
-from regretless.problems import Loaded
-from regretless.problems.tabular import read_costs
+from regretless.problems import BenchmarkProblem
+from regretless.runs import Spec, environment, run
+from regretless.runs.run import load_problem, single_threaded
 from regretless.storage import write_text
+from regretless.tables import read_costs
 from regretless.training import evaluate, fit, methods
 
 PAGE = Path(__file__).with_name("which_method.md")
@@ -61,7 +61,7 @@ def grid(folder: Path) -> dict[str, Any]:
     return files | {"validation": 0.25, "test": 0.5}
 
 
-def tuned_rate(loaded: Loaded, problem: str, method: str, folder: Path) -> float:
+def tuned_rate(loaded: BenchmarkProblem, problem: str, method: str, folder: Path) -> float:
     """The learning rate with the lowest validation regret, kept in a file."""
     kept = folder / "rates" / f"{problem}-{method}.txt"
     if kept.exists():

@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import regretless as rl
 from regretless.metrics import regret
-from regretless.problems.synthetic import knapsack_data, standardised
+from regretless.problems.knapsack.synthetic import knapsack_data, standardised
 
 try:
     import lightning.pytorch as lightning

@@ -10,7 +10,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import regretless as rl
-from regretless.problems.synthetic import knapsack_data, standardised
+from regretless.problems.knapsack.synthetic import knapsack_data, standardised
 
 
 def main() -> tuple[float, float]:

@@ -6,11 +6,12 @@ import pytest
 import torch
 
 from regretless import MAP, NCE, Dataset, SolutionCache, SPOPlus, evaluate, fit
-from regretless.cache import SolutionStore, half
+from regretless.cache import SolutionStore
+from regretless.cache import fp16_lookup as half
 from regretless.losses import QPTL, ExpectedRegret, Interior
-from regretless.problems.knapsack import knapsack_problem
-from regretless.problems.models import shared_linear
-from regretless.problems.synthetic import knapsack_data, standardised
+from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.problems.knapsack.synthetic import knapsack_data, standardised
+from regretless.problems.seeded_models import shared_linear
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -23,7 +24,7 @@ def data(days: int = 60):
 
 def test_knapsack_oracle_agrees_with_the_cpu():
     problem, train = data()
-    costs = problem.inward(train.costs)
+    costs = problem.to_minimization(train.costs)
     there, here = problem(costs.cuda()).cpu(), problem(costs)
     torch.testing.assert_close((there * costs).sum(1), (here * costs).sum(1))
 

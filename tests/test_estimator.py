@@ -19,8 +19,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from regretless import MILP, InputError, Problem
 from regretless.estimator import DecisionRegressor
-from regretless.problems.knapsack import knapsack_problem
-from regretless.problems.synthetic import knapsack_data
+from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.problems.knapsack.synthetic import knapsack_data
 
 
 def negative(costs):

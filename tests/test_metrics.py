@@ -60,7 +60,7 @@ def test_known_costs_enter_the_regret_in_both_senses():
         problem = Problem(milp, sense=sense)
         true = sign * torch.tensor([[-3.0, -4.0, -1.0, -1.0]], dtype=torch.float64)
         blind = sign * torch.tensor([[-3.0, -9.0, -1.0, -1.0]], dtype=torch.float64)
-        solution = problem.attempt(problem.inward(true)).solution
+        solution = problem.attempt(problem.to_minimization(true)).solution
         # Best by hand: items 0 and 2 (-4 + 2); the prediction takes item 1 with item 0: -3 - 4 + 5 + 2 = 0.
         assert metrics.optimal_values(problem, true, solution).item() == sign * -2.0
         assert metrics.regret(problem, blind, true, solution).item() == 2.0

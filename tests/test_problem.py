@@ -15,7 +15,7 @@ from regretless.errors import InputError, SolveError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.solvers.trust import refuse_failures
+from regretless.solvers.checked_solve import refuse_failures
 from regretless.types import Solved, Status
 
 KNAPSACK = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
@@ -109,11 +109,11 @@ def test_inward_costs_times_solution_is_the_minimised_objective(
 ) -> None:
     milp, costs = case
     problem = Problem(milp, sense=sense)
-    inward = problem.inward(torch.as_tensor(costs))
-    assert inward.shape == (3, problem.width)
+    to_minimization = problem.to_minimization(torch.as_tensor(costs))
+    assert to_minimization.shape == (3, problem.width)
     zero = np.zeros(milp.n)
     G0 = milp.solution(zero)[0]
-    assert (inward.numpy() @ G0) * problem.sign == pytest.approx(np.full(3, milp.constant))
+    assert (to_minimization.numpy() @ G0) * problem.sign == pytest.approx(np.full(3, milp.constant))
 
 
 def test_a_function_and_a_model_and_a_backend_agree() -> None:

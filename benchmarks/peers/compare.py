@@ -32,8 +32,8 @@ from picture import draw  # noqa: E402
 
 from measure import line  # noqa: E402
 from regretless import Dataset, evaluate  # noqa: E402
-from regretless.problems.knapsack import knapsack_problem  # noqa: E402
-from regretless.problems.models import SharedLinear  # noqa: E402
+from regretless.problems.knapsack.oracle import knapsack_problem  # noqa: E402
+from regretless.problems.seeded_models import SharedLinear  # noqa: E402
 
 EMBEDDED, MARKET = "synthetic-knapsack-120", "knapsack-120"
 PAGE, PICTURE = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "pictures" / "peers.svg"
@@ -45,7 +45,7 @@ class AbsentError(Exception):
     """A side cannot be run here, for the reason in the message."""
 
 
-def ask(side: str, argument: str) -> list[Row]:
+def query(side: str, argument: str) -> list[Row]:
     """Run one job in a process of its own and read its figures, each with the peak memory of the whole process."""
     python, script = (sys.executable, "ours.py") if side == "ours" else (str(PEER), "pyepo_peer.py")
     one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
@@ -91,7 +91,7 @@ def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[
 
         for repeat in range(repeats):
             for side in ("ours", "pyepo"):
-                note({"problem": "scale", "side": side, "repeat": repeat} | ask(side, "scale")[0])
+                note({"problem": "scale", "side": side, "repeat": repeat} | query(side, "scale")[0])
             for problem in problems:
                 path = Path(folder) / f"{problem}.npz"
                 data = dict(np.load(path))
@@ -101,7 +101,7 @@ def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[
                             continue
                         job = Job(str(path), METHODS, p_solve, repeat, epochs, backend=side[1], loader=side[2])
                         try:
-                            found = ask(side[0], job.as_argument())
+                            found = query(side[0], job.as_argument())
                         except AbsentError as error:
                             if side[1] != "gurobi":  # only its licence may be missing
                                 raise

@@ -13,11 +13,11 @@ import torch
 from cells import BATCH_SIZE, POOL, ROWS, WIDTH, Clock, Job, answer, read_job
 
 from regretless import Dataset, Problem, SolutionCache, fit, make_loss
-from regretless.experiments.defaults import training_defaults
 from regretless.losses import NCE, Loss
+from regretless.paper.training_defaults import training_defaults
 from regretless.problems import load
-from regretless.problems.knapsack import knapsack_problem
-from regretless.problems.models import SharedLinear, seeded
+from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.problems.seeded_models import SharedLinear, seeded
 
 # Our names: with every instance solved SPO+ and Blackbox need no cache, and the peer keeps none then either.
 EXACT = {"nce": "nce-c", "map": "map-c", "spo": "spo", "blackbox": "blackbox"}

@@ -13,7 +13,7 @@ from torch import Tensor
 from regretless.errors import InputError, RegretlessWarning
 from regretless.labels import solve_labels
 from regretless.problem import Problem
-from regretless.solvers.trust import check_finite
+from regretless.solvers.checked_solve import check_finite
 from regretless.tensors import ids, tensor
 from regretless.types import Status
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from regretless.errors import FileError, InputError
 from regretless.problem import Problem
 from regretless.progress import track
-from regretless.solvers.trust import refuse_failures
+from regretless.solvers.checked_solve import refuse_failures
 from regretless.storage import load_state, save_state
 from regretless.types import Solved, Status
 
@@ -84,10 +84,10 @@ def _solve(
     problem: Problem, costs: Tensor, members: Tensor | None, progress: bool | None
 ) -> tuple[Tensor, list[Status]]:
     solutions, status = [], []
-    inward = problem.inward(costs)
+    to_minimization = problem.to_minimization(costs)
     for part in track(_batches(len(costs)), total=-(-len(costs) // LABEL_BATCH), label="true optima", show=progress):
         instance = None if members is None else members[part]
-        solved = problem.attempt(inward[part], instance)
+        solved = problem.attempt(to_minimization[part], instance)
         if problem.on_failure == "raise":
             refuse_failures(solved, instance, range(part.start, part.stop))
         solutions.append(solved.solution.to(torch.float64).cpu())

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.problem import Problem
-from regretless.solvers.trust import refuse_failures
+from regretless.solvers.checked_solve import refuse_failures
 
 SOLVE_BATCH = 64
 
@@ -31,20 +31,20 @@ def regret(
     """
     if predicted.shape != true.shape:
         raise InputError(f"predicted must have the shape of true, {tuple(true.shape)}, got {tuple(predicted.shape)}")
-    inward = problem.inward(predicted.detach().to(torch.float64))
-    cost = problem.inward(true.detach().to(torch.float64))
+    to_minimization = problem.to_minimization(predicted.detach().to(torch.float64))
+    cost = problem.to_minimization(true.detach().to(torch.float64))
     best = solution.detach().to(torch.float64)
-    bad = (~torch.isfinite(inward)).nonzero()
+    bad = (~torch.isfinite(to_minimization)).nonzero()
     if len(bad):
         row, column = bad[0].tolist()
         raise InputError(
             f"predicted must be finite, got {predicted[row, column].item()} for instance {row}, cost {column}"
         )
     regrets = []
-    for start in range(0, len(inward), SOLVE_BATCH):
+    for start in range(0, len(to_minimization), SOLVE_BATCH):
         part = slice(start, start + SOLVE_BATCH)
         ids = None if instance is None else instance[part]
-        solved = problem.attempt(inward[part], ids)
+        solved = problem.attempt(to_minimization[part], ids)
         if problem.on_failure == "raise":
             refuse_failures(solved, ids, range(start, start + SOLVE_BATCH))
         regrets.append((cost[part] * (solved.solution.to(torch.float64) - best[part])).sum(dim=1))
@@ -53,7 +53,7 @@ def regret(
 
 def optimal_values(problem: Problem, true: Tensor, solution: Tensor) -> Tensor:
     """Objectives ``(n,)`` of the true optima, in the user's sense."""
-    cost = problem.inward(true.detach().to(torch.float64))
+    cost = problem.to_minimization(true.detach().to(torch.float64))
     return problem.sign * (cost * solution.detach().to(torch.float64)).sum(dim=1)
 
 

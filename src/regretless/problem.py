@@ -17,7 +17,7 @@ from regretless.errors import InputError
 from regretless.family import Family, member
 from regretless.milp import MILP, Floats
 from regretless.solvers import EnginePool, FunctionBackend
-from regretless.solvers.trust import check_finite, refuse_failures, solve_with_care
+from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
 from regretless.tensors import Array, ids, tensor
 from regretless.types import Backend, Decisions, OnFailure, Sense, Solved, Status
 
@@ -170,7 +170,7 @@ class Problem:
             return f"{self.engine}({', '.join(f'{key}={self._options[key]!r}' for key in sorted(self._options))})"
         return type(self.backend).__qualname__
 
-    def inward(self, costs: Array) -> Array:
+    def to_minimization(self, costs: Array) -> Array:
         """Costs in the user's sense ``(batch, d)`` to minimising costs ``(batch, width)``.
 
         Known costs are one more coordinate whose cost is 1: formulas that are linear in the costs then treat them
@@ -219,7 +219,7 @@ class Problem:
         costs = costs.detach()
         self._check(costs, instance)
         start = time.perf_counter()
-        solved = solve_with_care(self.backend, costs, instance, decision=decision, width=self.width, starts=starts)
+        solved = checked_solve(self.backend, costs, instance, decision=decision, width=self.width, starts=starts)
         statistics = self.statistics
         statistics.seconds += time.perf_counter() - start
         statistics.solves += costs.shape[0]
@@ -244,13 +244,13 @@ class Problem:
             raise InputError(f"costs must have shape (batch, {self.dimension}), got {tuple(given.shape)}")
         check_finite(given)
         members = ids(instance)
-        inward = self.inward(given)
-        solved = self.attempt(inward, members, decision=True)
+        to_minimization = self.to_minimization(given)
+        solved = self.attempt(to_minimization, members, decision=True)
         solution = solved.solution.to(torch.float64)
         return Decisions(
             solution=solution,
             decision=solution if solved.decision is None else solved.decision,
-            objective=self.sign * (inward * solution).sum(dim=1),
+            objective=self.sign * (to_minimization * solution).sum(dim=1),
             status=solved.statuses,
             gap=given.new_zeros(len(given)) if solved.gap is None else solved.gap,
             message=dict(solved.message),

@@ -135,7 +135,7 @@ def trained(tmp_path, epochs: int, *, stop: int | None = None) -> tuple[torch.Te
         torch.manual_seed(0)
         model = torch.nn.Linear(4, 8)
         cache = SolutionCache(problem, data.solutions, seed=0, policy=LargestGap(0.3))
-        cache.prepare(problem.inward(data.costs))
+        cache.prepare(problem.to_minimization(data.costs))
         done = fit(
             model, SPOPlus(cache), data, epochs=part, batch_size=7, checkpoint=tmp_path / f"{stop}.safetensors",
             progress=False,

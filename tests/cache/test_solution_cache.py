@@ -313,7 +313,7 @@ def test_known_costs_are_looked_up_with_weight_one():
     milp = MILP([[1.0, 1.0]], row_upper=2.0, fixed_cost=[0.0, 5.0], constant=1.0)
     cache = SolutionCache(Problem(milp), milp.solution([[1, 0], [0, 1]]), p_solve=0.0)
     assert cache.solutions.tolist() == [[1.0, 0.0, 1.0], [0.0, 1.0, 6.0]]
-    costs = cache.problem.inward(torch.tensor([[3.0, 1.0], [9.0, 1.0]]))
+    costs = cache.problem.to_minimization(torch.tensor([[3.0, 1.0], [9.0, 1.0]]))
     assert cache(costs).tolist() == [[1.0, 0.0, 1.0], [0.0, 1.0, 6.0]]
 
 

@@ -20,7 +20,7 @@ def files(tmp_path: Path) -> Files:
 @pytest.fixture(scope="session")
 def trained_files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     """One run, trained once for all tests that only read it; the files it was made from are gone."""
-    from regretless.experiments import Spec, run
+    from regretless.runs import Spec, run
 
     files = make_files(tmp_path_factory.mktemp("trained"))
     options = {"features": str(files.x), "costs": str(files.c), "cost_variables": ["x_*"], "validation": 0.2}

@@ -14,7 +14,7 @@ from .tiny import KINDS, batch
 class Spy(Loss):
     """Keeps what the formula was given."""
 
-    def each(self, predicted, true, solution, instance):
+    def per_instance(self, predicted, true, solution, instance):
         self.seen = predicted, true, solution, instance
         return predicted.sum(dim=1)
 

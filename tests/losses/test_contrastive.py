@@ -163,7 +163,7 @@ def test_a_nonlinear_objective_is_brute_force_over_s(kind, cost, sense):
         values, gradient = value_and_gradient(loss, asked)
         for i in range(len(values)):
             p = b.predicted[i].clone().requires_grad_()
-            whole, true = kind.inward(p[None])[0], kind.inward(b.true[i][None])[0]
+            whole, true = kind.to_minimization(p[None])[0], kind.to_minimization(b.true[i][None])[0]
             shifted = {"c_hat": whole, "c_hat-c": whole - true, "2c_hat-c": 2 * whole - true}[cost]
             some = members(kind, b, i)
             margins = cubic(b.solution[i], shifted) - cubic(some, shifted)

@@ -31,7 +31,7 @@ from regretless.losses import (
 from regretless.losses.interior import Interior
 from regretless.losses.qptl import QPTL
 from regretless.problem import Oracle
-from regretless.relaxation.linear import LinearRelaxation
+from regretless.relaxation.linear_relaxation import LinearRelaxation
 from regretless.training import fit
 from regretless.types import Solved, Status
 
@@ -163,7 +163,11 @@ def test_value_and_gradient_over_a_cache_are_the_definition_by_brute_force(name,
     for seed in range(3):
         b = batch(kind, seed=seed)
         values, gradient = value_and_gradient(row.build(oracle_of(row, kind, b), reduction="none"), b)
-        p, c = (b.predicted, b.true) if row.needs == "none" else (kind.inward(b.predicted), kind.inward(b.true))
+        p, c = (
+            (b.predicted, b.true)
+            if row.needs == "none"
+            else (kind.to_minimization(b.predicted), kind.to_minimization(b.true))
+        )
         for i in range(len(values)):
             value, slope = row.by_definition(p[i], c[i], b.solution[i], members(kind, b, i))
             assert torch.allclose(values[i], value)
@@ -177,7 +181,7 @@ def test_value_and_gradient_over_the_problem_are_the_definition_over_all_of_v(na
     b, problem = batch(kind, seed=4), kind.problem()
     values, gradient = value_and_gradient(row.build(problem, reduction="none"), b)
     assert problem.statistics.solves == row.solves * len(values)
-    p, c = kind.inward(b.predicted), kind.inward(b.true)
+    p, c = kind.to_minimization(b.predicted), kind.to_minimization(b.true)
     for i in range(len(values)):
         points = kind.points(0 if b.instance is None else int(b.instance[i]))
         value, slope = row.by_definition(p[i], c[i], b.solution[i], points)

@@ -30,7 +30,7 @@ def test_relative_value_and_gradient_are_the_definition_by_brute_force(kind):
     b = batch(kind, seed=1)
     loss = ExpectedRegret(cache(kind.problem(), b), temperature=0.4, reduction="none")
     values, gradient = value_and_gradient(loss, b)
-    predicted, true = kind.inward(b.predicted), kind.inward(b.true)
+    predicted, true = kind.to_minimization(b.predicted), kind.to_minimization(b.true)
     for i in range(len(values)):
         s = members(kind, b, i)
         scores, costs = s @ predicted[i], s @ true[i]
@@ -80,7 +80,7 @@ def test_as_the_temperature_falls_it_becomes_the_regret_of_the_best_member(kind)
     kind = KINDS[kind]
     b = batch(kind, seed=4)
     values, _ = value_and_gradient(ExpectedRegret(cache(kind.problem(), b), temperature=1e-4, reduction="none"), b)
-    predicted, true = kind.inward(b.predicted), kind.inward(b.true)
+    predicted, true = kind.to_minimization(b.predicted), kind.to_minimization(b.true)
     for i in range(len(values)):
         chosen = best(members(kind, b, i), predicted[i])
         assert torch.allclose(values[i], true[i] @ (chosen - b.solution[i]), atol=1e-9)

@@ -9,7 +9,7 @@ from regretless.errors import InputError, SolveError
 from regretless.losses.interior import Interior
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.problems.knapsack import knapsack_problem
+from regretless.problems.knapsack.oracle import knapsack_problem
 
 WEIGHTS = np.random.default_rng(0).choice([3, 5, 7], size=48)
 VALUES = np.random.default_rng(1).uniform(20, 300, size=(6, 48))

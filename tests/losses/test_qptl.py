@@ -11,7 +11,7 @@ from regretless.losses.qptl import QPTL
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.energy import Instance, Machine, Task, formulate, read_icon
-from regretless.problems.knapsack import knapsack_milp, knapsack_problem
+from regretless.problems.knapsack.oracle import knapsack_milp, knapsack_problem
 from regretless.relaxation import QuadraticProgram, Relaxation
 
 WEIGHTS = np.random.default_rng(0).choice([3, 5, 7], size=48)

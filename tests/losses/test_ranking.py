@@ -62,10 +62,10 @@ def test_value_and_gradient_are_the_definition_over_the_feasible_members(name, k
     for seed in range(3):
         b = batch(kind, seed=seed)
         values, gradient = value_and_gradient(built(name, kind, b), b)
-        true = kind.inward(b.true)
+        true = kind.to_minimization(b.true)
         for i in range(len(values)):
             s, predicted = members(kind, b, i), b.predicted[i].clone().requires_grad_()
-            value = LOSSES[name][1](s @ kind.inward(predicted[None])[0], s @ true[i])
+            value = LOSSES[name][1](s @ kind.to_minimization(predicted[None])[0], s @ true[i])
             slope = torch.zeros_like(predicted)
             if value.requires_grad:
                 (slope,) = torch.autograd.grad(value, predicted)

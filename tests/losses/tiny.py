@@ -55,9 +55,9 @@ class Kind:
         model = self.still().model
         return torch.as_tensor((model[instance] if isinstance(model, Family) else model).solution(x))
 
-    def inward(self, costs: Tensor) -> Tensor:
+    def to_minimization(self, costs: Tensor) -> Tensor:
         """Costs with the weight of known costs, minimising."""
-        return self.still().inward(costs)
+        return self.still().to_minimization(costs)
 
 
 KINDS = {
@@ -104,8 +104,8 @@ def batch(kind: Kind, *, n: int = 6, seed: int = 0) -> Batch:
     d = kind.still().dimension
     predicted, true = (torch.randn(n, d, generator=generator, dtype=torch.float64) - 0.3 for _ in range(2))
     ids = torch.arange(n) % len(kind.limits)
-    inward = kind.inward(true)
-    solution = torch.stack([best(kind.points(i), c) for i, c in zip(ids.tolist(), inward, strict=True)])
+    to_minimization = kind.to_minimization(true)
+    solution = torch.stack([best(kind.points(i), c) for i, c in zip(ids.tolist(), to_minimization, strict=True)])
     # Each instance brings its optimum and one more point, so that S is neither V nor trivial.
     more = []
     for i in ids.tolist():

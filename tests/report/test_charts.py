@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from regretless.report.charts import POINTS, Dot, Series, legend, line_chart, scatter
-from regretless.report.looks import Look
+from regretless.report.series_style import Look
 
 from .conftest import EVIL
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from regretless.report.collect import collect
 from regretless.report.figures import charts
 from regretless.report.groups import sections
-from regretless.report.looks import looks
+from regretless.report.series_style import looks
 
 from .conftest import MakeRun
 

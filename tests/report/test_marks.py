@@ -4,8 +4,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from regretless.report.looks import MARKERS, Look
 from regretless.report.marks import SIZE, marker, point, swatch
+from regretless.report.series_style import MARKERS, Look
 
 
 def test_markers_have_different_outlines() -> None:

@@ -20,21 +20,21 @@ from torch import nn
 
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.experiments import Spec, trained
-from regretless.experiments import run as do_run
-from regretless.experiments.grid import read_grid
-from regretless.experiments.results import read_results
 from regretless.labels import solve_labels
 from regretless.losses import MAP
 from regretless.modeling import read
+from regretless.paper.grid import read_grid
 from regretless.problems import load
 from regretless.problems.energy.icon import read_icon
-from regretless.problems.kept import FILE, KIND, Kept, load_kept
-from regretless.problems.knapsack import knapsack_problem
-from regretless.problems.tabular import read_costs, read_features
-from regretless.problems.unpickle import read_pickle
+from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.problems.matching.unpickle import read_pickle
 from regretless.report import write as write_report
+from regretless.runs import Spec, trained
+from regretless.runs import run as do_run
+from regretless.runs.results import read_results
 from regretless.storage import load_state, read_json, save_state
+from regretless.tables import read_costs, read_features
+from regretless.tables.saved_problem import FILE, KIND, SavedProblem, load_saved_problem
 from regretless.training.checkpoint import Parts, Progress
 from regretless.training.checkpoint import load as load_checkpoint
 from regretless.training.checkpoint import save as save_checkpoint
@@ -230,7 +230,8 @@ def readers(folder: Path) -> dict[str, Reader]:
                          beside(labels, stored.name,
                                 lambda: solve_labels(made.problem, made.data.costs, store=labels)), "labels"),
         "problem": Reader("p.safetensors", ((kept_run / "problem.safetensors").read_bytes(),),
-                          beside(kept_run, "problem.safetensors", lambda: load_kept(kept_run).blank()), "problem"),
+                          beside(kept_run, "problem.safetensors",
+                                 lambda: load_saved_problem(kept_run).blank()), "problem"),
         "weights": Reader("w.safetensors", ((run / "weights.safetensors").read_bytes(),),
                           beside(run, "weights.safetensors", lambda: _weights(run, loaded)), "weights"),
         "toml": Reader("g.toml", (TOML.encode(),), _grid),
@@ -248,7 +249,7 @@ def _grid(path: Path) -> None:
 
 def _weights(run: Path, loaded: Any) -> None:
     """Load weights back without loading the problem's data every time."""
-    module = sys.modules["regretless.experiments.run"]
+    module = sys.modules["regretless.runs.run"]
     original, module.load_problem = module.load_problem, lambda *_, **__: loaded
     try:
         trained(run)
@@ -259,7 +260,7 @@ def _weights(run: Path, loaded: Any) -> None:
 def _kept(folder: Path) -> Path:
     """A run on a model file, which keeps its problem."""
     milp, sense, names = read(_write(folder / "kept.mps", MPS))
-    kept = Kept(milp, sense, tuple(names), ("f", "g"), (2,))
+    kept = SavedProblem(milp, sense, tuple(names), ("f", "g"), (2,))
     (folder / "kept").mkdir()
     save_state(folder / "kept" / FILE, kept.state(), kind=KIND)
     assert load_state(folder / "kept" / FILE, kind=KIND)

@@ -11,7 +11,7 @@ from torch import nn
 from regretless.data import Dataset
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.problems.models import seeded
+from regretless.problems.seeded_models import seeded
 from regretless.training import Fitted, fit, methods
 
 WEIGHTS = np.array([[3.0, 4.0, 5.0, 2.0, 6.0]])

@@ -14,11 +14,11 @@ import torch
 
 from regretless.cache import SolutionCache
 from regretless.errors import FileError
-from regretless.experiments import Spec, run
-from regretless.experiments.results import read_results, register
 from regretless.modeling import read
 from regretless.problems import load
 from regretless.report import write as write_report
+from regretless.runs import Spec, run
+from regretless.runs.results import read_results, register
 from regretless.storage import load_state, read_json, save_state, write_json
 
 from . import small
@@ -116,7 +116,7 @@ def test_a_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
 
 def test_two_processes_that_register_runs_lose_none(tmp_path: Path) -> None:
     code = (
-        "import sys; from regretless.experiments import Spec; from regretless.experiments.results import register\n"
+        "import sys; from regretless.runs import Spec; from regretless.runs.results import register\n"
         "for seed in range(int(sys.argv[2]), 24, 2):\n"
         "    register(sys.argv[1], [Spec('knapsack-60', 'spo', seed=seed)])\n"
     )

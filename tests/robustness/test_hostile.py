@@ -19,15 +19,15 @@ import torch
 from regretless.cache import SolutionCache
 from regretless.cli import main
 from regretless.errors import FileError, RegretlessError
-from regretless.experiments import Spec, run
-from regretless.experiments.grid import load_grid
 from regretless.modeling import read
+from regretless.paper.grid import load_grid
 from regretless.problems import load
 from regretless.problems.energy.icon import read_icon
-from regretless.problems.tabular import read_costs
-from regretless.problems.unpickle import read_pickle
+from regretless.problems.matching.unpickle import read_pickle
 from regretless.report import write as write_report
+from regretless.runs import Spec, run
 from regretless.storage import load_state, write_json
+from regretless.tables import read_costs
 
 from . import small
 
@@ -74,7 +74,7 @@ def test_files_are_written_by_the_atomic_writers_only() -> None:
     """Nothing opens a file for writing on its own, but for the writer itself and what is no file of results."""
     allowed = {
         "storage.py": "the writer itself",
-        "experiments/worker.py": "its own standard output",
+        "runs/worker.py": "its own standard output",
         "modeling/model_files.py": "a copy in a temporary folder that HiGHS reads and nobody keeps",
     }
     writers = {"write_text", "write_bytes", "to_csv", "savefig", "to_parquet", "tofile", "dump"}

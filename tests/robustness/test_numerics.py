@@ -15,7 +15,7 @@ from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.energy import EnergyOracle, Instance, Machine, Task, formulate
-from regretless.problems.knapsack import knapsack_problem
+from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.matching.oracle import MatchingOracle
 from regretless.training import methods
 

@@ -21,8 +21,8 @@ from regretless.cli.app import app  # noqa: F401 - imported before the forks
 from regretless.data import Dataset
 from regretless.losses import MAP
 from regretless.problem import Problem
-from regretless.problems.knapsack import knapsack_problem
-from regretless.problems.models import seeded
+from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.problems.seeded_models import seeded
 from regretless.storage import save_state
 from regretless.training import fit
 

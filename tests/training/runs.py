@@ -11,8 +11,8 @@ from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.losses import MAP, NCE, Blackbox, Loss, SPOPlus, TwoStage
 from regretless.problem import Problem
-from regretless.problems.knapsack import knapsack_problem
-from regretless.problems.models import seeded
+from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.problems.seeded_models import seeded
 
 WEIGHTS = [3, 4, 5, 2, 6, 3]
 FEATURES = 4

@@ -9,7 +9,7 @@ from regretless.errors import InputError
 from regretless.losses import MAP, ExpectedRegret, Loss, SPOPlus, TwoStage
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.relaxation.linear import LinearRelaxation
+from regretless.relaxation.linear_relaxation import LinearRelaxation
 from regretless.training import evaluate, fit, methods
 
 from . import runs

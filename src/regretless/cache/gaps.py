@@ -9,7 +9,7 @@ from torch import Tensor
 from regretless.cache.bounds import Bound
 from regretless.cache.store import SolutionStore
 from regretless.milp import Floats
-from regretless.solvers.trust import check_finite
+from regretless.solvers.checked_solve import check_finite
 
 # Sums of some hundred float64 products differ by this much, relative to the sum of their sizes.
 ROUNDING = 1e-12

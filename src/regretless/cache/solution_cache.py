@@ -13,20 +13,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regretless.cache import files
+from regretless.cache import cache_files as files
 from regretless.cache.bounds import Bound, make_bound
 from regretless.cache.bounds.bound import Kind
 from regretless.cache.gaps import relative_gaps
 from regretless.cache.mixing import mixed, picked_rows
 from regretless.cache.policies import Bernoulli, ByGap, Policy
 from regretless.cache.scan import Objective
-from regretless.cache.starts import Starts
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
+from regretless.cache.warm_starts import WarmStarts
 from regretless.errors import FileError, InputError, RegretlessError
 from regretless.family import member
 from regretless.problem import Problem
-from regretless.solvers.trust import refuse_failures
+from regretless.solvers.checked_solve import refuse_failures
 
 GrowAt = Literal["predicted", "transformed"]
 
@@ -95,11 +95,11 @@ class SolutionCache:
         self._bound: Bound | None = None
         if bound is not None:
             self._bound = make_bound(problem, bound)
-        self._starts: Starts | None = None
+        self._starts: WarmStarts | None = None
         if warm_start:
             if not problem.engine or problem.model is None:
                 raise InputError(f"warm_start=True needs an engine, and here {problem.solver} solves: leave it out")
-            self._starts = Starts(problem.width, member(problem.model).n)
+            self._starts = WarmStarts(problem.width, member(problem.model).n)
         if solutions is not None:
             self.add(solutions, instance)
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.cache.half import HalfMirror
+from regretless.cache.fp16_lookup import HalfMirror
 from regretless.cache.row_index import RowIndex
 from regretless.cache.scan import Objective, best_rows
 from regretless.errors import InputError

@@ -52,7 +52,7 @@ def _version(wanted: bool) -> None:
 def _options(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
 ) -> None:
-    from regretless.experiments.run import single_threaded
+    from regretless.runs.run import single_threaded
 
     single_threaded()
 

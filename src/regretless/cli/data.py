@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from regretless.cli.show import print_json, print_table
-from regretless.problems import files
+from regretless.downloads import fetch as files
 
 data = typer.Typer(help="The public data behind the paper's problems.", no_args_is_help=True)
 

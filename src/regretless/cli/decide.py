@@ -10,9 +10,9 @@ import typer
 
 from regretless.cli.show import print_json
 from regretless.cli.writable import refuse_unwritable
-from regretless.experiments.decide import decider
-from regretless.experiments.decision_files import write_decisions
-from regretless.problems.tabular.table import suffix_of
+from regretless.runs.decide import decider
+from regretless.runs.decision_files import write_decisions
+from regretless.tables.table import suffix_of
 
 
 def decide(

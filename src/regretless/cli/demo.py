@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from regretless.cli.show import print_json, print_table
-from regretless.experiments import Spec, run
-from regretless.experiments.defaults import training_defaults
-from regretless.experiments.run import load_problem
+from regretless.paper.training_defaults import training_defaults
 from regretless.progress import track
 from regretless.report import write
+from regretless.runs import Spec, run
+from regretless.runs.run import load_problem
 
 PROBLEM = "synthetic-knapsack-60"
 METHODS = ("two-stage", "spo", "spo-cache", "nce-c", "map-dc")

@@ -14,7 +14,7 @@ import typer
 
 from regretless import __version__
 from regretless.cli.show import print_json, print_table
-from regretless.problems import files
+from regretless.downloads import fetch as files
 from regretless.solvers.inventory import inventory
 
 OPTIONAL = {

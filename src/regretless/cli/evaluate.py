@@ -10,11 +10,11 @@ import typer
 from regretless.cli.inexact import warn_of_inexact
 from regretless.cli.show import number, print_json, print_table
 from regretless.errors import InputError
-from regretless.experiments import Spec, trained
-from regretless.experiments.decide import decider
-from regretless.problems.kept import is_kept, load_kept
-from regretless.problems.model_file import digest
+from regretless.runs import Spec, trained
+from regretless.runs.decide import decider
 from regretless.storage import read_json
+from regretless.tables.model_file import digest
+from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
 from regretless.training import evaluate as exact_evaluation
 
 
@@ -49,7 +49,7 @@ def evaluate(
 
 def _own_data(run: Path, on: str, workers: int) -> tuple[Spec, dict[str, Any], str]:
     """Figures on a part of the data that the run was made from."""
-    if is_kept(run):
+    if has_saved_problem(run):
         _refuse_changed(run)
     spec, loaded, model = trained(run, workers=workers)
     data = getattr(loaded, on)
@@ -60,7 +60,7 @@ def _own_data(run: Path, on: str, workers: int) -> tuple[Spec, dict[str, Any], s
 
 def _refuse_changed(run: Path) -> None:
     """The shares of a split mean nothing in files that are gone or no longer the same."""
-    kept, spec = load_kept(run), Spec.from_dict(read_json(run / "spec.json"))
+    kept, spec = load_saved_problem(run), Spec.from_dict(read_json(run / "spec.json"))
     paths = {"model": spec.problem, "features": spec.options.get("features"), "costs": spec.options.get("costs")}
     for role, known in (kept.files or {}).items():
         path = Path(str(paths[role]))

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli.show import print_json
-from regretless.experiments.reproduce import Outcome, plan
-from regretless.experiments.reproduce import reproduce as do
-from regretless.experiments.table_text import layout
+from regretless.paper.reproduce import Outcome, plan
+from regretless.paper.reproduce import reproduce as do
+from regretless.paper.table_text import layout
 from regretless.report import write
 
 

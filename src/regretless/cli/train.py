@@ -14,10 +14,10 @@ from regretless.cli.settings import parse
 from regretless.cli.show import number, print_json, print_table
 from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
-from regretless.experiments import Spec, run
-from regretless.experiments.defaults import training_defaults
-from regretless.experiments.run import load_problem
+from regretless.paper.training_defaults import training_defaults
 from regretless.problems import names as problems
+from regretless.runs import Spec, run
+from regretless.runs.run import load_problem
 from regretless.training import methods
 
 SHOWN = ("regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "solves", "lookups", "cache_size")
@@ -84,7 +84,7 @@ def train(
     if (out / "spec.json").exists() and not resume:
         raise InputError(f"there is a run in {out} already: add --resume to go on with it, or choose another folder")
     refuse_unwritable(out)
-    # Loaded before the folder is made: a wrong file leaves nothing behind.
+    # BenchmarkProblem before the folder is made: a wrong file leaves nothing behind.
     loaded = None if (out / "metrics.json").exists() else load_problem(spec, workers=workers)
     figures = run(spec, out, loaded=loaded, workers=workers)
     if json:

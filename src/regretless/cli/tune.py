@@ -13,11 +13,11 @@ from regretless.cli.file_options import file_options, given
 from regretless.cli.settings import parse
 from regretless.cli.show import number, print_json, print_table
 from regretless.cli.writable import refuse_unwritable
-from regretless.experiments import Spec
-from regretless.experiments.defaults import training_defaults
-from regretless.experiments.run import load_problem
-from regretless.experiments.tune import tune as search
-from regretless.problems.model_file import is_model_file
+from regretless.paper.training_defaults import training_defaults
+from regretless.runs import Spec
+from regretless.runs.run import load_problem
+from regretless.runs.tune import tune as search
+from regretless.tables.model_file import is_model_file
 from regretless.training import methods
 
 

@@ -21,7 +21,7 @@ class Loss(nn.Module, ABC):
     """A loss ``loss(predicted, true, solution, instance=None) -> scalar`` on batches ``(batch, d)``.
 
     Users speak their own sense; ``forward`` turns costs into minimising ones, with known costs as one more coordinate,
-    so that the formula in ``each`` always minimises and never asks.
+    so that the formula in ``per_instance`` always minimises and never asks.
 
     Args:
         oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``; ``None`` where none is
@@ -43,7 +43,7 @@ class Loss(nn.Module, ABC):
         return None if self.oracle is None else self.oracle.problem
 
     @abstractmethod
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Return ``(batch,)`` losses of minimising costs ``(batch, width)``."""
 
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
@@ -58,9 +58,9 @@ class Loss(nn.Module, ABC):
         problem = None if self.oracle is None else self.oracle.problem
         self._check(predicted, true, solution, problem)
         if problem is not None:
-            predicted, true = problem.inward(predicted), problem.inward(true)
+            predicted, true = problem.to_minimization(predicted), problem.to_minimization(true)
         self._forget()
-        losses = self.each(predicted, true, solution, instance)
+        losses = self.per_instance(predicted, true, solution, instance)
         if self._left_out is not None:
             losses = losses.masked_fill(self._left_out, 0.0)
         if self.reduction == "none":
@@ -100,7 +100,9 @@ class Loss(nn.Module, ABC):
         if self._left_out is not None:  # setting an attribute of a module is dear
             self._left_out = None
 
-    def ask(self, queries: Sequence[Array], predicted: Array, solution: Array, instance: Tensor | None) -> list[Array]:
+    def query(
+        self, queries: Sequence[Array], predicted: Array, solution: Array, instance: Tensor | None
+    ) -> list[Array]:
         """Ask the oracle at detached costs.
 
         An instance that the oracle leaves out (``on_failure="skip"``) gets the true optimum as its answer, so that no

@@ -35,7 +35,7 @@ class Blackbox(PiecewiseLinear):
     def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
         """Regrets ``(batch,)`` and interpolated gradients."""
         perturbed = predicted + self.lambda_ * true
-        here, there = self.ask([predicted, perturbed], predicted, solution, instance)
+        here, there = self.query([predicted, perturbed], predicted, solution, instance)
         # The zero is NaN where a prediction is no number, which a regret alone would not show.
         regret = dot(true, here - solution) + 0.0 * predicted.sum(1)
         return regret, (there - here) / self.lambda_

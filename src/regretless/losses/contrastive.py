@@ -46,10 +46,10 @@ class _Contrastive(PiecewiseLinear):
             return super().with_slope(predicted, true, solution, instance)
         return Loss.with_slope(self, predicted, true, solution, instance)
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Margins ``(batch,)``, each with its gradient."""
         if self.objective is None:
-            return super().each(predicted, true, solution, instance)
+            return super().per_instance(predicted, true, solution, instance)
         return self.non_linear(self.objective, predicted, true, solution, instance)
 
     @abstractmethod
@@ -170,7 +170,7 @@ class MAP(_Contrastive):
         """Margins ``(batch,)`` of the true optimum over the chosen member of S at ``c~``, and their gradients."""
         c = transformed(self.cost, predicted, true)
         query = c if self.select == "shifted" else predicted
-        (chosen,) = self.ask([query], predicted, solution, instance)
+        (chosen,) = self.query([query], predicted, solution, instance)
         lead = solution - chosen
         return dot(c, lead), lead if _FACTOR[self.cost] == 1 else lead + lead
 

@@ -93,7 +93,7 @@ class ExpectedRegret(PiecewiseLinear):
         if self.training and step < self.warm_up_steps:
             self._last = None
             margin = predicted - true
-            (chosen,) = self.ask([margin], predicted, solution, instance)
+            (chosen,) = self.query([margin], predicted, solution, instance)
             return dot(margin, solution - chosen), solution - chosen
         self.grow(self.cache, predicted, predicted, instance)
         rows, serves = members(self.cache, as_tensor(predicted), instance)

@@ -26,7 +26,7 @@ class PiecewiseLinear(Loss):
         Costs come as arrays on a CPU and as tensors elsewhere.
         """
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Losses ``(batch,)``, each with its gradient."""
         with torch.no_grad():
             value, slope = self.piece(predicted, true, solution, instance)
@@ -63,7 +63,7 @@ class PiecewiseLinear(Loss):
         """Loss and gradient of the whole batch."""
         assert self.oracle is not None
         problem = self.oracle.problem
-        value, slope = self.piece(problem.inward(predicted), problem.inward(true), solution, instance)
+        value, slope = self.piece(problem.to_minimization(predicted), problem.to_minimization(true), solution, instance)
         count = value.shape[0]
         if self._left_out is not None:
             mask = self._left_out if isinstance(value, Tensor) else self._left_out.numpy()

@@ -23,7 +23,7 @@ class _Ranking(Loss):
             raise InputError(f"a ranking loss needs a SolutionCache, got {type(cache).__name__}")
         self.cache = cache
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Losses ``(batch,)`` over the members of S that serve each instance."""
         self.grow(self.cache, predicted, predicted, instance)
         rows, serves = members(self.cache, predicted, instance)

@@ -21,7 +21,7 @@ class RelaxedRegret(Loss):
         super().__init__(oracle, reduction=reduction)
         self.relaxation = Relaxation(oracle.problem, program)
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Losses ``(batch,)``; an instance whose relaxation failed counts nothing where the problem allows that."""
         relaxed = self.relaxation(predicted, instance)
         failed = torch.isnan(relaxed).any(dim=1)

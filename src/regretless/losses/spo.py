@@ -24,6 +24,6 @@ class SPOPlus(PiecewiseLinear):
     def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
         """Losses ``(batch,)`` and subgradients."""
         c = predicted + predicted - true  # a sum is cheaper than a product with a number
-        (chosen,) = self.ask([c], predicted, solution, instance)
+        (chosen,) = self.query([c], predicted, solution, instance)
         lead = solution - chosen
         return dot(c, lead), lead + lead

@@ -43,7 +43,7 @@ class TwoStage(Loss):
         """The problem at which a model is evaluated; the loss itself never asks it."""
         return self._problem
 
-    def each(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Errors ``(batch,)``, each the mean over its costs."""
         if self.criterion == "mse":
             return (predicted - true).square().mean(dim=1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError, MissingDependencyError
-from regretless.modeling.linear import Linear, Row, stacked
+from regretless.modeling.linear_expressions import Linear, Row, stacked
 from regretless.optional import need
 
 

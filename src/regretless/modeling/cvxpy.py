@@ -11,7 +11,7 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.modeling.linear import Linear
+from regretless.modeling.linear_expressions import Linear
 
 UNSUPPORTED = ("complex", "imag", "symmetric", "diag", "PSD", "NSD", "hermitian", "sparsity")
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.modeling.linear import Linear
+from regretless.modeling.linear_expressions import Linear
 
 UNSUPPORTED = {
     "NumQConstrs": "quadratic constraints",

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import InputError
-from regretless.modeling.linear import Linear
+from regretless.modeling.linear_expressions import Linear
 
 UNSUPPORTED = {
     "auxiliary_objectives": "more than one objective",

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import FileError, InputError
-from regretless.modeling.linear import Linear
+from regretless.modeling.linear_expressions import Linear
 from regretless.modeling.mps import refuse_garbled
 from regretless.optional import need
 

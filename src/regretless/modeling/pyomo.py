@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.modeling.linear import Linear, Row, stacked
+from regretless.modeling.linear_expressions import Linear, Row, stacked
 from regretless.optional import need
 
 # Everything active that is none of these says something about the feasible set that rows cannot say.

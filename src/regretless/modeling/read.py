@@ -13,7 +13,7 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import MILP
-from regretless.modeling.linear import Linear, canonical
+from regretless.modeling.linear_expressions import Linear, canonical
 from regretless.modeling.select import select
 from regretless.types import Sense
 

@@ -1,6 +1,6 @@
 """Problems with data: the paper's three, and an embedded synthetic one."""
 
-from regretless.problems.loaded import Loaded
-from regretless.problems.table import load, names
+from regretless.benchmark_problem import BenchmarkProblem
+from regretless.problems.problem_table import load, names
 
-__all__ = ["Loaded", "load", "names"]
+__all__ = ["BenchmarkProblem", "load", "names"]

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from regretless.downloads.fetch import locate
 from regretless.errors import FileError, InputError
 from regretless.milp import Floats
-from regretless.problems.files import locate
 
 DAYS, SLOTS, FEATURES = 789, 48, 8
 TRAIN_DAYS, VALIDATION_DAYS = 552, 60

@@ -18,7 +18,7 @@ from regretless.relaxation.normal_equations import NormalEquations
 from regretless.relaxation.presolve import presolve
 from regretless.relaxation.programs import Program, Smooth
 from regretless.relaxation.standard_form import StandardForm
-from regretless.solvers.trust import refuse_failures
+from regretless.solvers.checked_solve import refuse_failures
 from regretless.types import Solved, Status
 
 

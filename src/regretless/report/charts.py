@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from regretless.report.frame import Frame, draw, frame, px
 from regretless.report.labels import place_labels
-from regretless.report.looks import Look
 from regretless.report.marks import point, swatch
 from regretless.report.markup import Markup, join, tag
+from regretless.report.series_style import Look
 from regretless.report.ticks import drawable
 
 # More points than this a line are not told apart by a finger, and make the page large.

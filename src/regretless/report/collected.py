@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from regretless.errors import RegretlessError
-from regretless.experiments.spec import Spec
 from regretless.report.numbers import number
+from regretless.runs.spec import Spec
 
 DONE, FAILED, UNFINISHED, DAMAGED = "done", "failed", "unfinished", "damaged"
 

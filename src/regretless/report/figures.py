@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from regretless.report.charts import Dot, Series, legend, line_chart, scatter
 from regretless.report.curves import Point, against_epoch, against_seconds
 from regretless.report.groups import Group, Section
-from regretless.report.looks import Look
 from regretless.report.markup import Markup, join, tag
 from regretless.report.numbers import show, show_seconds
+from regretless.report.series_style import Look
 
 Looks = Mapping[tuple[str, str], Look]
 Curve = Callable[[Group], list[Point]]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from regretless.report.frame import px
-from regretless.report.looks import Look
 from regretless.report.markup import Markup, tag
+from regretless.report.series_style import Look
 
 SIZE = 4.0
 HIT = 11

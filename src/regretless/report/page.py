@@ -8,17 +8,17 @@ import math
 from collections.abc import Sequence
 from importlib import resources
 
-from regretless.report.care import cautions, failures
+from regretless.report.caveats import cautions, failures
 from regretless.report.collected import DONE, Collected, Run
 from regretless.report.figures import charts
 from regretless.report.findings import finding
 from regretless.report.groups import Section, sections
-from regretless.report.looks import Look, looks
 from regretless.report.markup import Markup, data_block, tag
 from regretless.report.notes import explanation, published_remarks
 from regretless.report.numbers import finite, number, show_seconds
 from regretless.report.protocol import environment, protocol
 from regretless.report.questions import questions
+from regretless.report.series_style import Look, looks
 from regretless.report.summary import summary
 
 Part = tuple[str, str, Markup]

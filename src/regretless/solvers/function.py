@@ -13,8 +13,8 @@ from torch import Tensor
 from regretless.errors import InputError, SolveError
 from regretless.family import Family, member
 from regretless.milp import MILP, Floats
+from regretless.solvers.deadline import Watched
 from regretless.solvers.engine import snapped
-from regretless.solvers.watch import Watched
 from regretless.types import Solved, Status
 
 # the values, how it ended, and what went wrong

@@ -17,8 +17,8 @@ from torch import Tensor
 from regretless.errors import InputError, RegretlessError
 from regretless.family import Family, member
 from regretless.milp import MILP, Floats
+from regretless.solvers.deadline import Watched
 from regretless.solvers.engine import Engine, Outcome, guarded, make_engine, names
-from regretless.solvers.watch import Watched
 from regretless.types import Solved, Status
 
 # Family member, objective, and a decision to start from.

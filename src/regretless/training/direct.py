@@ -18,7 +18,7 @@ from regretless.errors import FileError, InputError
 from regretless.optional import need
 from regretless.problem import Problem
 from regretless.progress import track
-from regretless.solvers.trust import refuse_failures
+from regretless.solvers.checked_solve import refuse_failures
 from regretless.training.evaluate import evaluate, predict
 from regretless.training.fit import Fitted, Interrupted
 from regretless.training.history import History
@@ -195,10 +195,12 @@ def _mean_costs(
     stacked = torch.cat(predicted)
     # A candidate that overshoots is a bad candidate, not an error.
     finite = torch.isfinite(stacked).all(dim=1)
-    solved = problem.attempt(problem.inward(torch.where(finite[:, None], stacked, torch.zeros_like(stacked))), ids)
+    solved = problem.attempt(
+        problem.to_minimization(torch.where(finite[:, None], stacked, torch.zeros_like(stacked))), ids
+    )
     if problem.on_failure == "raise":
         refuse_failures(solved, ids)
-    costs = problem.inward(train.costs)
+    costs = problem.to_minimization(train.costs)
     regrets: Tensor = (costs * (solved.solution.view(len(candidates), *train.solutions.shape) - train.solutions)).sum(2)
     # An instance whose solve failed is left out of its candidate's mean; one that has no instance left is no candidate.
     means = regrets.nanmean(dim=1)

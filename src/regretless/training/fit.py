@@ -25,7 +25,7 @@ from regretless.training.evaluate import evaluate, to_model
 from regretless.training.history import History
 from regretless.training.identity import identity
 from regretless.training.interrupt import Interruption
-from regretless.training.linear import LinearPass, linear_pass
+from regretless.training.linear_pass import LinearPass, linear_pass
 
 
 class Interrupted(KeyboardInterrupt):

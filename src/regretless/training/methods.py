@@ -27,7 +27,7 @@ from regretless.losses import (
     TwoStage,
 )
 from regretless.problem import Oracle, Problem
-from regretless.relaxation.linear import LinearRelaxation
+from regretless.relaxation.linear_relaxation import LinearRelaxation
 from regretless.training.direct import direct
 from regretless.training.fit import Fitted
 
@@ -143,7 +143,7 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
         policy = named_policy(settings, instances=len(train))
         cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **of_cache)
         if isinstance(policy, ByGap):
-            cache.prepare(problem.inward(train.costs), train.instance)
+            cache.prepare(problem.to_minimization(train.costs), train.instance)
         oracle = cache
     return row.build(oracle, **options)
 

@@ -10,7 +10,7 @@ from regretless.errors import InputError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.problems import Loaded, load
+from regretless.problems import BenchmarkProblem, load
 from regretless.problems.energy import Instance, Machine, Task, formulate
 from regretless.solvers import EnginePool
 
@@ -107,7 +107,7 @@ def test_the_task_rows_of_energy_are_found_and_need_no_multipliers_while_machine
     assert len(bound.member().multipliers) == 1
 
 
-def predicted(loaded: Loaded) -> torch.Tensor:
+def predicted(loaded: BenchmarkProblem) -> torch.Tensor:
     """Prices of the test days by least squares."""
 
     def design(features: torch.Tensor) -> torch.Tensor:

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 import torch
 
+from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.problems.energy import load_energy
 from regretless.problems.energy.load import energy_instance
-from regretless.problems.loaded import Loaded
 
 TASKS = "1\n0 4 0 48 10.5\n3\n"
 
 
 @pytest.fixture(scope="module")
-def energy(instances_folder: Path) -> Loaded:
+def energy(instances_folder: Path) -> BenchmarkProblem:
     return load_energy("energy-1")
 
 
-def test_least_squares_and_zero_have_the_published_errors(energy: Loaded) -> None:
+def test_least_squares_and_zero_have_the_published_errors(energy: BenchmarkProblem) -> None:
     def design(data: Dataset) -> np.ndarray:
         x = data.features.reshape(-1, 8).to(torch.float64).numpy()
         return np.concatenate([x, np.ones((len(x), 1))], axis=1)
@@ -31,7 +31,7 @@ def test_least_squares_and_zero_have_the_published_errors(energy: Loaded) -> Non
     assert f"{(true**2).mean():.0f}" == "5460"
 
 
-def test_a_loaded_problem_is_ready_to_train_on(energy: Loaded) -> None:
+def test_a_loaded_problem_is_ready_to_train_on(energy: BenchmarkProblem) -> None:
     assert (len(energy.train), len(energy.test)) == (552, 177)
     assert energy.validation is not None
     assert len(energy.validation) == 60
@@ -42,7 +42,7 @@ def test_a_loaded_problem_is_ready_to_train_on(energy: Loaded) -> None:
     assert energy.problem(predicted).shape == (5, 48)
 
 
-def test_an_engine_gives_the_oracles_optima(energy: Loaded) -> None:
+def test_an_engine_gives_the_oracles_optima(energy: BenchmarkProblem) -> None:
     from regretless.problem import Problem
 
     costs = energy.test.costs[:3]

@@ -60,7 +60,7 @@ def test_unknown_names_splits_and_fields_are_refused() -> None:
 
 
 def test_missing_files_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from regretless.problems.planetoid import citation_network
+    from regretless.problems.matching.planetoid import citation_network
 
     citation_network.cache_clear()
     monkeypatch.setenv("REGRETLESS_DATA", str(tmp_path))

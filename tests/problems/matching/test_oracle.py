@@ -16,7 +16,7 @@ from regretless.problems.matching import core
 from regretless.problems.matching.formulation import formulate, matching_family
 from regretless.problems.matching.instances import links, nodes, same_field
 from regretless.problems.matching.oracle import MatchingOracle
-from regretless.problems.planetoid import citation_network
+from regretless.problems.matching.planetoid import citation_network
 from regretless.solvers import make_engine
 from regretless.types import Status
 

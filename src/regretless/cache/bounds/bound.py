@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor
 
-from regretless.cache.bounds.programme import CLOSED, ProgrammeBound
+from regretless.cache.bounds.bound_program import CLOSED, ProgrammeBound
 from regretless.errors import InputError
 from regretless.family import Family, member
 from regretless.milp import MILP

@@ -22,7 +22,7 @@ Pick = tuple[float, int]
 
 @dataclass(frozen=True)
 class Found:
-    """Starts of all tasks (``None`` where there are none), how the search ended, and the relative gap left.
+    """WarmStarts of all tasks (``None`` where there are none), how the search ended, and the relative gap left.
 
     ``machines`` is there only where an engine chose them; otherwise they follow from the starts.
     """

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
+from regretless.downloads.fetch import locate
 from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.problems import semo
@@ -12,9 +14,7 @@ from regretless.problems.energy.formulation import formulate
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.energy.instance import Instance
 from regretless.problems.energy.oracle import EnergyOracle
-from regretless.problems.files import locate
-from regretless.problems.loaded import Loaded
-from regretless.problems.models import shared_linear
+from regretless.problems.seeded_models import shared_linear
 
 NAMES = ("energy-1", "energy-2", "energy-3")
 BATCH_SIZE = 24
@@ -29,7 +29,7 @@ def load_energy(
     seed: int = 0,
     time_limit: float | None = None,
     store: Path | str | None = None,
-) -> Loaded:
+) -> BenchmarkProblem:
     """Load an energy-cost-aware scheduling problem with its data and model.
 
     Args:
@@ -65,7 +65,7 @@ def load_energy(
     )
     assert train is not None
     assert test is not None
-    return Loaded(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)
+    return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)
 
 
 def energy_instance(name: str) -> Instance:

@@ -21,7 +21,7 @@ from regretless.problems.energy.windows import tame, window_sums
 from regretless.solvers import EnginePool
 from regretless.types import Solved, Status
 
-Starts = NDArray[np.int64]
+WarmStarts = NDArray[np.int64]
 
 
 class EnergyOracle:
@@ -78,7 +78,7 @@ class EnergyOracle:
                     starts[k] = found.starts
         return self._gather(starts, searched, costs, decision)
 
-    def _cheapest(self, windows: dict[int, Floats], batch: int) -> Starts:
+    def _cheapest(self, windows: dict[int, Floats], batch: int) -> WarmStarts:
         """Each task's cheapest start, whatever the others do: ``(batch, tasks)``."""
         starts = np.empty((batch, len(self.instance.tasks)), dtype=np.int64)
         for j, (duration, first, stop) in enumerate(self._windows):
@@ -113,7 +113,7 @@ class EnergyOracle:
         gap = 0.0 if solved.gap is None else float(solved.gap[0])
         return Found(tuple(assignment.start for assignment in chosen), status, gap, machines, message)
 
-    def _gather(self, starts: Starts, searched: dict[int, Found], costs: Tensor, decision: bool) -> Solved:
+    def _gather(self, starts: WarmStarts, searched: dict[int, Found], costs: Tensor, decision: bool) -> Solved:
         solution = np.zeros((len(starts), self.instance.slots))
         energy = self._energy[self._at - starts[:, :, None]]
         # One task after the other: a sum over an axis may round differently with the size of the batch.
@@ -134,7 +134,7 @@ class EnergyOracle:
             message={k: _message(found) for k, found in failed.items()},
         )
 
-    def _decisions(self, starts: Starts, searched: dict[int, Found]) -> Floats:
+    def _decisions(self, starts: WarmStarts, searched: dict[int, Found]) -> Floats:
         """Write starts as decisions of the MILP, with the machines from the packing."""
         first = columns(self.instance)
         x = np.zeros((len(starts), first[-1]))

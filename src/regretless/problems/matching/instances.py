@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.problems.planetoid import Network
+from regretless.problems.matching.planetoid import Network
 
 SameField = Literal["paper", "position"]
 Ids = NDArray[np.int64]

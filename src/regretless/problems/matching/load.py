@@ -7,17 +7,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
-from regretless.problems.loaded import Loaded
 from regretless.problems.matching.bound import MatchingBound
 from regretless.problems.matching.formulation import matching_family
 from regretless.problems.matching.instances import Ids, SameField, links, nodes
 from regretless.problems.matching.instances import same_field as compare_fields
 from regretless.problems.matching.model import pair_perceptron
 from regretless.problems.matching.oracle import MatchingOracle
-from regretless.problems.planetoid import citation_network
+from regretless.problems.matching.planetoid import citation_network
 
 SHARES = {"matching-10": 0.10, "matching-25": 0.25, "matching-50": 0.50}
 TRAIN, VALIDATION = 19, 3
@@ -35,7 +35,7 @@ def load_matching(
     seed: int = 0,
     time_limit: float | None = None,
     store: Path | str | None = None,
-) -> Loaded:
+) -> BenchmarkProblem:
     """Load diverse bipartite matching with its data and model.
 
     Costs are links (1) and no links (0) of the 2500 pairs, in the sense ``"max"``: a regret is the number of links
@@ -75,7 +75,7 @@ def load_matching(
         )
     data = Dataset.solve(problem, ids[order], links(network, ids)[order], instance=order, store=store)
     words = torch.as_tensor(network.words.toarray())
-    return Loaded(
+    return BenchmarkProblem(
         name,
         problem,
         train=data[:TRAIN],

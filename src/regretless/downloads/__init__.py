@@ -1,0 +1,1 @@
+"""Public data files: their addresses and checksums, and how they are fetched."""

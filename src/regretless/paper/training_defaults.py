@@ -1,0 +1,31 @@
+"""Training settings where the user gives none: the paper's for its problems, ours for the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from regretless.paper.grid import GROUPS, load_grid
+from regretless.training import methods
+
+GENERAL = {"lr": 0.1, "epochs": 20}
+# One setting for every decision loss on the embedded data; two-stage takes one instance a step, and 0.1 is enough.
+SYNTHETIC = {"lr": 0.5, "epochs": 20}
+
+
+def training_defaults(problem: str, method: str) -> dict[str, Any]:
+    """Return ``lr``, ``epochs``, ``batch_size`` and ``settings`` of a method for a problem.
+
+    The share of solves is not among them: a user who trains wants the cache, the paper's first tables solve always.
+
+    >>> training_defaults("knapsack-60", "spo")
+    {'lr': 0.7, 'epochs': 4, 'batch_size': None, 'settings': {}}
+    """
+    methods.method(method)
+    for group in GROUPS:
+        grid = load_grid(group)
+        if problem in grid.problems and method in grid.methods:
+            spec = grid.spec(problem, method)
+            settings = {name: value for name, value in spec.settings.items() if name not in ("p_solve", "grow_at")}
+            return {"lr": spec.lr, "epochs": spec.epochs, "batch_size": spec.batch_size, "settings": settings}
+    own = SYNTHETIC if problem.startswith("synthetic") and method != "two-stage" else GENERAL
+    return own | {"batch_size": None, "settings": {}}

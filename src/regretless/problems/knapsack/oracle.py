@@ -1,0 +1,102 @@
+"""The 0-1 knapsack: take the slots of most value within a capacity."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.problems.knapsack.bound import KnapsackBound
+from regretless.problems.knapsack.counts import make_counts
+from regretless.tensors import view
+from regretless.types import Solved
+
+BLOCK_VALUES = 4_000_000
+
+
+class KnapsackOracle:
+    """Exact solver for integer weights, batched, on the device of the costs.
+
+    With few distinct weights (the paper's data has three) it tries all counts per weight at once; see
+    ``knapsack_counts``. Otherwise it is the dynamic programme over the capacity. Everything runs in float64.
+
+    Args:
+        weights: ``(n,)`` positive whole numbers.
+        capacity: whole number, at least 0.
+    """
+
+    def __init__(self, weights: ArrayLike, capacity: float) -> None:
+        self.weights, room = _whole(weights, capacity)
+        self.capacity = min(room, int(self.weights.sum()))  # more room than all items take is no room to search
+        self.counts = make_counts(self.weights, self.capacity)
+
+    def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
+        """Solve ``(batch, n)`` minimising costs; see ``regretless.types.Backend``."""
+        array = view(costs)
+        value = -costs.to(torch.float64) if array is None else torch.from_numpy(np.negative(array, dtype=np.float64))
+        values = len(self.weights) * (self.capacity + 1) if self.counts is None else self.counts.size
+        block = max(1, BLOCK_VALUES // values)
+        if value.shape[0] <= block:
+            return Solved(self._solve(value))
+        return Solved(torch.cat([self._solve(part) for part in torch.split(value, block)]))
+
+    def _solve(self, value: Tensor) -> Tensor:
+        return self._programme(value) if self.counts is None else self.counts.solve(value)
+
+    def _programme(self, value: Tensor) -> Tensor:
+        """Dynamic programme over the capacity: ``best[b]`` after each item, and whether the item was taken at b."""
+        n, capacity = len(self.weights), self.capacity
+        best = value.new_zeros(len(value), capacity + 1)
+        taken = torch.zeros(n, len(value), capacity + 1, dtype=torch.bool, device=value.device)
+        for item, weight in enumerate(self.weights.tolist()):
+            if weight > capacity:
+                continue
+            with_item = best[:, : capacity + 1 - weight] + value[:, item, None]
+            taken[item, :, weight:] = with_item > best[:, weight:]
+            best = torch.cat([best[:, :weight], torch.maximum(best[:, weight:], with_item)], dim=1)
+        left = torch.full((len(value),), capacity, device=value.device)
+        rows = torch.arange(len(value), device=value.device)
+        solution = torch.zeros_like(value)
+        for item in range(n - 1, -1, -1):
+            take = taken[item, rows, left]
+            solution[:, item] = take.to(value.dtype)
+            left = left - take * int(self.weights[item])
+        return solution
+
+
+def knapsack_milp(weights: ArrayLike, capacity: float) -> MILP:
+    """One row ``weights . x <= capacity`` over binaries."""
+    return MILP(np.atleast_2d(np.asarray(weights, dtype=np.float64)), row_upper=float(capacity))
+
+
+def knapsack_problem(
+    weights: ArrayLike, capacity: float, *, engine: str = "oracle", workers: int = 1, time_limit: float | None = None
+) -> Problem:
+    """Return the knapsack as a problem to maximise.
+
+    Args:
+        weights: ``(n,)`` positive whole numbers.
+        capacity: whole number.
+        engine: ``"oracle"`` for the special exact solver, or the name of an engine for the model.
+        workers: threads, for engines.
+        time_limit: seconds for one solve, for engines.
+    """
+    milp = knapsack_milp(weights, capacity)
+    name = f"knapsack-{capacity:g}"
+    bound = KnapsackBound(weights, capacity)
+    if engine == "oracle":
+        return Problem(milp, oracle=KnapsackOracle(weights, capacity), sense="max", bound=bound, name=name)
+    return Problem(milp, engine=engine, sense="max", workers=workers, time_limit=time_limit, bound=bound, name=name)
+
+
+def _whole(weights: ArrayLike, capacity: float) -> tuple[NDArray[np.int64], int]:
+    given = np.asarray(weights, dtype=np.float64)
+    if given.ndim != 1 or not len(given) or not np.all((given == np.round(given)) & (given >= 1)):
+        raise InputError(f"weights must be a vector of positive whole numbers, got {weights!r}")
+    if not (np.isfinite(capacity) and capacity == round(capacity) and capacity >= 0):
+        raise InputError(f"capacity must be a whole number, at least 0, got {capacity!r}")
+    return given.astype(np.int64), int(capacity)

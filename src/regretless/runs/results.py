@@ -1,0 +1,172 @@
+"""The results of many runs as one table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
+from regretless.errors import FileError
+from regretless.runs.run_lock import claim
+from regretless.runs.spec import Spec
+from regretless.runs.worker import run_folder
+from regretless.problems import names as problem_names
+from regretless.storage import read_json, write_json, write_text
+from regretless.training import methods
+
+COLUMNS = (
+    "problem", "method", "p_solve", "seed", "init", "status", "regret", "relative_regret", "mse", "auc", "epochs",
+    "epoch_seconds", "solver_seconds", "solves", "lookups", "cache_size", "engine", "options", "run", "error",
+)  # fmt: skip
+TIMES = ("epoch_seconds", "solver_seconds")
+FIGURES = COLUMNS[6:16]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run: what was asked, and what came of it.
+
+    Attributes:
+        spec: the run.
+        folder: where it is kept.
+        status: ``done``, ``failed`` or ``pending``.
+        figures: its figures, where it is done.
+        error: why it failed.
+    """
+
+    spec: Spec
+    folder: Path
+    status: str
+    figures: dict[str, Any] = field(default_factory=dict)
+    error: str = ""
+
+    @property
+    def engine(self) -> str:
+        """What solved: ``oracle`` for the special ones."""
+        return str(self.spec.options.get("engine", "oracle"))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of the problem other than its engine."""
+        return {key: value for key, value in self.spec.options.items() if key != "engine"}
+
+    def row(self) -> dict[str, Any]:
+        """The run as a row of ``results.csv``."""
+        spec = self.spec
+        figures = {name: self.figures.get(name) for name in FIGURES}
+        about = {"engine": self.engine, "options": _words(self.options), "run": spec.digest, "error": self.error}
+        key = {"problem": spec.problem, "method": spec.method, "p_solve": spec.p_solve, "seed": spec.seed}
+        return key | {"init": spec.init, "status": self.status} | figures | about
+
+    def history(self) -> list[dict[str, float]]:
+        """Its epochs, numbers only; empty where it is not done."""
+        path = self.folder / "history.csv"
+        if self.status != "done" or not path.is_file():
+            return []
+        try:
+            with path.open(encoding="utf-8", newline="") as file:
+                return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(file)]
+        except (OSError, ValueError, TypeError, csv.Error) as error:
+            raise FileError(f"{path} is damaged, it must be a table of numbers: {error}") from error
+
+
+def register(results: Path | str, specs: Iterable[Spec]) -> None:
+    """Note which runs belong to the results: for every cell and seed the latest one asked for.
+
+    So a trial with ``--epochs 1`` in the same folder does not mix with the real runs that follow it.
+    """
+    path = Path(results) / "grid.json"
+    with claim(Path(results) / ".locks" / "grid", wait=30.0) as mine:
+        if not mine:
+            raise FileError(f"{path} is held by another process for 30 seconds: is one hanging?")
+        known = _object(path) if path.exists() else {}
+        write_json(path, known | {_cell(spec): spec.as_dict() for spec in specs})
+
+
+def read_results(results: Path | str) -> list[Result]:
+    """All runs that belong to a folder of results, in a fixed order."""
+    results = Path(results)
+    path = results / "grid.json"
+    if not path.exists():
+        raise FileError(
+            f"{results} holds no results: there is no grid.json in it; make some with: regretless reproduce"
+        )
+    found = [_result(results, Spec.from_dict(values)) for values in _object(path).values()]
+    return sorted(found, key=_order)
+
+
+def write_results(found: Sequence[Result], path: Path | str) -> None:
+    """Write ``results.csv``, one row a run."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(result.row() for result in found)
+    write_text(path, text.getvalue())
+
+
+def select(found: Iterable[Result], spec: Spec, *, init: str | None = None, engine: str = "oracle") -> list[Result]:
+    """Finished runs of the cell of ``spec``: same problem, method, p_solve and options, any seed."""
+    return [
+        result
+        for result in found
+        if result.status == "done"
+        and (result.spec.problem, result.spec.method, result.spec.p_solve) == (spec.problem, spec.method, spec.p_solve)
+        and policy_words(result.spec) == policy_words(spec)
+        and result.options == {key: value for key, value in spec.options.items() if key != "engine"}
+        and result.engine == engine
+        and init in (None, result.spec.init)
+    ]
+
+
+def mean_and_deviation(found: Sequence[Result], metric: str) -> tuple[float, float]:
+    """Mean and sample deviation over the seeds; not a number where there are none, or too few."""
+    values = [value for result in found if (value := result.figures.get(metric)) is not None]
+    mean = statistics.fmean(values) if values else math.nan
+    return mean, statistics.stdev(values) if len(values) > 1 else math.nan
+
+
+def _object(path: Path) -> dict[str, Any]:
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise FileError(f"{path} must hold an object, got {type(value).__name__}")
+    return value
+
+
+def _result(results: Path, spec: Spec) -> Result:
+    folder = run_folder(results, spec)
+    if (folder / "metrics.json").exists():
+        return Result(spec, folder, "done", _object(folder / "metrics.json"))
+    if (folder / "failure.json").exists():
+        return Result(spec, folder, "failed", error=str(_object(folder / "failure.json").get("error", "")))
+    return Result(spec, folder, "pending")
+
+
+def _cell(spec: Spec) -> str:
+    cell = [spec.problem, spec.method, spec.p_solve, spec.seed, spec.init, spec.options]
+    words = policy_words(spec)
+    return json.dumps([*cell, words] if words else cell, sort_keys=True)
+
+
+def policy_words(spec: Spec) -> dict[str, Any]:
+    """What sets the policy of a run apart from the coin; empty for the coin."""
+    words = {name: spec.settings[name] for name in POLICY_SETTINGS if name != "p_solve" and name in spec.settings}
+    return {} if words == {"policy": "coin"} else words
+
+
+def _order(result: Result) -> tuple[Any, ...]:
+    spec, problems, known = result.spec, problem_names(), methods.names()
+    problem = problems.index(spec.problem) if spec.problem in problems else len(problems)
+    p_solve = -1.0 if spec.p_solve is None else spec.p_solve
+    place = (problem, spec.problem, known.index(spec.method), p_solve, result.engine != "oracle", result.engine)
+    return (*place, _words(result.options), spec.init, spec.seed, spec.digest)
+
+
+def _words(options: dict[str, Any]) -> str:
+    return " ".join(f"{key}={value}" for key, value in sorted(options.items()))

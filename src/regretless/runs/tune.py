@@ -1,0 +1,175 @@
+"""Search for settings by validation regret; the test data are never looked at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from regretless.errors import FileError, InputError, TrainingError
+from regretless.runs.spec import Spec
+from regretless.optional import need
+from regretless.problems import BenchmarkProblem
+from regretless.progress import track
+from regretless.storage import read_json, write_json
+from regretless.training import evaluate, fit, methods
+
+# Ranges of the settings worth a search, all searched by their order of magnitude; the rest stay as they are.
+RANGES: dict[str, tuple[float, float]] = {
+    "lambda_": (1e-2, 1e3), "tau": (1e-3, 1e2), "cutoff": (1e-3, 1e1), "temperature": (1e-2, 1e1),
+    "sigma": (5e-2, 2.0), "p_solve": (1e-2, 1.0),
+}  # fmt: skip
+LR = (1e-3, 3.0)
+FEWEST_EPOCHS = 2
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What a search found.
+
+    Attributes:
+        spec: the best specification.
+        regret: its exact validation regret.
+        trials: how many settings were tried, earlier sessions included.
+        failed: those whose training diverged.
+    """
+
+    spec: Spec
+    regret: float
+    trials: int
+    failed: int
+
+
+def tune(
+    spec: Spec,
+    loaded: BenchmarkProblem,
+    folder: Path | str,
+    *,
+    trials: int = 50,
+    most_epochs: int = 40,
+    with_p_solve: bool = False,
+    progress: bool | None = None,
+) -> Tuned:
+    """Search learning rate, epochs and the method's own settings with Optuna; go on where an earlier search ended.
+
+    Args:
+        spec: problem, method, seed and everything that stays fixed.
+        loaded: the problem; only its training and validation data are used.
+        folder: keeps the search (``search.json``), its trials (``trials.log``) and the best settings (``best.json``).
+        trials: in all, those of earlier sessions included.
+        most_epochs: upper end of the range of epochs.
+        with_p_solve: also search the probability of a solve, which trades regret for time.
+        progress: show a bar; by default on a terminal.
+
+    Raises:
+        InputError: the split has no validation data, or a number is out of range.
+        FileError: the folder holds another search, or every trial diverged.
+        MissingDependencyError: Optuna is not installed.
+    """
+    optuna = need("optuna", pip="optuna", why="tune settings")
+    if loaded.validation is None:
+        raise InputError(
+            f"{spec.problem} has no validation data to tune on, and test data are no substitute: "
+            "use --split chronological or random, or --validation 0.1 with a model file"
+        )
+    if trials < 1 or most_epochs < FEWEST_EPOCHS:
+        raise InputError(f"need trials >= 1 and most_epochs >= {FEWEST_EPOCHS}, got {trials} and {most_epochs}")
+    ranges = searched(spec.method, with_p_solve=with_p_solve)
+    # What was given by hand stays as it was given.
+    ranges = {name: value for name, value in ranges.items() if name not in spec.settings}
+    study = _study(optuna, Path(folder), {"spec": spec.as_dict(), "epochs": most_epochs, "ranges": sorted(ranges)})
+    done = _finished(optuna, study)
+    for number in track(range(done, trials), total=max(trials - done, 0), label=f"tuning {spec.method}", show=progress):
+        # A sampler of its own for every trial: a search that was stopped goes on as if it had not been.
+        study.sampler = optuna.samplers.TPESampler(seed=int(np.random.default_rng([spec.seed, number]).integers(2**31)))
+        trial = study.ask()
+        tried = _suggested(trial, spec, ranges, most_epochs)
+        try:
+            study.tell(trial, _validation_regret(tried, loaded))
+        except TrainingError:
+            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+    return _best(optuna, study, Path(folder), partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs))
+
+
+def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[float, float]]:
+    """Settings of a method that a search varies, with their ranges."""
+    row = methods.method(method)
+    names = [*row.options, *(["p_solve"] if row.cached and with_p_solve else [])]
+    return {name: RANGES[name] for name in names if name in RANGES}
+
+
+def _study(optuna: Any, folder: Path, identity: dict[str, Any]) -> Any:
+    path = folder / "search.json"
+    # Before Optuna opens its log: it writes to it even to look.
+    if path.exists() and read_json(path) != identity:
+        raise FileError(
+            f"{folder} holds another search (other problem, method or fixed settings): choose another --out"
+        )
+    write_json(path, identity)
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    try:
+        backend = optuna.storages.journal.JournalFileBackend(str(folder / "trials.log"))
+        storage = optuna.storages.JournalStorage(backend)
+        return optuna.create_study(storage=storage, study_name="regretless", load_if_exists=True)
+    except OSError as error:
+        raise FileError(f"cannot keep a search in {folder}: {error.strerror or error}") from error
+    except (ValueError, KeyError) as error:
+        raise FileError(f"{folder / 'trials.log'} is damaged or foreign: {error}") from error
+
+
+def _finished(optuna: Any, study: Any) -> int:
+    states = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
+    return len(study.get_trials(deepcopy=False, states=states))
+
+
+def _suggested(trial: Any, spec: Spec, ranges: dict[str, tuple[float, float]], most_epochs: int) -> Spec:
+    row = methods.method(spec.method)
+    settings = {name: trial.suggest_float(name, low, high, log=True) for name, (low, high) in ranges.items()}
+    if row.search is not None:
+        # A direct search has generations instead, and no learning rate.
+        return replace(spec, settings={"generations": most_epochs, **spec.settings, **settings})
+    lr = trial.suggest_float("lr", *LR, log=True)
+    epochs = trial.suggest_int("epochs", FEWEST_EPOCHS, most_epochs)
+    return replace(spec, lr=lr, epochs=epochs, settings={**spec.settings, **settings})
+
+
+def _validation_regret(spec: Spec, loaded: BenchmarkProblem) -> float:
+    row = methods.method(spec.method)
+    model = loaded.model(0 if spec.init == "shared" else spec.seed)
+    if row.search is not None:
+        settings = methods.chosen(spec.method, spec.settings)
+        row.search(model, loaded.problem, loaded.train, seed=spec.seed, progress=False, **settings)
+    else:
+        fit(
+            model,
+            methods.make_loss(spec.method, loaded.problem, loaded.train, seed=spec.seed, **spec.settings),
+            loaded.train,
+            epochs=spec.epochs,
+            lr=spec.lr,
+            batch_size=spec.batch_size or row.batch_size or loaded.batch_size,
+            seed=spec.seed,
+            progress=False,
+        )
+    assert loaded.validation is not None
+    regret = evaluate(model, loaded.validation, loaded.problem).regret
+    if not math.isfinite(regret):
+        raise TrainingError("no validation instance could be solved")
+    return regret
+
+
+def _best(optuna: Any, study: Any, folder: Path, suggested: Callable[[Any], Spec]) -> Tuned:
+    complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
+    if not complete:
+        raise FileError(f"every trial in {folder} diverged: scale the features or the costs")
+    best = study.best_trial
+    chosen = suggested(optuna.trial.FixedTrial(best.params))
+    found = _finished(optuna, study)
+    tuned = Tuned(chosen, float(best.value), found, found - len(complete))
+    summary = {"spec": chosen.as_dict(), "validation_regret": tuned.regret, "trials": found, "failed": tuned.failed}
+    write_json(folder / "best.json", summary)
+    return tuned

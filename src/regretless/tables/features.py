@@ -1,0 +1,105 @@
+"""Features from files, of instances or of their variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from regretless.errors import InputError
+from regretless.milp import Floats
+from regretless.tables.columns import listed, ordered, refuse_twice
+from regretless.tables.npz_file import finite, instances, main_array, read_arrays, strings
+from regretless.tables.read_table import read_table
+from regretless.tables.table import Table, suffix_of
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What a model sees.
+
+    Attributes:
+        values: ``(n, k)`` features of instances, or ``(n, d, k)`` of their variables.
+        names: of the k features; ``None`` where the file (NPZ) has none.
+        instance: names of the n instances; ``None`` where the file has none.
+    """
+
+    values: Floats
+    names: tuple[str, ...] | None
+    instance: tuple[str, ...] | None
+
+    @property
+    def per_variable(self) -> bool:
+        """Whether every variable has features of its own."""
+        return self.values.ndim == 3
+
+
+def read_features(path: Path | str, cost_names: Sequence[str]) -> Features:
+    """Read features of instances or of variables.
+
+    - CSV or Parquet with one row an instance: every column is a feature; a column ``instance`` names the rows.
+    - CSV or Parquet with the columns ``instance`` and ``variable``: one row a variable of an instance.
+    - NPZ: the array ``features`` (or the only one), ``(n, k)`` or ``(n, d, k)``; optional arrays ``feature_names``,
+      ``variable_names`` (matched to the model's) and ``instance``.
+
+    Args:
+        path: of the file.
+        cost_names: of the variables whose costs are predicted, in the model's order.
+
+    Raises:
+        FileError, InputError: what is wrong, with file, line and column where they are known.
+    """
+    if suffix_of(path) == ".npz":
+        return _features_from_arrays(Path(path), cost_names)
+    table = read_table(path)
+    if not table.names:
+        raise InputError(f"{path} has no column with a feature")
+    instance = table.keys.get("instance")
+    if "variable" in table.keys:
+        if instance is None:
+            raise InputError(
+                f"{path} has a column 'variable' and none called 'instance'; one row a variable needs both"
+            )
+        return _stacked(table, instance, cost_names)
+    refuse_twice(table, instance)
+    return Features(table.values, table.names, instance)
+
+
+def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:
+    arrays = read_arrays(path)
+    name = main_array(path, arrays, "features")
+    values = finite(path, name, arrays[name])
+    if values.ndim not in (2, 3) or not values.size:
+        raise InputError(f"{path}: {name!r} must have shape (n, k) or (n, {len(cost_names)}, k), got {values.shape}")
+    if values.ndim == 3:
+        if "variable_names" in arrays:
+            have = strings(path, arrays, "variable_names", values.shape[1])
+            values = ordered(path, have, values.swapaxes(1, 2), cost_names, "variable").swapaxes(1, 2)
+        elif values.shape[1] != len(cost_names):
+            raise InputError(f"{path}: {name!r} must have shape (n, {len(cost_names)}, k), got {values.shape}")
+    names = strings(path, arrays, "feature_names", values.shape[-1]) if "feature_names" in arrays else None
+    return Features(np.ascontiguousarray(values), names, instances(path, arrays, len(values)))
+
+
+def _stacked(table: Table, instance: tuple[str, ...], cost_names: Sequence[str]) -> Features:
+    """One row a variable to ``(n, d, k)``; instances in the order in which they first appear."""
+    rows = {name: i for i, name in enumerate(dict.fromkeys(instance))}
+    columns = {name: j for j, name in enumerate(cost_names)}
+    values = np.full((len(rows), len(columns), len(table.names)), np.nan)
+    for i, (which, variable) in enumerate(zip(instance, table.keys["variable"], strict=True)):
+        if variable not in columns:
+            raise InputError(
+                f"{table.path}, {table.lines[i]}, column 'variable': {variable!r} is none of the "
+                f"{len(columns)} cost variables ({listed(cost_names)})"
+            )
+        cell = (rows[which], columns[variable])
+        if not np.isnan(values[cell]).any():
+            raise InputError(f"{table.path}, {table.lines[i]}: instance {which!r} has {variable!r} twice")
+        values[cell] = table.values[i]
+    missing = np.argwhere(np.isnan(values).any(axis=2))
+    if len(missing):
+        which, variable = list(rows)[missing[0][0]], cost_names[missing[0][1]]
+        raise InputError(f"{table.path}: instance {which!r} has no row for the variable {variable!r}")
+    return Features(values, table.names, tuple(rows))

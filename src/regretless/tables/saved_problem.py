@@ -1,0 +1,138 @@
+"""A problem of the user's own, kept in the folder of a run, which then needs none of the files it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy import sparse
+from torch import nn
+
+from regretless.errors import FileError
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.storage import load_state
+from regretless.training.cost_scale import with_cost_scale
+from regretless.training.models import Kind, make_model
+from regretless.types import Sense
+
+FILE, KIND = "problem.safetensors", "problem"
+# No model has a side like this; a damaged number might, and would fill the memory.
+LARGEST = 10_000_000
+VECTORS = ("row_lower", "row_upper", "lower", "upper", "integer", "fixed_cost")
+
+
+@dataclass(frozen=True, eq=False)
+class SavedProblem:
+    """All that decisions need beside the weights.
+
+    Attributes:
+        milp: the model.
+        sense: of its objective.
+        cost_names: of the variables whose costs are predicted, in their order.
+        feature_names: of the k features; ``None`` where their file had none.
+        shape: of one instance's features: ``(k,)``, or ``(d, k)`` where every variable has its own.
+        model: ``linear`` or ``mlp``.
+        hidden: units of the perceptron's layer.
+        engine: that solves, by name.
+        time_limit: seconds for one solve.
+        files: SHA-256 of the files it was made from, by their role: model, features, costs.
+    """
+
+    milp: MILP
+    sense: Sense
+    cost_names: tuple[str, ...]
+    feature_names: tuple[str, ...] | None
+    shape: tuple[int, ...]
+    model: Kind = "linear"
+    hidden: int = 32
+    engine: str = "highs"
+    time_limit: float | None = None
+    files: dict[str, str] | None = None
+
+    def problem(self, *, engine: str | None = None, workers: int = 1, time_limit: float | None = None) -> Problem:
+        """Build the exact oracle; what is given takes the place of what was kept."""
+        limit = self.time_limit if time_limit is None else time_limit
+        return Problem(self.milp, sense=self.sense, engine=engine or self.engine, workers=workers, time_limit=limit)
+
+    def build(self, features: torch.Tensor, costs: torch.Tensor, seed: int) -> nn.Module:
+        """Make a fresh model, scaled by training features ``(n, *shape)`` and costs ``(n, d)``."""
+        inner = make_model(features, self.milp.dimension, kind=self.model, hidden=self.hidden, seed=seed)
+        return with_cost_scale(inner, costs, shared=len(self.shape) == 2)
+
+    def blank(self) -> nn.Module:
+        """Make a model to load weights into; they bring their own scales."""
+        return self.build(torch.zeros(2, *self.shape), torch.zeros(2, self.milp.dimension), 0)
+
+    def state(self) -> dict[str, Any]:
+        """Plain data and tensors, for ``regretless.storage``."""
+        milp = self.milp
+        return {
+            "A": _matrix(milp.A),
+            "cost_map": None if milp.cost_map is None else _matrix(milp.cost_map),
+            "vectors": {name: torch.as_tensor(np.asarray(getattr(milp, name), dtype=np.float64)) for name in VECTORS},
+            "constant": milp.constant,
+            "names": None if milp.names is None else list(milp.names),
+            "sense": self.sense,
+            "cost_names": list(self.cost_names),
+            "feature_names": None if self.feature_names is None else list(self.feature_names),
+            "shape": list(self.shape),
+            "model": {"kind": self.model, "hidden": self.hidden},
+            "engine": {"name": self.engine, "time_limit": self.time_limit},
+            "files": self.files,
+        }
+
+
+def has_saved_problem(folder: Path | str) -> bool:
+    """Whether a run keeps a problem of its own."""
+    return (Path(folder) / FILE).is_file()
+
+
+def load_saved_problem(folder: Path | str) -> SavedProblem:
+    """Read the problem that a run keeps.
+
+    Raises:
+        FileError: the file is missing, damaged or foreign.
+    """
+    path = Path(folder) / FILE
+    state = load_state(path, kind=KIND)
+    try:
+        milp = MILP(
+            _unpacked(state["A"]),
+            **{name: state["vectors"][name].numpy() for name in VECTORS},
+            cost_map=None if state["cost_map"] is None else _unpacked(state["cost_map"]),
+            constant=state["constant"],
+            names=None if state["names"] is None else tuple(state["names"]),
+        )
+        names = state["feature_names"]
+        sizes = [*state["shape"], state["model"]["hidden"]]
+        if not 2 <= len(sizes) <= 3 or not all(type(size) is int and 0 < size < LARGEST for size in sizes):
+            raise ValueError(f"sizes of features and model must be whole numbers above 0, got {sizes}")
+        return SavedProblem(
+            milp,
+            state["sense"],
+            tuple(state["cost_names"]),
+            None if names is None else tuple(names),
+            tuple(state["shape"]),
+            state["model"]["kind"],
+            state["model"]["hidden"],
+            state["engine"]["name"],
+            state["engine"]["time_limit"],
+            state["files"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise FileError(f"{path}: field 'state' holds no problem: {error}") from error
+
+
+def _matrix(matrix: Any) -> dict[str, Any]:
+    parts = {"indptr": np.int64, "indices": np.int64, "data": np.float64}
+    tensors = {name: torch.as_tensor(np.asarray(getattr(matrix, name), dtype=kind)) for name, kind in parts.items()}
+    return {"shape": [int(side) for side in matrix.shape], **tensors}
+
+
+def _unpacked(state: dict[str, Any]) -> Any:
+    parts = tuple(state[name].numpy() for name in ("data", "indices", "indptr"))
+    return sparse.csr_array(parts, shape=tuple(state["shape"]))

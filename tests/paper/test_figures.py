@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from regretless.paper.figures import with_hover, write_figures
+from regretless.paper.grid import load_grid
+from regretless.runs.results import read_results
+
+from .folders import finished
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    grid = load_grid("smoke")
+    for spec in grid.specs(seeds=2):
+        if spec.problem == grid.focus:
+            finished(tmp_path, spec, regret=100.0 + spec.seed)
+    return tmp_path
+
+
+def test_every_figure_comes_as_svg_png_and_what_it_says(results: Path) -> None:
+    names = write_figures(load_grid("smoke"), read_results(results), results / "figures")
+    p = "synthetic-knapsack-60"
+    assert names == [f"curves-{p}", f"q4-{p}", f"growth-{p}", f"p-solve-{p}"]
+    for name in names:
+        about = json.loads((results / "figures" / f"{name}.json").read_text())
+        assert set(about) == {"title", "caption", "question"}
+        assert (results / "figures" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+        root = ElementTree.fromstring((results / "figures" / f"{name}.svg").read_text())
+        assert len(root.findall(".//{http://www.w3.org/2000/svg}title")) >= 3
+
+
+def test_the_same_numbers_give_the_same_bytes(results: Path) -> None:
+    for folder in ("a", "b"):
+        write_figures(load_grid("smoke"), read_results(results), results / folder)
+    for file in (results / "a").iterdir():
+        assert file.read_bytes() == (results / "b" / file.name).read_bytes(), file.name
+
+
+def test_hover_text_goes_to_its_group_only() -> None:
+    assert (
+        with_hover('<g id="a"><g id="b"></g></g>', {"b": "1 & 2"})
+        == '<g id="a"><g id="b"><title>1 &amp; 2</title></g></g>'
+    )

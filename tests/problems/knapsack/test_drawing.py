@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from regretless.errors import InputError
+from regretless.problems.knapsack.drawing import TAKEN, draw_knapsack
+
+
+def test_taken_slots_are_dark_and_totals_are_told():
+    picture = draw_knapsack([6.0, 9.0, 3.0], [3, 3, 3], [1, 1, 0], title="a < b")
+    root = ElementTree.fromstring(picture)
+    bars = [r for r in root.iter("{http://www.w3.org/2000/svg}rect") if len(r)]
+    assert [bar.get("fill") == TAKEN for bar in bars] == [True, True, False]
+    assert "a &lt; b: value 15, weight 6" in picture
+
+
+def test_days_without_value_are_drawn():
+    ElementTree.fromstring(draw_knapsack(np.zeros(4), np.ones(4), np.zeros(4)))
+
+
+def test_vectors_of_different_lengths_are_refused():
+    with pytest.raises(InputError, match="vectors of one length"):
+        draw_knapsack([1.0], [1.0, 2.0], [1.0])

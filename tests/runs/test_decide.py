@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from regretless.errors import FileError, InputError
+from regretless.runs import Spec, run
+from regretless.runs.decide import Decider, decider
+from regretless.family import Family
+from regretless.milp import MILP
+from regretless.problem import Problem
+
+MODEL = "maximize\n v: x_0 + x_1 + x_2\nsubject to\n one: x_0 + x_1 + x_2 <= 1\nbinary\n x_0 x_1 x_2\nend\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("decide")
+    generator = np.random.default_rng(0)
+    (folder / "m.lp").write_text(MODEL)
+    x = generator.normal(size=(30, 2))
+    np.savez(folder / "x.npz", features=x)
+    np.savez(folder / "c.npz", costs=5 + x @ generator.normal(size=(2, 3)))
+    options = {"features": str(folder / "x.npz"), "costs": str(folder / "c.npz")}
+    run(Spec(str(folder / "m.lp"), "spo", epochs=10, options=options), folder / "run", progress=False)
+    (folder / "m.lp").unlink()
+    return folder
+
+
+def test_a_run_decides_and_is_labelled_without_its_model_file(folder: Path) -> None:
+    ready = decider(folder / "run")
+    features, ids = ready.read(folder / "x.npz")
+    assert ids is None
+    predicted, decisions = ready.decide(features)
+    assert decisions.decision.sum(dim=1).tolist() == [1.0] * 30
+    assert torch.equal(decisions.decision.argmax(dim=1), predicted.argmax(dim=1))
+    assert ready.variable_names == ready.cost_names == ("x_0", "x_1", "x_2")
+    data = ready.labelled(folder / "x.npz", folder / "c.npz")
+    assert len(data) == 30
+
+
+def test_batches_are_joined_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready = decider(folder / "run")
+    features, _ = ready.read(folder / "x.npz")
+    predicted, whole = ready.decide(features)
+    monkeypatch.setattr("regretless.runs.decide.SOLVE_BATCH", 7)
+    again, parts = ready.decide(features)
+    assert torch.equal(predicted, again)
+    assert torch.equal(whole.decision, parts.decision)
+    assert torch.equal(whole.objective, parts.objective)
+    assert len(parts.status) == 30
+
+
+def test_features_of_another_shape_are_refused(folder: Path, tmp_path: Path) -> None:
+    ready = decider(folder / "run")
+    np.savez(tmp_path / "x.npz", features=np.zeros((2, 5)))
+    with pytest.raises(InputError, match="expected 2 features as in training, got 5"):
+        ready.read(tmp_path / "x.npz")
+    np.savez(tmp_path / "x.npz", features=np.zeros((2, 3, 2)))
+    with pytest.raises(InputError, match="trained with one row an instance"):
+        ready.read(tmp_path / "x.npz")
+
+
+def test_another_engine_gives_the_same_objectives(folder: Path) -> None:
+    pytest.importorskip("pyscipopt")
+    first, second = decider(folder / "run"), decider(folder / "run", engine="scip")
+    features, _ = first.read(folder / "x.npz")
+    assert torch.allclose(first.decide(features)[1].objective, second.decide(features)[1].objective)
+
+
+def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="is no run"):
+        decider(tmp_path)
+
+
+def test_a_family_takes_the_ids_of_its_instances(tmp_path: Path) -> None:
+    family = Family([MILP([[1.0, 1.0]], row_upper=1.0), MILP([[1.0, 1.0]], row_upper=2.0)])
+    model = torch.nn.Linear(2, 2)
+    ready = Decider(Problem(family, sense="max"), model, ("a", "b"), ("a", "b"), torch.zeros(0, 2))
+    with torch.no_grad():
+        model.weight.copy_(torch.eye(2))
+        model.bias.zero_()
+    np.savez(tmp_path / "x.npz", features=np.array([[2.0, 1.0], [2.0, 1.0]]), instance=np.array([0, 1]))
+    _, decisions = ready.decide(*ready.read(tmp_path / "x.npz"))
+    assert decisions.decision.tolist() == [[1.0, 0.0], [1.0, 1.0]]

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from regretless.errors import FileError, InputError
+from regretless.runs.decision_files import write_decisions
+from regretless.types import Decisions, Status
+
+NAN = float("nan")
+DECISIONS = Decisions(
+    solution=torch.zeros(2, 1),
+    decision=torch.tensor([[1.0, 0.25], [NAN, NAN]], dtype=torch.float64),
+    objective=torch.tensor([1.5, NAN], dtype=torch.float64),
+    status=[Status.OPTIMAL, Status.INFEASIBLE],
+    gap=torch.zeros(2),
+    message={},
+)
+NAMES = {"cost_names": ("a,b",), "variable_names": ("a,b", "status")}
+PREDICTED = torch.tensor([[0.1], [2.0]], dtype=torch.float64)
+
+
+def test_cells_of_an_instance_without_a_solution_are_empty(tmp_path: Path) -> None:
+    path = tmp_path / "d.csv"
+    write_decisions(path, PREDICTED, DECISIONS, instance=("p", "q"), **NAMES)
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0] == {
+        "instance": "p", "status": "optimal", "objective": "1.5", "predicted:a,b": "0.1", "decision:a,b": "1",
+        "decision:status": "0.25",
+    }  # fmt: skip
+    assert rows[1]["status"] == "infeasible"
+    assert rows[1]["decision:status"] == rows[1]["objective"] == ""
+
+
+def test_arrays_keep_their_shapes_and_need_no_pickle(tmp_path: Path) -> None:
+    write_decisions(tmp_path / "d.npz", PREDICTED, DECISIONS, **NAMES)
+    with np.load(tmp_path / "d.npz", allow_pickle=False) as arrays:
+        assert arrays["decision"].shape == (2, 2)
+        assert arrays["instance"].tolist() == ["0", "1"]
+        assert arrays["status"].tolist() == ["optimal", "infeasible"]
+
+
+def test_the_old_file_stays_where_the_new_one_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "d.csv").mkdir()
+    with pytest.raises(FileError, match="cannot write"):
+        write_decisions(tmp_path / "d.csv", PREDICTED, DECISIONS, **NAMES)
+    assert [path.name for path in tmp_path.iterdir()] == ["d.csv"]
+    with pytest.raises(InputError, match="must end in"):
+        write_decisions(tmp_path / "d.txt", PREDICTED, DECISIONS, **NAMES)

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from regretless.data import Dataset
+from regretless.errors import FileError, InputError, TrainingError
+from regretless.runs import Spec
+from regretless.runs import tune as module
+from regretless.runs.tune import searched, tune
+from regretless.problems import BenchmarkProblem, load
+
+pytest.importorskip("optuna")
+SPEC = Spec("synthetic-knapsack-60", "blackbox-cache", options={"days": 40})
+
+
+@pytest.fixture(scope="module")
+def loaded() -> BenchmarkProblem:
+    return load(SPEC.problem, **SPEC.options)
+
+
+def search(loaded: BenchmarkProblem, folder: Path, trials: int, **settings: Any) -> Any:
+    return tune(settings.pop("spec", SPEC), loaded, folder, trials=trials, most_epochs=3, progress=False, **settings)
+
+
+def test_the_best_settings_are_those_with_the_lowest_validation_regret(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    found = search(loaded, tmp_path, 4)
+    assert found.trials == 4
+    assert found.regret == module._validation_regret(found.spec, loaded)
+    best = json.loads((tmp_path / "best.json").read_text())
+    assert Spec.from_dict(best["spec"]) == found.spec
+
+
+def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    whole = search(loaded, tmp_path / "whole", 4)
+    search(loaded, tmp_path / "parts", 2)
+    assert search(loaded, tmp_path / "parts", 4) == whole
+    assert search(loaded, tmp_path / "parts", 3) == whole  # more are there already: nothing is done
+
+
+def test_test_data_are_never_looked_at(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    class Forbidden:
+        def __getattr__(self, name: str) -> Any:
+            raise AssertionError(f"test data were asked for {name}")
+
+    blind = dataclasses.replace(loaded, test=Forbidden())  # type: ignore[arg-type]
+    assert search(blind, tmp_path / "blind", 2) == search(loaded, tmp_path / "open", 2)
+
+
+def test_data_without_validation_are_refused(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no validation data to tune on"):
+        search(dataclasses.replace(loaded, validation=None), tmp_path / "none", 1)
+    assert not (tmp_path / "none").exists()
+
+
+def test_another_search_in_the_folder_is_left_alone(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    search(loaded, tmp_path, 1)
+    before = (tmp_path / "trials.log").read_bytes()
+    with pytest.raises(FileError, match="holds another search"):
+        search(loaded, tmp_path, 1, spec=dataclasses.replace(SPEC, seed=1))
+    assert (tmp_path / "trials.log").read_bytes() == before
+
+
+def test_a_damaged_log_is_named(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    (tmp_path / "trials.log").write_text("nonsense\n")
+    with pytest.raises(FileError, match=r"trials\.log is damaged"):
+        search(loaded, tmp_path, 1)
+
+
+def test_only_settings_worth_a_search_are_varied() -> None:
+    assert set(searched("map-dc")) == set()
+    assert set(searched("map-dc", with_p_solve=True)) == {"p_solve"}
+    assert set(searched("spo", with_p_solve=True)) == set()
+    assert set(searched("blackbox-cache")) == {"lambda_"}
+
+
+def test_what_was_given_by_hand_stays(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    fixed = dataclasses.replace(SPEC, settings={"lambda_": 20.0, "p_solve": 0.5})
+    assert search(loaded, tmp_path, 1, spec=fixed, with_p_solve=True).spec.settings == fixed.settings
+
+
+def test_training_that_diverges_is_counted_and_not_chosen(
+    loaded: BenchmarkProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def diverges(spec: Spec, _: BenchmarkProblem) -> float:
+        if spec.lr > 0.05:
+            raise TrainingError("too fast")
+        return spec.lr
+
+    monkeypatch.setattr(module, "_validation_regret", diverges)
+    found = search(loaded, tmp_path / "some", 8)
+    assert 0 < found.failed < 8
+    assert found.spec.lr <= 0.05
+    monkeypatch.setattr(module, "_validation_regret", lambda *_: diverges(dataclasses.replace(SPEC, lr=1.0), loaded))
+    with pytest.raises(FileError, match="every trial"):
+        search(loaded, tmp_path / "none", 1)
+
+
+def test_a_direct_search_is_tuned_by_its_own_settings(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    pytest.importorskip("cma")
+    few = dataclasses.replace(loaded, train=loaded.train[:4])
+    assert isinstance(few.train, Dataset)
+    found = search(few, tmp_path, 1, spec=Spec(SPEC.problem, "direct", options=SPEC.options))
+    assert 0.05 <= found.spec.settings["sigma"] <= 2.0
+    assert torch.isfinite(torch.tensor(found.regret))
