@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from regretless.losses.piecewise_linear import PiecewiseLinear
+from regretless.losses.piecewise_linear import ClosedFormLoss
 from regretless.milp import MILP
 from regretless.problem import Problem
 
 
-class Plane(PiecewiseLinear):
+class Plane(ClosedFormLoss):
     """A loss that is one plane: value ``3 . p``, slope 3, in minimising costs."""
 
     def piece(self, predicted, true, solution, instance):

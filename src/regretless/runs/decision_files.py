@@ -12,8 +12,8 @@ import numpy as np
 from torch import Tensor
 
 from regretless.optional import need
-from regretless.tables.table import suffix_of
 from regretless.storage import write_bytes, write_text
+from regretless.tables.table import suffix_of
 from regretless.types import Decisions
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
 from regretless.errors import FileError
+from regretless.problems import names as problem_names
 from regretless.runs.run_lock import claim
 from regretless.runs.spec import Spec
 from regretless.runs.worker import run_folder
-from regretless.problems import names as problem_names
 from regretless.storage import read_json, write_json, write_text
 from regretless.training import methods
 

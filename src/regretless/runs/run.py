@@ -14,11 +14,11 @@ from torch import nn
 
 from regretless.data import Dataset
 from regretless.errors import FileError, RegretlessError
+from regretless.problems import BenchmarkProblem, load
 from regretless.runs.run_lock import claim
 from regretless.runs.spec import Spec
-from regretless.problems import BenchmarkProblem, load
-from regretless.tables import saved_problem as kept
 from regretless.storage import load_state, read_json, save_state, write_json, write_text
+from regretless.tables import saved_problem as kept
 from regretless.training import Callback, EarlyStopping, Watch, evaluate, fit, methods
 
 PACKAGES = ("regretless", "numpy", "scipy", "torch", "highspy")
@@ -167,7 +167,9 @@ def _refuse_another(folder: Path, spec: Spec) -> None:
         raise FileError(f"{folder} holds another run (it differs in {', '.join(different)}): choose another folder")
 
 
-def trained(folder: Path | str, *, workers: int = 1, store: Path | str | None = None) -> tuple[Spec, BenchmarkProblem, nn.Module]:
+def trained(
+    folder: Path | str, *, workers: int = 1, store: Path | str | None = None
+) -> tuple[Spec, BenchmarkProblem, nn.Module]:
     """Load a finished run back: its specification, its problem and its model."""
     folder = Path(folder)
     if not (folder / "spec.json").is_file():

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import FileError, InputError, TrainingError
-from regretless.runs.spec import Spec
 from regretless.optional import need
 from regretless.problems import BenchmarkProblem
 from regretless.progress import track
+from regretless.runs.spec import Spec
 from regretless.storage import read_json, write_json
 from regretless.training import evaluate, fit, methods
 

@@ -15,10 +15,10 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
-from regretless.runs.run_lock import claim
-from regretless.runs.run import load_problem, record_failure, run, single_threaded
-from regretless.runs.spec import Spec
 from regretless.problems import BenchmarkProblem
+from regretless.runs.run import load_problem, record_failure, run, single_threaded
+from regretless.runs.run_lock import claim
+from regretless.runs.spec import Spec
 
 
 class Worker:

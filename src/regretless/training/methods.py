@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from regretless.cache import ByGap, SolutionCache
+from regretless.cache import SolutionCache
 from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
 from regretless.cache.policy_names import named_policy
 from regretless.data import Dataset
@@ -25,6 +25,7 @@ from regretless.losses import (
     Pointwise,
     SPOPlus,
     TwoStage,
+    WarmUp,
 )
 from regretless.problem import Oracle, Problem
 from regretless.relaxation.linear_relaxation import LinearRelaxation
@@ -39,11 +40,11 @@ class Method:
     """A row of the table.
 
     Attributes:
-        summary: one line for people.
+        summary: one line.
         build: ``(oracle, **options) -> Loss``.
         cached: whether the oracle is a solution cache around the problem.
         options: settings of the loss and their defaults.
-        batch_size: instances a step, where the method differs from its problem.
+        batch_size: instances per step, where the method differs from its problem.
         search: trains by itself where the method has no loss: ``(model, problem, train, seed=, **options) -> Fitted``.
     """
 
@@ -66,9 +67,17 @@ def _spo_relax(problem: Problem) -> Loss:
     return SPOPlus(LinearRelaxation(problem))
 
 
+def _soft(cache: SolutionCache, *, warm_up_steps: int = 0, **options: Any) -> Loss:
+    """Expected regret, after a number of steps with MAP at ``c_hat - c``, whose gradient leads from any weights."""
+    if warm_up_steps < 0:
+        raise InputError(f"warm_up_steps must be at least 0, got {warm_up_steps}")
+    loss = ExpectedRegret(cache, **options)
+    return WarmUp(MAP(cache, cost="c_hat-c"), loss, steps=warm_up_steps) if warm_up_steps else loss
+
+
 TABLE: dict[str, Method] = {
     "two-stage": Method("prediction error, then solve", TwoStage, options={"criterion": "mse"}, batch_size=1),
-    "spo": Method("SPO+, one solve an instance and step", SPOPlus),
+    "spo": Method("SPO+, one solve per instance and step", SPOPlus),
     "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
     "spo-relax": Method("SPO+ with the linear relaxation as oracle", _spo_relax),
     "qptl": Method("regret through a quadratic relaxation", QPTL, options={"tau": 0.1}),
@@ -83,7 +92,7 @@ TABLE: dict[str, Method] = {
     "map-2c": Method("MAP at 2 c_hat - c", _contrastive(MAP, "2c_hat-c"), cached=True, options={"select": "shifted"}),
     "soft": Method(
         "expected regret over the cache (ours)",
-        ExpectedRegret,
+        _soft,
         cached=True,
         options={
             "temperature": 0.1,
@@ -142,8 +151,7 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
         of_cache = {key: settings[key] for key in CACHE_SETTINGS if key in settings and key not in POLICY_SETTINGS}
         policy = named_policy(settings, instances=len(train))
         cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **of_cache)
-        if isinstance(policy, ByGap):
-            cache.prepare(problem.to_minimization(train.costs), train.instance)
+        cache.prepare(problem.to_minimization(train.costs), train.instance)
         oracle = cache
     return row.build(oracle, **options)
 
