@@ -119,7 +119,7 @@ def fit_stacked(
         streams: positions of the training instances of each stream.
         epochs: passes of each stream over its instances.
         batch_size: instances per step and run.
-        snapshots: epochs after which parameters are kept; the last one always is.
+        snapshots: epochs after which parameters are kept; the last epoch always is one.
         seed: of the shuffling.
         observer: sees the predictions of every step before the losses do, and the stack after every epoch.
         checkpoint: file that stores the stack after every epoch; an existing one is continued.
