@@ -6,9 +6,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from regretless.cache.scan import best_rows
 
 from regretless.cache import scan
-from regretless.cache.scan import best_rows
 
 
 @given(

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from regretless.cache.mixing import mixed, picked_rows
 
 from regretless.cache import SolutionCache
-from regretless.cache.mixing import mixed, picked_rows
 from regretless.errors import SolveError
 from regretless.problem import Problem
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-
 from regretless.losses.piecewise_linear import ClosedFormLoss
+
 from regretless.milp import MILP
 from regretless.problem import Problem
 
