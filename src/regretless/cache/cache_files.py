@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import UnionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 KIND, VERSION = "cache", 1
 _FIELDS = {"fingerprint", "store", "coin", "statistics"}
-_SETTINGS = ("grow_at", "seed", "capacity", "evict", "warm_start", "bound")
+_SETTINGS: dict[str, type | UnionType] = {
+    "grow_at": str, "seed": int, "capacity": int | None, "evict": str, "warm_start": bool, "bound": str | None,
+}  # fmt: skip
+# Stands in a file for a bound or a policy that is an object of the user and has no name.
+UNNAMED = "unnamed"
 
 
 def save(path: Path | str, state: dict[str, Any]) -> None:
@@ -71,8 +76,15 @@ def restored(
 def _settings(saved: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Constructor settings from a file; files of version 0.1 hold none."""
     settings = {name: saved[name] for name in _SETTINGS if name in saved and name not in given}
-    if "policy" not in saved or {"policy", "p_solve"} & set(given):
-        return settings
-    if saved["policy"] is None:
-        raise InputError("this cache was saved with a policy that has no name: pass it again as policy=")
-    return settings | {"policy": named_policy(saved["policy"], instances=int(saved["policy"].get("instances", 1)))}
+    wrong = [name for name, value in settings.items() if not isinstance(value, _SETTINGS[name])]
+    if wrong:
+        raise TypeError(f"{wrong[0]} is {settings[wrong[0]]!r}")
+    if "policy" in saved and not {"policy", "p_solve"} & set(given):
+        settings["policy"] = saved["policy"]
+    unnamed = [name for name, value in settings.items() if value == UNNAMED]
+    if unnamed:
+        raise InputError(f"this cache was saved with a {unnamed[0]} that has no name: pass it again as {unnamed[0]}=")
+    if "policy" in settings:
+        policy = settings["policy"]
+        settings["policy"] = named_policy(policy, instances=int(policy.get("instances", 1)))
+    return settings

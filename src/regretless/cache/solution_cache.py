@@ -102,7 +102,7 @@ class SolutionCache:
         self._warm_starts: WarmStarts | None = None
         if warm_start:
             if not problem.engine or problem.model is None:
-                raise InputError(f"warm_start=True needs an engine, and here {problem.solver} solves: leave it out")
+                raise InputError(f"warm_start=True needs an engine, and here {problem.solver} solves: use warm_start=False")
             self._warm_starts = WarmStarts(problem.width, member(problem.model).n)
         if solutions is not None:
             self.add(solutions, instance)
@@ -228,8 +228,8 @@ class SolutionCache:
                 "capacity": self.store.capacity,
                 "evict": self.store.evict,
                 "warm_start": self.warm_start,
-                "bound": self._bound_kind if isinstance(self._bound_kind, str) else None,
-                "policy": policy_settings(self.policy),
+                "bound": self._bound_kind if isinstance(self._bound_kind, str | None) else cache_files.UNNAMED,
+                "policy": policy_settings(self.policy) or cache_files.UNNAMED,
             },
         }
 

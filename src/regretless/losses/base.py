@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 import torch
@@ -87,6 +88,9 @@ class Loss(nn.Module, ABC):
 
     def set_extra_state(self, state: dict[str, Any]) -> None:
         """Continue from a saved state; called by ``load_state_dict()``."""
+        if (state["cache"] is not None) != isinstance(self.oracle, SolutionCache):
+            saved, has = ("without", "one") if state["cache"] is None else ("with", "none")
+            raise InputError(f"the state was saved {saved} a cache, and this loss has {has}: give it the same oracle")
         if isinstance(self.oracle, SolutionCache):
             self.oracle.load_state_dict(state["cache"])
         self.load_running_state(state["running"])
@@ -174,7 +178,8 @@ class ClosedFormLoss(Loss):
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
         assert self.oracle is not None
         c_hat, c, v = self._minimizing(predicted.detach(), true, solution)
-        value, gradient = self.value_and_gradient(c_hat, c, v, instance)
+        with _no_autocast(predicted):
+            value, gradient = self.value_and_gradient(c_hat, c, v, instance)
         if self._left_out is not None:
             value[self._left_out], gradient[self._left_out] = 0.0, 0.0
         if gradient.shape[1] > predicted.shape[1]:  # known costs are not predicted
@@ -197,7 +202,8 @@ class AutogradLoss(Loss):
 
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
-        values = self.per_instance(*self._minimizing(predicted, true, solution), instance)
+        with _no_autocast(predicted):
+            values = self.per_instance(*self._minimizing(predicted, true, solution), instance)
         if self._left_out is not None:
             values = values.masked_fill(self._left_out, 0.0)
         if self.reduction == "none":
@@ -209,11 +215,11 @@ class AutogradLoss(Loss):
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
         leaf = predicted.detach().requires_grad_()
-        with torch.enable_grad():
+        with torch.enable_grad(), _no_autocast(predicted):
             loss = self(leaf, true, solution, instance)
-        if not loss.requires_grad:  # every instance was left out
-            return loss.detach(), torch.zeros_like(leaf)
-        (gradient,) = torch.autograd.grad(loss.sum(), leaf)
+            if not loss.requires_grad:  # every instance was left out
+                return loss.detach(), torch.zeros_like(leaf)
+            (gradient,) = torch.autograd.grad(loss.sum(), leaf)
         return loss.detach(), gradient
 
 
@@ -230,6 +236,12 @@ class _WithGradient(torch.autograd.Function):
         (gradient,) = ctx.saved_tensors
         factor = upstream if upstream.ndim == 0 else upstream[:, None]
         return (factor * gradient).to(gradient.dtype), None, None
+
+
+def _no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
+    """Switch autocast off: in half precision the product of a look-up would confuse members of S."""
+    kind = predicted.device.type
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
 def needs_cache(loss: str, oracle: object) -> SolutionCache:

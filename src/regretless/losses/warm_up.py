@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, final
 
 from torch import Tensor
@@ -61,8 +62,8 @@ class WarmUp(Loss):
         return self._next().loss_and_gradient(predicted, true, solution, instance)
 
     def diagnostics(self) -> dict[str, float]:
-        """Figures of the second loss, for the history."""
-        return self.then.diagnostics()
+        """Figures of the second loss, for the history, without those that exist only after its first step."""
+        return {name: value for name, value in self.then.diagnostics().items() if not math.isnan(value)}
 
     def running_state(self) -> dict[str, Any]:
         """Steps taken, and the state of both losses."""

@@ -66,7 +66,7 @@ class Spec:
         row = methods.method(self.method)
         if row.cached:
             return float(self.settings.get("p_solve", 0.05))
-        return None if self.method == "two-stage" else 1.0
+        return 1.0 if row.solves else None
 
     @property
     def digest(self) -> str:

@@ -44,14 +44,16 @@ class Method:
         summary: one line.
         build: ``(oracle, **options) -> Loss``.
         cached: whether the oracle is a solution cache around the problem.
+        solves: whether training solves the problem exactly; a relaxation or the prediction error never does.
         options: settings of the loss and their defaults.
         batch_size: instances per step, where the method differs from its problem.
-        search: trains by itself where the method has no loss: ``(model, problem, train, seed=, **options) -> Fitted``.
+        search: trains the model where the method has no loss: ``(model, problem, train, seed=, **options) -> Fitted``.
     """
 
     summary: str
     build: Callable[..., Loss]
     cached: bool = False
+    solves: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
     batch_size: int | None = None
     search: Callable[..., Fitted] | None = None
@@ -79,12 +81,16 @@ def _soft(cache: SolutionCache, *, warm_up_steps: int = 0, reduction: Reduction 
 
 
 TABLE: dict[str, Method] = {
-    "two-stage": Method("prediction error, then solve", TwoStage, options={"criterion": "mse"}, batch_size=1),
+    "two-stage": Method(
+        "prediction error, then solve", TwoStage, solves=False, options={"criterion": "mse"}, batch_size=1
+    ),
     "spo": Method("SPO+, one solve per instance and step", SPOPlus),
     "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
-    "spo-relax": Method("SPO+ with the linear relaxation as oracle", _spo_relax),
-    "qptl": Method("regret through a quadratic relaxation", QPTL, options={"tau": 0.1}),
-    "interior": Method("regret through a log-barrier relaxation", Interior, options={"cutoff": 0.1, "damping": 0.0}),
+    "spo-relax": Method("SPO+ with the linear relaxation as oracle", _spo_relax, solves=False),
+    "qptl": Method("regret through a quadratic relaxation", QPTL, solves=False, options={"tau": 0.1}),
+    "interior": Method(
+        "regret through a log-barrier relaxation", Interior, solves=False, options={"cutoff": 0.1, "damping": 0.0}
+    ),
     "spo-cache": Method("SPO+ over the solution cache", SPOPlus, cached=True),
     "blackbox-cache": Method("Blackbox over the solution cache", Blackbox, cached=True, options={"lambda_": 1.0}),
     "nce-c": Method("NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}),
@@ -124,7 +130,7 @@ def names() -> list[str]:
 
 
 def method(name: str) -> Method:
-    """Look a method up; an unknown name is an error that lists the known ones."""
+    """Return the row of a method; an unknown name is an error that lists the known ones."""
     if name not in TABLE:
         raise InputError(f"method must be one of {', '.join(TABLE)}, got {name!r}")
     return TABLE[name]
@@ -186,7 +192,7 @@ def make_cache(problem: Problem, train: Dataset, *, seed: int = 0, **settings: A
 
 
 def chosen(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of a method with the user's settings put in; an unknown one is an error that lists the known."""
+    """Options of a method with the user's settings in place of defaults; an unknown one lists the known ones."""
     row = method(name)
     allowed = [*row.options, *(CACHE_SETTINGS if row.cached else ())]
     unknown = [key for key in settings if key not in allowed]
