@@ -80,9 +80,25 @@ def _soft(cache: SolutionCache, *, warm_up_steps: int = 0, reduction: Reduction 
     return WarmUp(MAP(cache, cost="c_hat-c", reduction=reduction), loss, steps=warm_up_steps)
 
 
+def _two_stage(problem: Problem, *, fit: str = "gradient", **options: Any) -> Loss:
+    """The prediction error; ``fit`` says how it is minimized, and is for ``train``."""
+    if fit not in ("gradient", "best"):
+        raise InputError(f"fit must be 'gradient' or 'best', got {fit!r}")
+    return TwoStage(problem, **options)
+
+
 TABLE: dict[str, Method] = {
+    "auto": Method(
+        "search over one shared cache, a committee of the best",
+        _two_stage,
+        options={"folds": 5, "ordered": False, "methods": None, "growth": 0.9, "time_limit": None, "max_solves": None},
+    ),
     "two-stage": Method(
-        "prediction error, then solve", TwoStage, solves=False, options={"criterion": "mse"}, batch_size=1
+        "prediction error, then solve",
+        _two_stage,
+        solves=False,
+        options={"criterion": "mse", "fit": "gradient"},
+        batch_size=1,
     ),
     "spo": Method("SPO+, one solve per instance and step", SPOPlus),
     "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
@@ -170,8 +186,8 @@ def build_loss(name: str, oracle: Oracle, *, reduction: Reduction = "mean", **op
         options: settings of the loss.
     """
     row = method(name)
-    if row.search is not None:
-        raise InputError(f"method {name!r} has no loss: it searches by itself")
+    if row.search is not None or name == "auto":
+        raise InputError(f"method {name!r} has no loss: train with it through regretless.train")
     return row.build(oracle, reduction=reduction, **chosen(name, options))
 
 

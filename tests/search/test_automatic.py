@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from regretless import MILP, Dataset, Family, Problem, evaluate, predict
-from regretless.auto import auto
-from regretless.auto.candidates import Candidate
 from regretless.errors import InputError
 from regretless.problems import load
+from regretless.search import auto
+from regretless.search.candidates import Candidate
 from regretless.training.models import make_model
 
 FEW = [Candidate("map-dc", 0.01), Candidate("soft", 0.01), Candidate("spo-cache", 0.03, anchor=0.3)]
@@ -127,11 +127,12 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_solved(knaps
 SCRIPT = """
 import sys, torch
 from regretless.problems import load
-from regretless.auto import auto
-from regretless.auto.candidates import Candidate
+from regretless.search import auto
+from regretless.search.candidates import Candidate
 loaded = load("synthetic-knapsack-60", days=120)
 few = [Candidate("map-dc", 0.01), Candidate("soft", 0.01)]
-found = auto(loaded.problem, loaded.train, loaded.model, candidates=few, epochs=30, checkpoint=sys.argv[1], progress=False)
+settings = {"candidates": few, "epochs": 30, "checkpoint": sys.argv[1], "progress": False}
+found = auto(loaded.problem, loaded.train, loaded.model, **settings)
 torch.save(found.model.state_dict(), sys.argv[2])
 """
 

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from regretless.auto.candidates import RATES, Candidate, candidates_of, default_candidates, make_grid
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses import MAP, ExpectedRegret
 from regretless.problem import Problem
+from regretless.search.candidates import RATES, Candidate, candidates_of, default_candidates, make_grid
 
 
 def test_names_are_distinct_and_say_what_is_tried():

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.auto.scores import HeldOut
 from regretless.cache import SolutionCache
+from regretless.search.scores import HeldOut
 from regretless.training.stacked_models import StackedModels
 
 LEADERS = 5

@@ -3,8 +3,8 @@ from __future__ import annotations
 import torch
 
 from regretless import Dataset, Problem, SolutionCache
-from regretless.auto.growth import LeaderGrowth
-from regretless.auto.scores import HeldOut
+from regretless.search.growth import LeaderGrowth
+from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
 from regretless.training.stacked_models import stack_models

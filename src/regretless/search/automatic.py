@@ -13,15 +13,15 @@ import torch
 from torch import Tensor, nn
 
 from regretless import metrics
-from regretless.auto.candidates import Candidate, candidates_of, default_candidates, make_grid
-from regretless.auto.committee import merge
-from regretless.auto.growth import LeaderGrowth
-from regretless.auto.scores import HeldOut
-from regretless.auto.verdict import Verdict, judge
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
+from regretless.search.candidates import Candidate, candidates_of, default_candidates, make_grid
+from regretless.search.committee import merge
+from regretless.search.growth import LeaderGrowth
+from regretless.search.scores import HeldOut
+from regretless.search.verdict import Verdict, judge
 from regretless.training.evaluate import predict
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from regretless.auto.verdict import judge
+from regretless.search.verdict import judge
 
 BASE = torch.arange(1.0, 101.0, dtype=torch.float64)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 
 from regretless import Dataset, Problem, SolutionCache, metrics
-from regretless.auto.scores import HeldOut
+from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
 from regretless.training.stacked_models import stack_models

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from regretless.auto.committee import Committee, merge
 from regretless.errors import InputError
+from regretless.search.committee import Committee, merge
 from regretless.training.models import SharedLinear, make_model
 
 X2, X3 = torch.randn(8, 3), torch.randn(8, 5, 3)
