@@ -1,197 +1,177 @@
-"""What each figure shows: learning curves, regret against time, growth of the cache, regret against p_solve."""
+"""What each figure of the paper shows: learning curves, regret against time, cache growth, regret against p_solve."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
-
-from regretless.optional import need
+from regretless.charts import (
+    Chart, Panel, Point, Series, SeriesStyle, draw_panels, mean_curve, restored_point, series_styles, summarize,
+)  # fmt: skip
+from regretless.charts.numbers import show
 from regretless.paper.grid import Grid
-from regretless.runs.results import Result, mean_and_deviation, select
-from regretless.runs.spec import Spec
+from regretless.runs.results import Result, select
 from regretless.training import methods as method_table
 
 CACHED, EXACT = 0.05, 1.0
-# (panel, method and p_solve without the cache, the same with it)
+# Panel, then method and p_solve without the cache and with it.
 CURVES = (
     ("NCE", ("nce-c", EXACT), ("nce-c", CACHED)),
     ("SPO+", ("spo", None), ("spo-cache", CACHED)),
     ("Blackbox", ("blackbox", None), ("blackbox-cache", CACHED)),
 )
-BLUE, ORANGE = "#1f6fb4", "#d9601a"
-MARKERS = "osD^vP<>Xph*d"
+PAIR = (("every instance solved", SeriesStyle(1)), ("5 % solved", SeriesStyle(2, marker="s")))
+GROWTH = (("nce-c", EXACT), ("nce-c", CACHED), ("map-dc", EXACT), ("map-dc", CACHED), ("spo-cache", CACHED),
+          ("blackbox-cache", CACHED))  # fmt: skip
+SPREAD = "mean over the seeds, with one sample deviation to each side"
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawn figure.
-
-    Attributes:
-        name: of its files.
-        title, caption, question: for the report.
-        figure: of matplotlib.
-        hover: id of a drawn point -> what it says when pointed at.
-    """
+    """A drawn figure: the name of its files, its words for the report, and the chart."""
 
     name: str
     title: str
     caption: str
     question: str
-    figure: Any
-    hover: dict[str, str] = field(default_factory=dict)
+    chart: Chart
 
 
 Draw = Callable[[Grid, str, Sequence[Result]], Drawing | None]
 
 
 def learning_curves(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
-    """Q2 and Q3: test regret while training, with and without the cache."""
-    panels = [
-        (name, [(label, color, _runs(grid, problem, *cell, found)) for label, color, cell in _pair(exact, cached)])
-        for name, exact, cached in CURVES
-    ]
-    panels = [(name, lines) for name, lines in panels if any(runs for _, _, runs in lines)]
-    if not panels:
-        return None
-    figure, axes = _axes(2, len(panels), width=3.3 * len(panels), height=5.4)
-    hover: dict[str, str] = {}
-    for column, (name, lines) in enumerate(panels):
-        for row, (over, label) in enumerate((("seconds", "training seconds"), ("solves", "exact solves in training"))):
-            axis = axes[row, column]
-            for text, color, runs in lines:
-                if runs:
-                    _curve(axis, runs, over, color, f"{name}, {text}", hover)
-            axis.set_xlabel(label)
-            axis.set_ylabel("test regret" if column == 0 else "")
-            if over == "solves":
-                _logarithmic(axis)
-        axes[0, column].set_title(name)
-        axes[0, column].legend(fontsize=8)
-    return Drawing(
+    """Q2 and Q3: test regret in training, with and without the cache."""
+    columns = [(name, [runs_of(grid, problem, *cell, found) for cell in cells]) for name, *cells in CURVES]
+    columns = [(name, lines) for name, lines in columns if any(lines)]
+    panels = []
+    for over, x_title in (("seconds", "training seconds"), ("solves", "exact solves in training")):
+        for name, lines in columns:
+            pairs = list(zip(PAIR, lines, strict=True))
+            series = [
+                _curve(runs, label, style, "test_regret", over, key) for key, ((label, style), runs) in enumerate(pairs)
+            ]
+            panels.append(Panel(series, x_title, "test regret", name, log_x=over == "solves"))
+    chart = draw_panels(panels, columns=len(columns), size=(3.5, 2.8), legend="below") if columns else None
+    restored = any(one.restored for panel in panels for one in panel.series)
+    ring = " A ring marks where early stopping restored the weights of an earlier epoch." if restored else ""
+    return chart and Drawing(
         f"curves-{problem}",
         f"{problem}: learning curves with and without the cache",
-        "Test regret after every epoch (mean over the seeds; the band is one deviation), above against the time spent "
-        "in training, below against the exact solves it took. Evaluation is outside the clock.",
+        f"Test regret after every epoch ({SPREAD}), above against the time spent in training, below against the exact "
+        f"solves it took. Evaluation is outside the clock.{ring}",
         "Q2",
-        figure,
-        hover,
+        chart,
     )
 
 
 def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
     """Q4: final test regret against seconds per epoch, all methods."""
-    cells: dict[str, list[Result]] = {}
+    cells: dict[tuple[str, str], list[Result]] = {}
     for run in found:
-        p = run.spec.p_solve
+        p_solve = run.spec.p_solve
         ours = run.status == "done" and run.engine == "oracle" and run.options == grid.options
-        if not ours or run.spec.problem != problem or p not in (None, CACHED, EXACT):
-            continue
-        tail = f" {p:.0%}" if method_table.method(run.spec.method).cached else ""
-        cells.setdefault(run.spec.method + tail, []).append(run)
+        if ours and run.spec.problem == problem and p_solve in (None, CACHED, EXACT):
+            share = f" {p_solve:.0%}" if method_table.method(run.spec.method).cached else ""
+            cells.setdefault((run.spec.method, share), []).append(run)
     if len(cells) < 2:
         return None
-    figure, axes = _axes(1, 1, width=7.2, height=4.4)
-    axis, hover = axes[0, 0], {}
-    for i, (label, runs) in enumerate(cells.items()):
-        seconds = float(np.median([run.figures["epoch_seconds"] for run in runs]))
-        regret, deviation = mean_and_deviation(runs, "regret")
-        mark = {"marker": MARKERS[i % len(MARKERS)], "color": f"C{i % 10}", "label": label, "linestyle": "none"}
-        (point,) = axis.plot([seconds], [regret], markersize=7, **mark)
-        point.set_gid(f"q4-{problem}-{i}")
-        hover[f"q4-{problem}-{i}"] = f"{label}: regret {_spread(regret, deviation)}, {seconds:.3g} s per epoch"
-    _logarithmic(axis)
-    axis.set_xlabel("seconds per epoch (median over the seeds)")
-    axis.set_ylabel("test regret")
-    axis.legend(fontsize=7.5, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return Drawing(
+    series = []
+    for key, ((cell, runs), style) in enumerate(zip(cells.items(), series_styles(cells).values(), strict=True)):
+        seconds = statistics.median(run.figures["epoch_seconds"] for run in runs)
+        label, regret = "".join(cell), summarize(run.figures.get("regret") for run in runs)
+        text = f"{label}: regret {_mean(regret.mean, regret.deviation)}, {show(seconds)} s per epoch"
+        point = Point(seconds, float("nan") if regret.mean is None else regret.mean, regret.deviation, text)
+        series.append(Series(label, style, (point,), key))
+    panel = Panel(series, "seconds per epoch (median over the seeds)", "test regret", log_x=True, spread="bars")
+    chart = draw_panels([panel], size=(7.2, 4.4), legend="right")
+    return chart and Drawing(
         f"q4-{problem}",
         f"{problem}: regret against time",
-        "Test regret after training against the seconds of one epoch, with the special exact oracle; the share beside "
-        "a method is its p_solve. Two-stage takes one instance a step, all others a batch.",
+        f"Test regret after training ({SPREAD}) against the seconds of one epoch, with the special exact oracle; the "
+        "share beside a method is its p_solve. Two-stage takes one instance per step, all others a batch.",
         "Q4",
-        figure,
-        hover,
+        chart,
     )
 
 
 def cache_growth(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
-    """How the cache grows, epoch by epoch."""
-    wanted = [("nce-c", EXACT), ("nce-c", CACHED), ("map-dc", EXACT), ("map-dc", CACHED)]
-    wanted += [("spo-cache", CACHED), ("blackbox-cache", CACHED)]
-    lines = [(cell, _runs(grid, problem, *cell, found)) for cell in wanted]
-    if not any(runs for _, runs in lines):
-        return None
-    figure, axes = _axes(1, 1, width=6.4, height=3.8)
-    axis, hover = axes[0, 0], dict[str, str]()
-    for i, ((method, p), runs) in enumerate(lines):
-        if runs:
-            _curve(axis, runs, "epoch", f"C{i}", f"{method} {p:.0%}", hover, of="cache_size", dashed=p == CACHED)
-    axis.set_xlabel("epoch")
-    axis.set_ylabel("solutions in the cache")
-    axis.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5))
-    return Drawing(
+    """Q2: solutions in the cache, epoch by epoch."""
+    series = []
+    for key, (cell, style) in enumerate(series_styles(GROWTH).items()):
+        runs = runs_of(grid, problem, *cell, found)
+        series.append(_curve(runs, f"{cell[0]} {cell[1]:.0%}", style, "cache_size", "epoch", key))
+    panel = Panel(series, "epoch", "solutions in the cache", epochs=True)
+    chart = draw_panels([panel], size=(6.4, 3.8), legend="right")
+    return chart and Drawing(
         f"growth-{problem}",
         f"{problem}: growth of the cache",
-        "Distinct solutions in the cache after every epoch (mean over the seeds; the band is one deviation). It starts "
-        "from the optima of the training set.",
+        f"Distinct solutions in the cache after every epoch ({SPREAD}). It starts from the optima of the training set.",
         "Q2",
-        figure,
-        hover,
+        chart,
     )
 
 
 def regret_against_p_solve(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
-    """Beyond the paper: what a larger share of exact solves buys."""
-    swept = dict.fromkeys(m for s in grid.sweeps if problem in s.get("problems", grid.problems) for m in s["methods"])
-    cells = {
-        m: sorted({p for s in grid.sweeps if m in s["methods"] for p in s["p_solve"]} | _own(grid, m)) for m in swept
+    """Beyond the paper: test regret for a growing share of exact solves."""
+    sweeps = [sweep for sweep in grid.sweeps if problem in sweep.get("problems", grid.problems)]
+    shares = {
+        method: {p for sweep in grid.sweeps if method in sweep["methods"] for p in sweep["p_solve"]}
+        | _own(grid, method)
+        for method in dict.fromkeys(method for sweep in sweeps for method in sweep["methods"])
     }
-    cells = {m: shares for m, shares in cells.items() if len(shares) > 2}
-    figure, axes = _axes(1, 1, width=6.4, height=3.8)
-    axis, hover = axes[0, 0], {}
-    for i, (method, shares) in enumerate(cells.items()):
+    shares = {method: values for method, values in shares.items() if len(values) > 2}
+    ticks = sorted(set().union(*shares.values()))
+    series = []
+    for key, (method, _) in enumerate(styles := series_styles((method, "") for method in shares)):
         points = []
-        for j, p in enumerate(shares):
-            runs = _runs(grid, problem, method, p, found)
-            if runs:
-                points.append((j, p, *mean_and_deviation(runs, "regret"), len(runs)))
-        if not points:
-            continue
-        xs, ys = [x for x, *_ in points], [y for _, _, y, *_ in points]
-        spread = [0.0 if math.isnan(d) else d for _, _, _, d, _ in points]
-        axis.errorbar(xs, ys, yerr=spread, color=f"C{i}", label=method, capsize=2, linewidth=1)
-        for x, p, y, d, seeds in points:
-            (point,) = axis.plot([x], [y], marker=MARKERS[i], color=f"C{i}", markersize=6)
-            name = f"p-{problem}-{method}-{p:g}"
-            point.set_gid(name)
-            hover[name] = f"{method}, p_solve {p:.0%}: regret {_spread(y, d)} over {seeds} seeds"
-        axis.set_xticks(range(len(shares)), [f"{p:.0%}" for p in shares])
-    if not hover:
-        return None
-    axis.set_xlabel("p_solve")
-    axis.set_ylabel("test regret")
-    axis.legend(fontsize=8)
-    return Drawing(
+        for p_solve in sorted(shares[method]):
+            runs = runs_of(grid, problem, method, p_solve, found)
+            regret = summarize(run.figures.get("regret") for run in runs)
+            if regret.mean is not None:
+                value = _mean(regret.mean, regret.deviation)
+                text = f"{method}, p_solve {p_solve:.0%}: regret {value} over {regret.count} seeds"
+                points.append(Point(ticks.index(p_solve), regret.mean, regret.deviation, text))
+        series.append(Series(method, styles[method, ""], tuple(points), key))
+    labels = [f"{p_solve:.0%}" for p_solve in ticks]
+    chart = draw_panels([Panel(series, "p_solve", "test regret", x_ticks=labels, spread="bars")], legend="right")
+    return chart and Drawing(
         f"p-solve-{problem}",
         f"{problem}: regret against p_solve",
-        "Test regret after training for several probabilities of an exact solve (mean and deviation over the seeds); "
-        "at 0 % the cache keeps the training optima only.",
+        f"Test regret after training for several probabilities of an exact solve ({SPREAD}); at 0 % the cache keeps "
+        "only the optima of the training set.",
         "Q3",
-        figure,
-        hover,
+        chart,
     )
 
 
-EACH: tuple[Draw, ...] = (learning_curves, regret_against_time, cache_growth)
+PER_PROBLEM: tuple[Draw, ...] = (learning_curves, regret_against_time, cache_growth)
 FOCUS: tuple[Draw, ...] = (regret_against_p_solve,)
 
 
-def _pair(exact: tuple[str, Any], cached: tuple[str, Any]) -> list[tuple[str, str, tuple[str, Any]]]:
-    return [("every instance solved", BLUE, exact), ("5 % solved", ORANGE, cached)]
+def runs_of(grid: Grid, problem: str, method: str, p_solve: float | None, found: Sequence[Result]) -> list[Result]:
+    """Finished runs of one cell, with the kind of first weights that most of them have (random on a tie)."""
+    if method not in grid.methods:
+        return []
+    spec = grid.spec(problem, method, **({} if p_solve is None else {"settings": {"p_solve": p_solve}}))
+    return max((select(found, spec, init=init) for init in ("random", "shared")), key=len)
+
+
+def _curve(runs: Sequence[Result], label: str, style: SeriesStyle, column: str, over: str, key: int) -> Series:
+    histories: list[Sequence[Mapping[str, float | None]]] = [run.history() for run in runs]
+    points = [point for point in mean_curve(histories, column, over=over) if point.x > 0]  # no logarithm of no solve
+    dots = [
+        Point(point.x, point.y, point.deviation, f"{label}: {column.replace('_', ' ')} "
+              f"{_mean(point.y, point.deviation)} after epoch {point.epoch} ({over} {show(point.x)})")
+        for point in points
+    ]  # fmt: skip
+    ends = zip(histories, (run.figures.get("regret") for run in runs), strict=True)
+    found = restored_point(ends, over=over) if column == "test_regret" else None
+    ring = found and Point(
+        found.x, found.y, found.deviation, f"{label}: final regret {_mean(found.y, found.deviation)}"
+    )
+    return Series(label, style, tuple(dots), key, ring)
 
 
 def _own(grid: Grid, method: str) -> set[float]:
@@ -199,62 +179,5 @@ def _own(grid: Grid, method: str) -> set[float]:
     return {row["p_solve"]} if isinstance(row.get("p_solve"), float) else set()
 
 
-def _runs(grid: Grid, problem: str, method: str, p_solve: float | None, found: Sequence[Result]) -> list[Result]:
-    """Finished runs of one cell, of the kind of first weights that has most of them (random on a tie)."""
-    if method not in grid.methods:
-        return []
-    settings = {} if p_solve is None else {"settings": {"p_solve": p_solve}}
-    spec: Spec = grid.spec(problem, method, **settings)
-    return max((select(found, spec, init=init) for init in ("random", "shared")), key=len)
-
-
-def _curve(
-    axis: Any,
-    runs: Sequence[Result],
-    over: str,
-    color: str,
-    label: str,
-    hover: dict[str, str],
-    *,
-    of: str = "test_regret",
-    dashed: bool = False,
-) -> None:
-    histories = [rows for run in runs if (rows := run.history()) and of in rows[0]]
-    if not histories:
-        return
-    epochs = min(map(len, histories))
-    values = np.array([[row[of] for row in rows[:epochs]] for rows in histories])
-    steps = np.array([[row[over] for row in rows[:epochs]] for rows in histories])
-    x = (steps if over == "epoch" else steps.cumsum(axis=1)).mean(axis=0)
-    mean, deviation = values.mean(axis=0), values.std(axis=0)
-    shown = x > 0 if over == "solves" else x >= 0  # no logarithm of no solve
-    x, mean, deviation = x[shown], mean[shown], deviation[shown]
-    style = "--" if dashed else "-"
-    axis.plot(x, mean, color=color, label=label.partition(", ")[2] or label, linewidth=1.3, linestyle=style)
-    # Neither a regret nor a count is below zero, however far its deviation reaches.
-    axis.fill_between(x, np.maximum(mean - deviation, 0.0), mean + deviation, color=color, alpha=0.15, linewidth=0)
-    for i, (at, y) in enumerate(zip(x, mean, strict=True)):
-        (point,) = axis.plot([at], [y], marker="o", markersize=2.5, color=color)
-        name = f"curve-{len(hover)}"
-        point.set_gid(name)
-        hover[name] = f"{label}: {of.replace('_', ' ')} {y:.4g} after epoch {i + 1} ({over} {at:.4g})"
-
-
-def _axes(rows: int, columns: int, *, width: float, height: float) -> tuple[Any, Any]:
-    figures = need("matplotlib.figure", pip="regretless[figures]", why="draw figures")
-    figure = figures.Figure(figsize=(width, height), layout="constrained")
-    return figure, figure.subplots(rows, columns, squeeze=False)
-
-
-def _logarithmic(axis: Any) -> None:
-    """A logarithmic axis with plain numbers, at 1, 2 and 5 or, where they would run into each other, at 1 alone."""
-    ticker = need("matplotlib.ticker", pip="regretless[figures]", why="draw figures")
-    axis.set_xscale("log")
-    low, high = axis.get_xlim()
-    axis.xaxis.set_major_locator(ticker.LogLocator(subs=(1.0, 2.0, 5.0) if high / low < 100 else (1.0,)))
-    axis.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x:,.0f}" if x >= 1 else f"{x:g}"))
-    axis.xaxis.set_minor_formatter(ticker.NullFormatter())
-
-
-def _spread(mean: float, deviation: float) -> str:
-    return f"{mean:.4g}" if math.isnan(deviation) else f"{mean:.4g} ± {deviation:.2g}"
+def _mean(mean: float | None, deviation: float | None) -> str:
+    return show(mean) + (f" ± {show(deviation, digits=2)}" if deviation else "")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError
-from regretless.report.collected import Figure, Table
+from regretless.report.report_data import AttachedFigure, AttachedTable
 from regretless.storage import read_json
 
 MAX_BYTES = 4_000_000
@@ -19,17 +19,17 @@ OUTSIDE = "*"
 _QUESTION = re.compile(r"^(q\d+)(?=[-_.]|$)", re.IGNORECASE)
 
 
-def read_tables(folder: Path, remarks: list[str]) -> tuple[Table, ...]:
+def read_tables(folder: Path, remarks: list[str]) -> tuple[AttachedTable, ...]:
     """Read ``folder/*.csv`` with their sidecars; what cannot be read becomes a remark."""
     return tuple(table for path in sorted(folder.glob("*.csv")) if (table := _table(path, remarks)) is not None)
 
 
-def read_figures(folder: Path, remarks: list[str]) -> tuple[Figure, ...]:
+def read_figures(folder: Path, remarks: list[str]) -> tuple[AttachedFigure, ...]:
     """Read ``folder/*.svg`` with their sidecars; what cannot be read becomes a remark."""
     return tuple(figure for path in sorted(folder.glob("*.svg")) if (figure := _figure(path, remarks)) is not None)
 
 
-def _table(path: Path, remarks: list[str]) -> Table | None:
+def _table(path: Path, remarks: list[str]) -> AttachedTable | None:
     content = _content(path, remarks)
     if content is None:
         return None
@@ -52,7 +52,7 @@ def _table(path: Path, remarks: list[str]) -> Table | None:
         starred = [column for column, cell in enumerate(cells) if cell.endswith(OUTSIDE)]
         outside |= {(row, column) for column in starred}
         rows.append(tuple(cell.removesuffix(OUTSIDE).rstrip() for cell in cells))
-    return Table(**_words(path, sidecar), header=tuple(header), rows=tuple(rows), outside=frozenset(outside))
+    return AttachedTable(**_words(path, sidecar), header=tuple(header), rows=tuple(rows), outside=frozenset(outside))
 
 
 def _shown(value: Any) -> list[list[str]]:
@@ -62,7 +62,7 @@ def _shown(value: Any) -> list[list[str]]:
     return [list(line) for line in value] if all(isinstance(cell, str) for line in value for cell in line) else []
 
 
-def _figure(path: Path, remarks: list[str]) -> Figure | None:
+def _figure(path: Path, remarks: list[str]) -> AttachedFigure | None:
     content = _content(path, remarks)
     if content is None:
         return None
@@ -70,7 +70,7 @@ def _figure(path: Path, remarks: list[str]) -> Figure | None:
     if b"<svg" not in content[:4096] or b"<!ENTITY" in content:
         remarks.append(f"{path.name} is left out: it is no plain SVG file")
         return None
-    return Figure(**_words(path, _sidecar(path, remarks)), content=content)
+    return AttachedFigure(**_words(path, _sidecar(path, remarks)), content=content)
 
 
 def _content(path: Path, remarks: list[str]) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from regretless.report.collected import Run
+from regretless.report.report_data import Run
 
 METHODS = (
     "two-stage", "spo", "spo-relax", "spo-cache", "blackbox", "blackbox-cache", "qptl", "interior",
@@ -18,9 +18,9 @@ def method_order(name: str) -> tuple[int, str]:
     return (METHODS.index(name) if name in METHODS else len(METHODS), name)
 
 
-def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Sort key in which ``knapsack-60`` comes before ``knapsack-120``."""
-    # Long strings of digits are compared as text: their value would be too large to be worth computing.
+def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key of a name in which ``knapsack-60`` comes before ``knapsack-120``."""
+    # Longer strings of digits are split: no name needs the value of a number with thousands of digits.
     parts = re.split(r"(\d{1,15})", name)
     return tuple((1, int(part), "") if part.isdecimal() and part.isascii() else (0, 0, part) for part in parts)
 
@@ -30,4 +30,5 @@ def run_order(run: Run) -> tuple[object, ...]:
     seed = run.spec.get("seed")
     family = run.problem.split("-")[0]
     known = PROBLEMS.index(family) if family in PROBLEMS else len(PROBLEMS)
-    return (known, natural(run.problem), method_order(run.method), seed if isinstance(seed, int) else -1, run.name)
+    seed = seed if isinstance(seed, int) else -1
+    return (known, natural_order(run.problem), method_order(run.method), seed, run.name)

@@ -1,4 +1,4 @@
-"""Read a folder of results; a damaged file costs its own run and nothing else."""
+"""Read a folder of results; a damaged file affects only the run it belongs to."""
 
 from __future__ import annotations
 
@@ -7,43 +7,41 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from regretless.charts.numbers import number
 from regretless.errors import FileError
 from regretless.report.attachments import read_figures, read_tables
-from regretless.report.collected import DAMAGED, DONE, FAILED, UNFINISHED, Collected, Run
-from regretless.report.numbers import number
-from regretless.report.order import run_order
+from regretless.report.display_order import run_order
+from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
 from regretless.storage import read_json
 
 SPEC_COLUMNS = ("problem", "method", "init")
+MAKE_ONE = "make results with: regretless demo, train or reproduce"
 
 
-def collect(results: Path | str, *, title: str | None = None) -> Collected:
+def read_folder(results: Path | str, *, title: str | None = None) -> ReportData:
     """Read what a report shows.
 
     Args:
         results: a folder with ``runs/``, a folder of run folders, or one run folder.
-        title: of the page; a plain one where it is ``None``.
+        title: of the page; ``None`` makes one from the problems.
 
     Returns:
-        The runs, tables and figures that are there; what cannot be read is among the remarks.
+        Runs, tables and figures of the folder; files that cannot be read are among the remarks.
 
     Raises:
-        FileError: there is no such folder.
+        FileError: the folder does not exist, or holds neither runs nor tables nor figures.
     """
     results = Path(results)
     if not results.is_dir():
-        raise FileError(f"{results} is no folder of results: make one with: regretless demo, train or reproduce")
+        raise FileError(f"{results} is not a folder of results: {MAKE_ONE}")
     remarks: list[str] = []
     runs = [_read_run(folder) for folder in _run_folders(results)]
     if not runs and (results / "results.csv").is_file():
         runs = _from_table(results / "results.csv", remarks)
-    return Collected(
-        title=title or _title(runs),
-        runs=tuple(sorted(runs, key=run_order)),
-        tables=read_tables(results / "tables", remarks),
-        figures=read_figures(results / "figures", remarks),
-        remarks=tuple(remarks),
-    )
+    tables, figures = read_tables(results / "tables", remarks), read_figures(results / "figures", remarks)
+    if not (runs or tables or figures):
+        raise FileError("; ".join([f"{results} holds no runs, tables or figures to report: {MAKE_ONE}", *remarks]))
+    return ReportData(title or _title(runs), tuple(sorted(runs, key=run_order)), tables, figures, tuple(remarks))
 
 
 def _run_folders(results: Path) -> list[Path]:
@@ -54,27 +52,26 @@ def _run_folders(results: Path) -> list[Path]:
 
 
 def _read_run(folder: Path) -> Run:
-    environment: dict[str, str] = {}
+    name, environment = folder.resolve().name, dict[str, str]()
     try:
         spec = _object(folder / "spec.json")
     except FileError as error:
-        return Run(folder.resolve().name, {}, DAMAGED, error=str(error))
+        return Run(name, {}, DAMAGED, error=str(error))
     try:
         environment = {str(key): str(value) for key, value in _object(folder / "environment.json").items()}
         if (folder / "metrics.json").is_file():
-            metrics = _object(folder / "metrics.json")
             history = _history(folder / "history.csv")
-            return Run(folder.resolve().name, spec, DONE, metrics, history, environment)
+            return Run(name, spec, DONE, _object(folder / "metrics.json"), history, environment)
         if (folder / "failure.json").is_file():
-            kept = str(_object(folder / "failure.json").get("error", "no error text was kept"))
-            return Run(folder.resolve().name, spec, FAILED, environment=environment, error=kept)
+            error = str(_object(folder / "failure.json").get("error", "the run failed without an error message"))
+            return Run(name, spec, FAILED, environment=environment, error=error)
     except FileError as error:
-        return Run(folder.resolve().name, spec, DAMAGED, environment=environment, error=str(error))
-    return Run(folder.resolve().name, spec, UNFINISHED, environment=environment)
+        return Run(name, spec, DAMAGED, environment=environment, error=str(error))
+    return Run(name, spec, UNFINISHED, environment=environment)
 
 
 def _object(path: Path) -> Mapping[str, Any]:
-    # A run that failed before anything else may have no environment; every other file is asked for only if it exists.
+    # A run that failed early may have no environment; the other files are read only where they exist.
     value = read_json(path) if path.exists() else {}
     if not isinstance(value, Mapping):
         raise FileError(f"{path} must hold a JSON object, got {type(value).__name__}")
@@ -82,9 +79,8 @@ def _object(path: Path) -> Mapping[str, Any]:
 
 
 def _history(path: Path) -> tuple[Mapping[str, float | None], ...]:
-    if not path.is_file():
-        return ()
-    return tuple({key: number(value) for key, value in row.items() if key} for row in _rows(path))
+    rows = _rows(path) if path.is_file() else []
+    return tuple({key: number(value) for key, value in row.items() if key} for row in rows)
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -96,13 +92,13 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 
 
 def _from_table(path: Path, remarks: list[str]) -> list[Run]:
-    """Take the figures of the runs from ``results.csv`` where the run folders themselves are not kept."""
+    """Take the figures of the runs from ``results.csv`` where the run folders were not kept."""
     try:
         rows = _rows(path)
     except FileError as error:
         remarks.append(str(error))
         return []
-    remarks.append(f"the run folders are not here: figures come from {path.name}, and there are no curves")
+    remarks.append(f"there are no run folders: all figures come from {path.name}, and there are no curves")
     runs = []
     for position, row in enumerate(rows, start=1):
         spec: dict[str, Any] = {key: row[key] for key in SPEC_COLUMNS if row.get(key)}
@@ -111,8 +107,8 @@ def _from_table(path: Path, remarks: list[str]) -> list[Run]:
         spec |= {"settings": {"p_solve": p_solve}} if p_solve is not None else {}
         status = row.get("status") or DONE
         known = status if status in (DONE, FAILED, UNFINISHED) else DAMAGED
-        why = "" if known in (DONE, UNFINISHED) else f"status in {path.name}: {status}"
-        runs.append(Run(f"row {position}", spec, known, metrics=row, error=why))
+        error = "" if known in (DONE, UNFINISHED) else f"status in {path.name}: {status}"
+        runs.append(Run(f"row {position}", spec, known, metrics=row, error=error))
     return runs
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Any
 
+from regretless.charts.numbers import number
 from regretless.errors import RegretlessError
-from regretless.report.numbers import number
 from regretless.runs.spec import Spec
 
 DONE, FAILED, UNFINISHED, DAMAGED = "done", "failed", "unfinished", "damaged"
@@ -19,12 +20,12 @@ class Run:
 
     Attributes:
         name: of the folder.
-        spec: what was asked for, as it stands in the file.
+        spec: the content of ``spec.json``.
         status: ``done``, ``failed``, ``unfinished`` or ``damaged``.
         metrics: the figures of the finished run.
-        history: one mapping an epoch, numbers only.
+        history: one mapping per epoch, numbers only.
         environment: versions and machine.
-        error: why it failed or cannot be read.
+        error: why the run failed or cannot be read.
     """
 
     name: str
@@ -37,8 +38,9 @@ class Run:
 
     @property
     def problem(self) -> str:
-        """Name of the problem."""
-        return str(self.spec.get("problem", "unknown problem"))
+        """Name of the problem; for a model file, its name without the folder."""
+        name = str(self.spec.get("problem", "unknown problem"))
+        return PurePath(name).name if "features" in self.part("options") else name
 
     @property
     def method(self) -> str:
@@ -47,12 +49,16 @@ class Run:
 
     @property
     def p_solve(self) -> float | None:
-        """Probability of a solve; also for methods that this version of the library does not know."""
+        """Probability of a solve, also for a method that is unknown to this version of the library."""
         try:
             return Spec.from_dict(dict(self.spec)).p_solve
         except (RegretlessError, TypeError, ValueError):
-            settings = self.spec.get("settings")
-            return number(settings.get("p_solve")) if isinstance(settings, Mapping) else None
+            return number(self.part("settings").get("p_solve"))
+
+    def part(self, name: str) -> dict[str, Any]:
+        """``settings`` or ``options`` of the specification; empty where the file has none."""
+        value = self.spec.get(name)
+        return dict(value) if isinstance(value, Mapping) else {}
 
     def metric(self, name: str) -> float | None:
         """One figure; ``None`` where there is none."""
@@ -64,7 +70,7 @@ class Attachment:
     """A table or a figure that was written beside the runs.
 
     Attributes:
-        name: of the file, without its ending.
+        name: of the file, without its suffix.
         title: heading.
         caption: text below.
         question: such as ``Q1``; empty where it answers none.
@@ -77,7 +83,7 @@ class Attachment:
 
 
 @dataclass(frozen=True)
-class Table(Attachment):
+class AttachedTable(Attachment):
     """A CSV file; ``outside`` holds (row, column) of the cells outside the tolerance."""
 
     header: tuple[str, ...] = ()
@@ -86,14 +92,14 @@ class Table(Attachment):
 
 
 @dataclass(frozen=True)
-class Figure(Attachment):
-    """An SVG file, as its bytes."""
+class AttachedFigure(Attachment):
+    """The bytes of an SVG file."""
 
     content: bytes = b""
 
 
 @dataclass(frozen=True)
-class Collected:
+class ReportData:
     """Everything a report shows.
 
     Attributes:
@@ -105,6 +111,6 @@ class Collected:
 
     title: str
     runs: tuple[Run, ...] = ()
-    tables: tuple[Table, ...] = ()
-    figures: tuple[Figure, ...] = ()
+    tables: tuple[AttachedTable, ...] = ()
+    figures: tuple[AttachedFigure, ...] = ()
     remarks: tuple[str, ...] = ()
