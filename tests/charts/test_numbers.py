@@ -5,7 +5,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from regretless.report.numbers import decimals, finite, number, show, show_seconds
 
 

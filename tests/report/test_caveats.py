@@ -3,8 +3,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from regretless.report.caveats import SHOWN, cautions, failures
 from regretless.report.collect import collect
+
+from regretless.report.caveats import SHOWN, cautions, failures
 
 from .conftest import EVIL, MakeRun
 

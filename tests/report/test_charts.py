@@ -5,7 +5,6 @@ import re
 from xml.etree import ElementTree
 
 import pytest
-
 from regretless.report.charts import POINTS, Dot, Series, legend, line_chart, scatter
 from regretless.report.series_style import Look
 

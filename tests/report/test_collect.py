@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from regretless.report.collect import collect
 
 from regretless.errors import FileError
-from regretless.report.collect import collect
 
 from .conftest import MakeRun
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import math
 
 import pytest
-
 from regretless.report.collected import DONE, Run
 from regretless.report.curves import against_epoch, against_seconds
+
 from regretless.report.groups import Group
 
 

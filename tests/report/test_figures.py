@@ -5,8 +5,9 @@ from pathlib import Path
 
 from regretless.report.collect import collect
 from regretless.report.figures import charts
-from regretless.report.groups import sections
 from regretless.report.series_style import looks
+
+from regretless.report.groups import sections
 
 from .conftest import MakeRun
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from regretless.report.collect import collect
+
 from regretless.report.findings import finding
 from regretless.report.groups import sections
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
-
 from regretless.report.frame import WIDTH, draw, frame, px
 
 

@@ -4,8 +4,8 @@ import math
 from pathlib import Path
 
 import pytest
-
 from regretless.report.collect import collect
+
 from regretless.report.groups import percent, sections, summarise
 
 from .conftest import MakeRun

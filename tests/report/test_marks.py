@@ -3,7 +3,6 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 import pytest
-
 from regretless.report.marks import SIZE, marker, point, swatch
 from regretless.report.series_style import MARKERS, Look
 

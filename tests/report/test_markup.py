@@ -4,7 +4,6 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
-
 from regretless.report.markup import Markup, data_block, escape, join, tag
 
 

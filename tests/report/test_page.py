@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-
-from regretless.report import collect, render, write
 from regretless.report.markup import VOID
 from regretless.report.order import METHODS
+
+from regretless.report import collect, render, write
 
 from .conftest import EVIL, MakeRun
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from regretless.report.collect import collect
 from regretless.report.collected import DONE, Run
+
 from regretless.report.groups import sections
 from regretless.report.protocol import environment, protocol
 

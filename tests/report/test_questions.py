@@ -3,8 +3,8 @@ from __future__ import annotations
 import base64
 
 import pytest
-
 from regretless.report.collected import Collected, Figure, Table
+
 from regretless.report.questions import leading_number, questions
 
 from .conftest import EVIL

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 from regretless.report.collect import collect
-from regretless.report.groups import sections
 from regretless.report.summary import summary
+
+from regretless.report.groups import sections
 
 from .conftest import MakeRun
 

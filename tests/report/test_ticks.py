@@ -5,7 +5,6 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from regretless.report.ticks import LIMIT, axis, drawable
 
 VALUES = st.lists(st.floats(min_value=-1e140, max_value=1e140), min_size=1, max_size=5)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from regretless.charts.chart_data import Chart, Panel, Point, Series
-from regretless.charts.style import chart_style
+from regretless.charts.curves import curve_series, summarize
 from regretless.charts.panels import draw_panels, swatch
-from regretless.charts.seed_means import mean_curve, restored_point, summarize
-from regretless.charts.series_style import SeriesStyle, series_styles
+from regretless.charts.style import SeriesStyle, chart_style, series_styles
 from regretless.charts.svg import inline_svg, png_file, svg_file
 
 __all__ = [
-    "Chart", "Panel", "Point", "Series", "SeriesStyle", "chart_style", "draw_panels", "inline_svg", "mean_curve",
-    "png_file", "restored_point", "series_styles", "summarize", "svg_file", "swatch",
+    "Chart", "Panel", "Point", "Series", "SeriesStyle", "chart_style", "curve_series", "draw_panels", "inline_svg",
+    "png_file", "series_styles", "summarize", "svg_file", "swatch",
 ]  # fmt: skip

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from regretless.charts.axis_scale import drawable
-from regretless.charts.series_style import SeriesStyle
+from regretless.charts.style import SeriesStyle
 
 
 @dataclass(frozen=True)
@@ -30,12 +30,8 @@ class Point:
 class Series:
     """One line, or one point, of a panel.
 
-    Attributes:
-        label: name in the legend.
-        style: color, dash and marker.
-        points: in the order of the line.
-        key: number that all charts under one legend share for this series.
-        restored: the weights that training ended with, where these are not those of the last point.
+    All charts under one legend share the ``key`` of a series. ``restored`` is the place of the final weights where
+    early stopping restored them, so that training did not end with the last point.
     """
 
     label: str
@@ -53,12 +49,12 @@ class Panel:
         series: what to draw; points without a place on the axes are left out.
         x_title, y_title: of the axes; a logarithmic axis adds that it is one.
         title: above the panel.
-        log_x, log_y: ``None`` lets the values decide.
+        log_x: ``None`` lets the values decide.
         epochs: the x axis counts epochs and has no margin.
-        spread: how a deviation is drawn; a single point always has a bar.
-        markers: on ``"some"`` points of a line, at its ``"end"``, or ``"none"``.
         x_ticks: labels of the x values 0, 1, 2, ...
-        labeled: whether the name of each series stands beside its first point.
+        bars: a deviation is drawn as a bar, not as a band around the line.
+        end_only: a line shows its marker at its end only.
+        labeled: the name of each series stands beside its first point.
     """
 
     series: Sequence[Series]
@@ -66,11 +62,10 @@ class Panel:
     y_title: str
     title: str = ""
     log_x: bool | None = None
-    log_y: bool | None = None
     epochs: bool = False
-    spread: Literal["band", "bars"] = "band"
-    markers: Literal["some", "end", "none"] = "some"
     x_ticks: Sequence[str] = ()
+    bars: bool = False
+    end_only: bool = False
     labeled: bool = False
 
 

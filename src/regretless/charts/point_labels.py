@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regretless.charts.chart_data import Series
-from regretless.charts.series_style import COLORS
+from regretless.charts.style import COLORS
 
 GAP, LONGEST = 7.0, 32
 # Offset in points and alignment of the places around a point, in order of preference.
@@ -21,10 +21,6 @@ def label_points(axes: Any, series: Sequence[Series]) -> None:
     """Write each name beside the first point of its series where it covers no other name, point or bar.
 
     A name without a free place is left out; pointing at the point still shows it.
-
-    Args:
-        axes: the panel, with its final limits.
-        series: what is drawn in it.
     """
     from matplotlib.transforms import Bbox
 

@@ -7,8 +7,8 @@ import re
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from regretless.charts.style import CSS_NAMES, chart_style
 from regretless.charts.chart_data import Chart
+from regretless.charts.style import CSS_NAMES, chart_style
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 # The area around a marker that shows its text: large enough for a finger.

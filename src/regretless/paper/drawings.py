@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from regretless.charts import (
-    Chart, Panel, Point, Series, SeriesStyle, draw_panels, mean_curve, restored_point, series_styles, summarize,
-)  # fmt: skip
+    Chart,
+    Panel,
+    Point,
+    Series,
+    SeriesStyle,
+    curve_series,
+    draw_panels,
+    series_styles,
+    summarize,
+)
 from regretless.charts.numbers import show
 from regretless.paper.grid import Grid
 from regretless.runs.results import Result, select
@@ -38,32 +46,30 @@ class Drawing:
     chart: Chart
 
 
+def drawing(name: str, title: str, caption: str, question: str, chart: Chart | None) -> Drawing | None:
+    """Put words and chart together; ``None`` where there was nothing to draw."""
+    return None if chart is None else Drawing(name, title, caption, question, chart)
+
+
 Draw = Callable[[Grid, str, Sequence[Result]], Drawing | None]
 
 
 def learning_curves(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
     """Q2 and Q3: test regret in training, with and without the cache."""
-    columns = [(name, [runs_of(grid, problem, *cell, found) for cell in cells]) for name, *cells in CURVES]
-    columns = [(name, lines) for name, lines in columns if any(lines)]
+    columns = [(name, [_runs(grid, problem, *cell, found) for cell in cells]) for name, *cells in CURVES]
+    columns = [(name, pair) for name, pair in columns if any(pair)]
     panels = []
     for over, x_title in (("seconds", "training seconds"), ("solves", "exact solves in training")):
-        for name, lines in columns:
-            pairs = list(zip(PAIR, lines, strict=True))
-            series = [
-                _curve(runs, label, style, "test_regret", over, key) for key, ((label, style), runs) in enumerate(pairs)
-            ]
+        for name, pair in columns:
+            series = [_curve(*PAIR[key], runs, "test_regret", over, key) for key, runs in enumerate(pair)]
             panels.append(Panel(series, x_title, "test regret", name, log_x=over == "solves"))
-    chart = draw_panels(panels, columns=len(columns), size=(3.5, 2.8), legend="below") if columns else None
+    chart = draw_panels(panels, columns=max(1, len(columns)), size=(3.5, 2.8), legend=True)
     restored = any(one.restored for panel in panels for one in panel.series)
-    ring = " A ring marks where early stopping restored the weights of an earlier epoch." if restored else ""
-    return chart and Drawing(
-        f"curves-{problem}",
-        f"{problem}: learning curves with and without the cache",
-        f"Test regret after every epoch ({SPREAD}), above against the time spent in training, below against the exact "
-        f"solves it took. Evaluation is outside the clock.{ring}",
-        "Q2",
-        chart,
-    )
+    caption = f"Test regret after every epoch ({SPREAD}), above against the time spent in training, below against the "
+    caption += "exact solves it took. Evaluation is outside the clock."
+    caption += " A ring marks where early stopping restored the weights of an earlier epoch." if restored else ""
+    title = f"{problem}: learning curves with and without the cache"
+    return drawing(f"curves-{problem}", title, caption, "Q2", chart)
 
 
 def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
@@ -75,82 +81,61 @@ def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Dr
         if ours and run.spec.problem == problem and p_solve in (None, CACHED, EXACT):
             share = f" {p_solve:.0%}" if method_table.method(run.spec.method).cached else ""
             cells.setdefault((run.spec.method, share), []).append(run)
-    if len(cells) < 2:
-        return None
     series = []
-    for key, ((cell, runs), style) in enumerate(zip(cells.items(), series_styles(cells).values(), strict=True)):
-        seconds = statistics.median(run.figures["epoch_seconds"] for run in runs)
-        label, regret = "".join(cell), summarize(run.figures.get("regret") for run in runs)
-        text = f"{label}: regret {_mean(regret.mean, regret.deviation)}, {show(seconds)} s per epoch"
-        point = Point(seconds, float("nan") if regret.mean is None else regret.mean, regret.deviation, text)
-        series.append(Series(label, style, (point,), key))
-    panel = Panel(series, "seconds per epoch (median over the seeds)", "test regret", log_x=True, spread="bars")
-    chart = draw_panels([panel], size=(7.2, 4.4), legend="right")
-    return chart and Drawing(
-        f"q4-{problem}",
-        f"{problem}: regret against time",
-        f"Test regret after training ({SPREAD}) against the seconds of one epoch, with the special exact oracle; the "
-        "share beside a method is its p_solve. Two-stage takes one instance per step, all others a batch.",
-        "Q4",
-        chart,
-    )
+    for key, (cell, style) in enumerate(series_styles(cells).items()):
+        label, seconds = "".join(cell), statistics.median(run.figures["epoch_seconds"] for run in cells[cell])
+        points = _regret(cells[cell], seconds, f"{label}\n{show(seconds)} s per epoch")
+        series.append(Series(label, style, points, key))
+    panel = Panel(series, "seconds per epoch (median over the seeds)", "test regret", log_x=True)
+    chart = draw_panels([panel], size=(7.2, 4.4), legend=True) if len(series) > 1 else None
+    caption = f"Test regret after training ({SPREAD}) against the seconds of one epoch, with the special exact oracle; "
+    caption += "the share beside a method is its p_solve. Two-stage takes one instance per step, all others a batch."
+    return drawing(f"q4-{problem}", f"{problem}: regret against time", caption, "Q4", chart)
 
 
 def cache_growth(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
     """Q2: solutions in the cache, epoch by epoch."""
-    series = []
-    for key, (cell, style) in enumerate(series_styles(GROWTH).items()):
-        runs = runs_of(grid, problem, *cell, found)
-        series.append(_curve(runs, f"{cell[0]} {cell[1]:.0%}", style, "cache_size", "epoch", key))
+    styles = series_styles((method, f"{p_solve:.0%}") for method, p_solve in GROWTH)
+    series = [
+        _curve(" ".join(name), style, _runs(grid, problem, *cell, found), "cache_size", "epoch", key)
+        for key, (cell, (name, style)) in enumerate(zip(GROWTH, styles.items(), strict=True))
+    ]
     panel = Panel(series, "epoch", "solutions in the cache", epochs=True)
-    chart = draw_panels([panel], size=(6.4, 3.8), legend="right")
-    return chart and Drawing(
-        f"growth-{problem}",
-        f"{problem}: growth of the cache",
-        f"Distinct solutions in the cache after every epoch ({SPREAD}). It starts from the optima of the training set.",
-        "Q2",
-        chart,
-    )
+    chart = draw_panels([panel], size=(6.4, 3.8), legend=True)
+    caption = f"Distinct solutions in the cache after every epoch ({SPREAD}). "
+    caption += "It starts from the optima of the training set."
+    return drawing(f"growth-{problem}", f"{problem}: growth of the cache", caption, "Q2", chart)
 
 
 def regret_against_p_solve(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
     """Beyond the paper: test regret for a growing share of exact solves."""
-    sweeps = [sweep for sweep in grid.sweeps if problem in sweep.get("problems", grid.problems)]
-    shares = {
-        method: {p for sweep in grid.sweeps if method in sweep["methods"] for p in sweep["p_solve"]}
-        | _own(grid, method)
-        for method in dict.fromkeys(method for sweep in sweeps for method in sweep["methods"])
-    }
-    shares = {method: values for method, values in shares.items() if len(values) > 2}
+    shares: dict[str, set[float]] = {}
+    for sweep in grid.sweeps:
+        for method in sweep["methods"] if problem in sweep.get("problems", grid.problems) else ():
+            shares.setdefault(method, set()).update(sweep["p_solve"])
+    for method, values in shares.items():
+        own = grid.methods.get(method, {}).get("p_solve")
+        values |= {own} if isinstance(own, float) else set()
     ticks = sorted(set().union(*shares.values()))
     series = []
-    for key, (method, _) in enumerate(styles := series_styles((method, "") for method in shares)):
-        points = []
-        for p_solve in sorted(shares[method]):
-            runs = runs_of(grid, problem, method, p_solve, found)
-            regret = summarize(run.figures.get("regret") for run in runs)
-            if regret.mean is not None:
-                value = _mean(regret.mean, regret.deviation)
-                text = f"{method}, p_solve {p_solve:.0%}: regret {value} over {regret.count} seeds"
-                points.append(Point(ticks.index(p_solve), regret.mean, regret.deviation, text))
-        series.append(Series(method, styles[method, ""], tuple(points), key))
+    for key, ((method, _), style) in enumerate(series_styles((name, "") for name in shares).items()):
+        points: list[Point] = []
+        for p_solve in sorted(shares[method]) if len(shares[method]) > 2 else ():
+            runs = _runs(grid, problem, method, p_solve, found)
+            points += _regret(runs, ticks.index(p_solve), f"{method}\np_solve {p_solve:.0%}")
+        series.append(Series(method, style, tuple(points), key))
     labels = [f"{p_solve:.0%}" for p_solve in ticks]
-    chart = draw_panels([Panel(series, "p_solve", "test regret", x_ticks=labels, spread="bars")], legend="right")
-    return chart and Drawing(
-        f"p-solve-{problem}",
-        f"{problem}: regret against p_solve",
-        f"Test regret after training for several probabilities of an exact solve ({SPREAD}); at 0 % the cache keeps "
-        "only the optima of the training set.",
-        "Q3",
-        chart,
-    )
+    chart = draw_panels([Panel(series, "p_solve", "test regret", x_ticks=labels, bars=True)], legend=True)
+    caption = f"Test regret after training for several probabilities of an exact solve ({SPREAD}); at 0 % the cache "
+    caption += "keeps only the optima of the training set."
+    return drawing(f"p-solve-{problem}", f"{problem}: regret against p_solve", caption, "Q3", chart)
 
 
 PER_PROBLEM: tuple[Draw, ...] = (learning_curves, regret_against_time, cache_growth)
 FOCUS: tuple[Draw, ...] = (regret_against_p_solve,)
 
 
-def runs_of(grid: Grid, problem: str, method: str, p_solve: float | None, found: Sequence[Result]) -> list[Result]:
+def _runs(grid: Grid, problem: str, method: str, p_solve: float | None, found: Sequence[Result]) -> list[Result]:
     """Finished runs of one cell, with the kind of first weights that most of them have (random on a tie)."""
     if method not in grid.methods:
         return []
@@ -158,26 +143,12 @@ def runs_of(grid: Grid, problem: str, method: str, p_solve: float | None, found:
     return max((select(found, spec, init=init) for init in ("random", "shared")), key=len)
 
 
-def _curve(runs: Sequence[Result], label: str, style: SeriesStyle, column: str, over: str, key: int) -> Series:
-    histories: list[Sequence[Mapping[str, float | None]]] = [run.history() for run in runs]
-    points = [point for point in mean_curve(histories, column, over=over) if point.x > 0]  # no logarithm of no solve
-    dots = [
-        Point(point.x, point.y, point.deviation, f"{label}: {column.replace('_', ' ')} "
-              f"{_mean(point.y, point.deviation)} after epoch {point.epoch} ({over} {show(point.x)})")
-        for point in points
-    ]  # fmt: skip
-    ends = zip(histories, (run.figures.get("regret") for run in runs), strict=True)
-    found = restored_point(ends, over=over) if column == "test_regret" else None
-    ring = found and Point(
-        found.x, found.y, found.deviation, f"{label}: final regret {_mean(found.y, found.deviation)}"
-    )
-    return Series(label, style, tuple(dots), key, ring)
+def _curve(label: str, style: SeriesStyle, runs: Sequence[Result], column: str, over: str, key: int) -> Series:
+    seeds = [(run.history(), run.figures.get("regret")) for run in runs]
+    value = "{} solutions in the cache" if column == "cache_size" else "test regret {}"
+    return curve_series(label, style, seeds, column, over=over, key=key, value=value)
 
 
-def _own(grid: Grid, method: str) -> set[float]:
-    row = grid.methods.get(method, {})
-    return {row["p_solve"]} if isinstance(row.get("p_solve"), float) else set()
-
-
-def _mean(mean: float | None, deviation: float | None) -> str:
-    return show(mean) + (f" ± {show(deviation, digits=2)}" if deviation else "")
+def _regret(runs: Sequence[Result], x: float, words: str) -> tuple[Point, ...]:
+    regret = summarize(run.figures.get("regret") for run in runs)
+    return () if regret.mean is None else (Point(x, regret.mean, regret.deviation, f"{words}\ntest regret {regret}"),)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 
 from regretless.charts import Panel, Point, Series, SeriesStyle, draw_panels
-from regretless.charts.numbers import show
-from regretless.paper.drawings import SPREAD, Drawing
+from regretless.charts.curves import Statistic
+from regretless.paper.drawings import SPREAD, Drawing, drawing
 from regretless.paper.grid import Grid
 from regretless.paper.policy_points import policy_points
 from regretless.runs.results import Result
@@ -28,20 +28,15 @@ def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing | None
             dots = []
             for point in points:
                 deviation = None if math.isnan(point.deviation) else point.deviation
-                spread = "" if deviation is None else f" ± {show(deviation, digits=2)}"
-                text = f"{problem}, {policy}: regret {show(point.regret)}{spread} with {point.share:.2%} solved"
-                share = 100 * max(point.share, LEAST)
-                dots.append(Point(share, point.regret, deviation, f"{text}, {point.seeds} seeds"))
+                regret = Statistic(point.regret, deviation, point.seeds, 0)
+                text = f"{problem}, {policy}\n{point.share:.2%} solved\ntest regret {regret}"
+                dots.append(Point(100 * max(point.share, LEAST), point.regret, deviation, text))
             series.append(Series(policy, STYLES[policy], tuple(dots), key))
-        titles = "instances solved, %", "test regret"
-        panels.append(Panel(series, *titles, title=problem, log_x=True, spread="bars"))
-    chart = draw_panels(panels, columns=min(3, max(1, len(panels))), size=(3.3, 2.6), legend="below")
-    return chart and Drawing(
-        "solves",
-        "Regret against the share of solves",
-        f"Test regret of map-dc after training ({SPREAD}) against the share of instances that were solved exactly. The "
-        "coin is the paper's; largest-gap spends the same budget where the best cached solution and a Lagrangian bound "
-        "are furthest apart, and solves no instance whose gap is closed.",
-        "Beyond the paper",
-        chart,
+        panels.append(Panel(series, "instances solved, %", "test regret", problem, log_x=True, bars=True))
+    chart = draw_panels(panels, columns=min(3, max(1, len(panels))), size=(3.3, 2.6), legend=True)
+    caption = (
+        f"Test regret of map-dc after training ({SPREAD}) against the share of instances that were solved exactly. "
     )
+    caption += "The coin is the paper's; largest-gap spends the same budget where the best cached solution and a "
+    caption += "Lagrangian bound are furthest apart, and solves no instance whose gap is closed."
+    return drawing("solves", "Regret against the share of solves", caption, "Beyond the paper", chart)

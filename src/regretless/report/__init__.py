@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from regretless.report.page import render
-from regretless.report.results_folder import read_folder
 from regretless.report.report_data import ReportData
+from regretless.report.results_folder import read_folder
 from regretless.storage import write_text
 
 __all__ = ["ReportData", "read_folder", "render", "write"]

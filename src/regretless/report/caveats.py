@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
 
@@ -20,19 +20,15 @@ COUNTS = {
 def cautions(data: ReportData) -> list[str]:
     """Sentences that limit what the figures say; none where nothing does."""
     done = [run for run in data.runs if run.status == DONE]
-    found = [
-        _affected(done, lambda run, name=name: (run.metric(name) or 0) > 0, words) for name, words in COUNTS.items()
-    ]
-    found.append(_affected(done, _not_finite, "a regret that is missing or not finite: they are not in the means"))
-    for status, one, many in (
-        (FAILED, "run failed", "runs failed"),
-        (DAMAGED, "run cannot be read", "runs cannot be read"),
-        (UNFINISHED, "run is not finished", "runs are not finished"),
-    ):
+    found = [_affected([run for run in done if (run.metric(name) or 0) > 0], words) for name, words in COUNTS.items()]
+    lost = [run for run in done if (regret := run.metric("regret")) is None or not math.isfinite(regret)]
+    found.append(_affected(lost, "a regret that is missing or not finite: they are not in the means"))
+    for status, words in ((FAILED, "failed"), (DAMAGED, "cannot be read"), (UNFINISHED, "not finished")):
         number = sum(run.status == status for run in data.runs)
-        if number:
-            found.append(f"{number} of {len(data.runs)} {one if len(data.runs) == 1 else many}.")
-    return [sentence for sentence in found if sentence] + [_sentence(remark) for remark in data.remarks]
+        verb = ("is " if number == 1 else "are ") if status == UNFINISHED else ""
+        found.append(f"{number} of {len(data.runs)} runs {verb}{words}." if number else "")
+    remarks = [remark[:1].upper() + remark[1:] + ("" if remark.endswith(".") else ".") for remark in data.remarks]
+    return [sentence for sentence in found if sentence] + remarks
 
 
 def without_result(runs: Sequence[Run]) -> list[tuple[Run, str]]:
@@ -41,18 +37,7 @@ def without_result(runs: Sequence[Run]) -> list[tuple[Run, str]]:
     return [(run, run.error or unfinished) for run in runs if run.status in (FAILED, DAMAGED, UNFINISHED)]
 
 
-def _affected(runs: Sequence[Run], test: Callable[[Run], bool], words: str) -> str:
-    affected = [run for run in runs if test(run)]
-    names = sorted({f"{run.method} on {run.problem}" for run in affected})
+def _affected(runs: Sequence[Run], words: str) -> str:
+    names = sorted({f"{run.method} on {run.problem}" for run in runs})
     listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    count = "1 run has" if len(affected) == 1 else f"{len(affected)} runs have"
-    return f"{count} {words} ({listed})." if names else ""
-
-
-def _not_finite(run: Run) -> bool:
-    value = run.metric("regret")
-    return value is None or not math.isfinite(value)
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
+    return f"{len(runs)} {'run has' if len(runs) == 1 else 'runs have'} {words} ({listed})." if runs else ""

@@ -14,24 +14,16 @@ NEAR = 0.05
 
 @dataclass(frozen=True)
 class Finding:
-    """The parts of the sentences, as texts; empty where a part has nothing to say.
-
-    Attributes:
-        winner, regret: label and test regret of the best group.
-        lead, baseline: its lead over two-stage in per cent, and the regret of two-stage.
-        saver, distance, savings: a group near the best one with far fewer solver calls, its distance in per cent, and
-            the factor between the numbers of calls.
-        one_seed: whether a group has one seed only.
-    """
+    """The best group; its lead over two-stage in per cent; a group near it that needs far fewer solver calls."""
 
     winner: str
     regret: str
+    one_seed: bool
     lead: str = ""
     baseline: str = ""
     saver: str = ""
     distance: str = ""
     savings: str = ""
-    one_seed: bool = False
 
 
 def finding(section: Section) -> Finding | None:
@@ -50,7 +42,7 @@ def finding(section: Section) -> Finding | None:
         distance = f"{100 * (regret / best - 1):.2g}" if regret > best else "0"
         parts |= {"saver": group.label, "distance": distance, "savings": show(factor, digits=3)}
     one_seed = min(len(group.runs) for _, group in ranked) == 1
-    return Finding(winner.label, show(best, places), **parts, one_seed=one_seed)
+    return Finding(winner.label, show(best, places), one_seed, **parts)
 
 
 def _saver(ranked: list[tuple[float, Group]]) -> tuple[float, Group, float] | None:

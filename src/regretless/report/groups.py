@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
+from regretless.charts.curves import Statistic, summarize
 from regretless.charts.numbers import show
-from regretless.charts.seed_means import Statistic, summarize
 from regretless.report.display_order import method_order
 from regretless.report.report_data import DONE, Run
 

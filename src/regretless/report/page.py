@@ -20,7 +20,7 @@ from regretless.report.findings import finding
 from regretless.report.groups import Section, sections
 from regretless.report.problem_charts import Styles, problem_charts
 from regretless.report.protocol import environment, protocol
-from regretless.report.questions import is_wide, questions
+from regretless.report.questions import questions
 from regretless.report.report_data import DONE, ReportData, Run
 from regretless.report.summary_table import summary_table
 
@@ -41,7 +41,7 @@ def render(data: ReportData) -> str:
         An HTML document that loads nothing.
     """
     found = sections(data.runs)
-    styles: Styles = series_styles((group.method, group.variant) for section in found for group in section.groups)
+    styles = series_styles((group.method, group.variant) for section in found for group in section.groups)
     style, script = _asset("style.css"), _asset("page.js")
     return _templates().get_template("page.html").render(
         data=data,
@@ -53,7 +53,7 @@ def render(data: ReportData) -> str:
         facts=_facts(data),
         methods=list(dict.fromkeys(group.method for section in found for group in section.groups)),
         cautions=cautions(data),
-        questions=questions(data),
+        questions=questions(data.attachments),
         problems=[_problem(section, styles, f"problem-{index}") for index, section in enumerate(found)],
         families=[name for name in PAPER_FAMILIES if any(run.problem.startswith(f"{name}-") for run in data.runs)],
         protocol=protocol(found) if found else None,
@@ -86,18 +86,18 @@ def _facts(data: ReportData) -> list[tuple[str, str]]:
     ]
 
 
-def _row(run: Run) -> dict[str, object]:
+def _row(run: Run) -> dict[str, Any]:
     """A run for the embedded data; JSON has no word for values that are not finite."""
     numbers = {name: run.metric(name) for name in EMBEDDED}
     numbers |= {"seed": number(run.spec.get("seed")), "p_solve": run.p_solve}
-    kept = {name: value if value is not None and math.isfinite(value) else None for name, value in numbers.items()}
-    return {"run": run.name, "problem": run.problem, "method": run.method, "status": run.status} | kept
+    row: dict[str, Any] = {"run": run.name, "problem": run.problem, "method": run.method, "status": run.status}
+    return row | {name: value if value is None or math.isfinite(value) else None for name, value in numbers.items()}
 
 
 @cache
 def _templates() -> Environment:
     # Every text that is not marked as markup is escaped, whatever file it came from.
-    templates = Environment(
+    return Environment(
         loader=PackageLoader("regretless.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -105,8 +105,6 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         finalize=lambda value: printable(value) if type(value) is str else value,
     )
-    templates.tests["wide"] = is_wide
-    return templates
 
 
 def _asset(name: str) -> Markup:

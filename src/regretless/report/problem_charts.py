@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from regretless.charts import Panel, Point, Series, SeriesStyle, draw_panels, inline_svg, mean_curve, restored_point
+from regretless.charts import Panel, Point, Series, SeriesStyle, curve_series, draw_panels, inline_svg
 from regretless.charts.numbers import show, show_seconds
-from regretless.charts.seed_means import CurvePoint
 from regretless.report.groups import Group, Section
 
 Styles = Mapping[tuple[str, str], SeriesStyle]
@@ -31,104 +30,64 @@ class PageChart:
 
 def problem_charts(section: Section, styles: Styles, anchor: str) -> list[PageChart]:
     """Draw every chart that the runs of a problem allow; ``anchor`` begins the ids inside of the charts."""
-    drawn = (
-        _page_chart(
-            _over(section, styles, "test_regret", "test regret {}", over="seconds"),
-            "Regret against time", "Each line ends, at its marker, with the total time of training.",
-            f"Test regret against training seconds on {section.label}", f"{anchor}-time",
-        ),
-        _page_chart(
-            _over(section, styles, "test_regret", "test regret {}"),
-            "Learning curves", "Test regret after each epoch; it is recorded, never used for training.",
-            f"Test regret after each epoch on {section.label}", f"{anchor}-learning",
-        ),
-        _page_chart(
-            _epoch_cost(section, styles),
-            "Regret against the cost of an epoch", "Down and to the left is better.",
-            f"Final test regret against seconds per epoch on {section.label}", f"{anchor}-cost",
-        ),
-        _page_chart(
-            _over(section, styles, "cache_size", "{} solutions in the cache", y_title="solutions in the cache"),
-            "Cache growth", "The cache starts with the different true optima of the training data.",
-            f"Solutions in the cache after each epoch on {section.label}", f"{anchor}-cache",
-        ),
-        # Only a policy that computes certified gaps has this column.
-        _page_chart(
-            _over(section, styles, "mean_gap", "mean certified gap {}", y_title="mean certified gap"),
-            "Certified gap", "Proven upper limit of the distance between the cached solutions and the optimum, before "
-            "solving.", f"Mean certified relative gap of the look-ups on {section.label}", f"{anchor}-gap",
-        ),
+    in_time = [
+        one if one.points else replace(one, points=_end_of_training(group))
+        for one, group in zip(_curves(section, styles, "test_regret", over="seconds"), section.groups, strict=True)
+    ]
+    learning = _curves(section, styles, "test_regret")
+    growth = _curves(section, styles, "cache_size", value="{} solutions in the cache")
+    gaps = _curves(section, styles, "mean_gap", value="mean certified gap {}")  # only some policies have this column
+    charts = (
+        ("Regret against time", "Each line ends, at its marker, with the total time of training.",
+         Panel(in_time, "training seconds", "test regret", end_only=True)),
+        ("Learning curves", "Test regret after each epoch; it is recorded, never used for training.",
+         Panel(learning, "epoch", "test regret", epochs=True)),
+        ("Regret against the cost of an epoch", "Down and to the left is better.",
+         Panel(_epoch_costs(section, styles), "seconds per epoch", "final test regret", log_x=True, labeled=True)),
+        ("Cache growth", "The cache starts with the different true optima of the training data.",
+         Panel(growth, "epoch", "solutions in the cache", epochs=True)),
+        ("Certified gap", "Proven limit of the distance of the cached solutions from the optimum, before solving.",
+         Panel(gaps, "epoch", "mean certified gap", epochs=True)),
     )  # fmt: skip
-    return [chart for chart in drawn if chart is not None]
+    drawn = []
+    for position, (title, caption, panel) in enumerate(charts):
+        if chart := draw_panels([panel]):
+            spread = any(point.deviation for one in panel.series for point in one.points)
+            ring = any(one.restored for one in panel.series)
+            svg = inline_svg(chart, name=f"{anchor}-chart-{position}", title=f"{title} on {section.label}")
+            words = " ".join([caption, *([SPREAD] if spread else []), *([RESTORED] if ring else [])])
+            drawn.append(PageChart(title, words, Markup(svg)))
+    return drawn
 
 
-def _page_chart(panel: Panel, title: str, caption: str, alternative: str, name: str) -> PageChart | None:
-    chart = draw_panels([panel])
-    if chart is None:
-        return None
-    spread = any(point.deviation for one in panel.series for point in one.points)
-    restored = any(one.restored for one in panel.series)
-    words = [caption, *([SPREAD] if spread else []), *([RESTORED] if restored else [])]
-    return PageChart(title, " ".join(words), Markup(inline_svg(chart, name=name, title=alternative)))
-
-
-def _over(
-    section: Section, styles: Styles, column: str, value: str, *, over: str = "epoch", y_title: str = "test regret"
-) -> Panel:
-    """A column of the histories against the epoch or the training time."""
-    in_time = over == "seconds"
-
-    def text(group: Group, point: CurvePoint) -> str:
-        when = f"after epoch {point.epoch}" if point.epoch else "at the end"
-        place = f"{when}, {show_seconds(point.x)} of training" if in_time else f"epoch {point.epoch}"
-        return f"{group.label}\n{place}\n{value.format(_mean(point.y, point.deviation, point.seeds))}"
-
-    series = []
+def _curves(
+    section: Section, styles: Styles, column: str, *, over: str = "epoch", value: str = "test regret {}"
+) -> list[Series]:
+    curves = []
     for key, group in enumerate(section.groups):
-        points = mean_curve([run.history for run in group.runs], column, over=over)
-        if in_time and not points:
-            points = _end_of_training(group)
-        restored = _restored(group, over) if column == "test_regret" else None
-        dots = tuple(Point(point.x, point.y, point.deviation, text(group, point)) for point in points)
-        series.append(Series(group.label, styles[group.method, group.variant], dots, key, restored))
-    x_title = "training seconds" if in_time else "epoch"
-    return Panel(series, x_title, y_title, epochs=not in_time, markers="end" if in_time else "some")
+        runs = [(run.history, run.metric("regret")) for run in group.runs]
+        style = styles[group.method, group.variant]
+        curves.append(curve_series(group.label, style, runs, column, over=over, key=key, value=value))
+    return curves
 
 
-def _end_of_training(group: Group) -> list[CurvePoint]:
-    """Where no regret was recorded along the way, the end of training is still known."""
+def _end_of_training(group: Group) -> tuple[Point, ...]:
+    """Where no regret was recorded in training, its end is still known."""
     regret, seconds, epochs = (group.statistic(name) for name in ("regret", "epoch_seconds", "epochs"))
     if regret.mean is None or seconds.mean is None or epochs.mean is None:
-        return []
-    return [CurvePoint(0, seconds.mean * epochs.mean, regret.mean, regret.deviation, regret.count)]
+        return ()
+    total = seconds.mean * epochs.mean
+    text = f"{group.label}\nat the end, {show_seconds(total)} of training\ntest regret {regret}"
+    return (Point(total, regret.mean, regret.deviation, text),)
 
 
-def _restored(group: Group, over: str) -> Point | None:
-    found = restored_point([(run.history, run.metric("regret")) for run in group.runs], over=over)
-    if found is None:
-        return None
-    first, last = min(found.epochs), max(found.epochs)
-    which = f"epoch {first}" if first == last else f"epochs {first} to {last}"
-    seeds = f" in {len(found.epochs)} of {found.seeds} seeds" if found.seeds > 1 else ""
-    value = _mean(found.y, found.deviation, found.seeds)
-    words = f"{group.label}\nearly stopping restored the weights of {which}{seeds}\nfinal test regret {value}"
-    return Point(found.x, found.y, found.deviation, words)
-
-
-def _epoch_cost(section: Section, styles: Styles) -> Panel:
+def _epoch_costs(section: Section, styles: Styles) -> list[Series]:
     """Final regret against seconds per epoch; one point alone compares nothing."""
     series = []
     for key, group in enumerate(section.groups):
         regret, seconds = group.statistic("regret"), group.statistic("epoch_seconds")
         if regret.mean is not None and seconds.mean is not None:
-            value = _mean(regret.mean, regret.deviation, regret.count)
-            text = f"{group.label}\n{show(seconds.mean)} s per epoch\ntest regret {value}"
+            text = f"{group.label}\n{show(seconds.mean)} s per epoch\ntest regret {regret}"
             point = Point(seconds.mean, regret.mean, regret.deviation, text)
             series.append(Series(group.label, styles[group.method, group.variant], (point,), key))
-    kept = series if len(series) > 1 else []
-    return Panel(kept, "seconds per epoch", "final test regret", log_x=True, spread="bars", labeled=True)
-
-
-def _mean(mean: float, deviation: float | None, seeds: int) -> str:
-    spread = f" ± {show(deviation)}" if deviation else ""
-    return f"{show(mean)}{spread}" + (f" ({seeds} seeds)" if seeds > 1 else "")
+    return series if len(series) > 1 else []

@@ -9,6 +9,7 @@ from typing import Any
 
 from regretless.charts.numbers import number
 from regretless.errors import RegretlessError
+from regretless.report.attachments import Attachment
 from regretless.runs.spec import Spec
 
 DONE, FAILED, UNFINISHED, DAMAGED = "done", "failed", "unfinished", "damaged"
@@ -66,51 +67,17 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Attachment:
-    """A table or a figure that was written beside the runs.
-
-    Attributes:
-        name: of the file, without its suffix.
-        title: heading.
-        caption: text below.
-        question: such as ``Q1``; empty where it answers none.
-    """
-
-    name: str
-    title: str
-    caption: str = ""
-    question: str = ""
-
-
-@dataclass(frozen=True)
-class AttachedTable(Attachment):
-    """A CSV file; ``outside`` holds (row, column) of the cells outside the tolerance."""
-
-    header: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-    outside: frozenset[tuple[int, int]] = frozenset()
-
-
-@dataclass(frozen=True)
-class AttachedFigure(Attachment):
-    """The bytes of an SVG file."""
-
-    content: bytes = b""
-
-
-@dataclass(frozen=True)
 class ReportData:
     """Everything a report shows.
 
     Attributes:
         title: of the page.
         runs: in the order of problem, method and seed.
-        tables, figures: what was written beside the runs.
+        attachments: tables and figures that were written beside the runs.
         remarks: files that were left out, and why.
     """
 
     title: str
     runs: tuple[Run, ...] = ()
-    tables: tuple[AttachedTable, ...] = ()
-    figures: tuple[AttachedFigure, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
     remarks: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from typing import Any
 
 from regretless.charts.numbers import number
 from regretless.errors import FileError
-from regretless.report.attachments import read_figures, read_tables
+from regretless.report.attachments import read_attachments
 from regretless.report.display_order import run_order
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
 from regretless.storage import read_json
@@ -38,10 +38,10 @@ def read_folder(results: Path | str, *, title: str | None = None) -> ReportData:
     runs = [_read_run(folder) for folder in _run_folders(results)]
     if not runs and (results / "results.csv").is_file():
         runs = _from_table(results / "results.csv", remarks)
-    tables, figures = read_tables(results / "tables", remarks), read_figures(results / "figures", remarks)
-    if not (runs or tables or figures):
+    attachments = read_attachments(results, remarks)
+    if not (runs or attachments):
         raise FileError("; ".join([f"{results} holds no runs, tables or figures to report: {MAKE_ONE}", *remarks]))
-    return ReportData(title or _title(runs), tuple(sorted(runs, key=run_order)), tables, figures, tuple(remarks))
+    return ReportData(title or _title(runs), tuple(sorted(runs, key=run_order)), attachments, tuple(remarks))
 
 
 def _run_folders(results: Path) -> list[Path]:
@@ -52,28 +52,25 @@ def _run_folders(results: Path) -> list[Path]:
 
 
 def _read_run(folder: Path) -> Run:
-    name, environment = folder.resolve().name, dict[str, str]()
+    name, spec, environment = folder.resolve().name, dict[str, Any](), dict[str, str]()
     try:
         spec = _object(folder / "spec.json")
-    except FileError as error:
-        return Run(name, {}, DAMAGED, error=str(error))
-    try:
-        environment = {str(key): str(value) for key, value in _object(folder / "environment.json").items()}
+        environment = {key: str(value) for key, value in _object(folder / "environment.json").items()}
         if (folder / "metrics.json").is_file():
             history = _history(folder / "history.csv")
             return Run(name, spec, DONE, _object(folder / "metrics.json"), history, environment)
         if (folder / "failure.json").is_file():
-            error = str(_object(folder / "failure.json").get("error", "the run failed without an error message"))
-            return Run(name, spec, FAILED, environment=environment, error=error)
+            why = str(_object(folder / "failure.json").get("error", "the run failed without an error message"))
+            return Run(name, spec, FAILED, environment=environment, error=why)
     except FileError as error:
         return Run(name, spec, DAMAGED, environment=environment, error=str(error))
     return Run(name, spec, UNFINISHED, environment=environment)
 
 
-def _object(path: Path) -> Mapping[str, Any]:
+def _object(path: Path) -> dict[str, Any]:
     # A run that failed early may have no environment; the other files are read only where they exist.
     value = read_json(path) if path.exists() else {}
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         raise FileError(f"{path} must hold a JSON object, got {type(value).__name__}")
     return value
 
@@ -107,8 +104,8 @@ def _from_table(path: Path, remarks: list[str]) -> list[Run]:
         spec |= {"settings": {"p_solve": p_solve}} if p_solve is not None else {}
         status = row.get("status") or DONE
         known = status if status in (DONE, FAILED, UNFINISHED) else DAMAGED
-        error = "" if known in (DONE, UNFINISHED) else f"status in {path.name}: {status}"
-        runs.append(Run(f"row {position}", spec, known, metrics=row, error=error))
+        why = "" if known in (DONE, UNFINISHED) else f"status in {path.name}: {status}"
+        runs.append(Run(f"row {position}", spec, known, metrics=row, error=why))
     return runs
 
 

@@ -18,16 +18,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell.
-
-    Attributes:
-        text: what it shows.
-        value: the number to sort by; a column of text is sorted by its text.
-        deviation: after the text, in a quieter color.
-        warning: after the text, in the color of warnings.
-        best: marked as the best of its column.
-        outside: marked as outside the tolerance.
-    """
+    """What a cell shows, the number it is sorted by, and its marks; ``outside`` means outside the tolerance."""
 
     text: str
     value: float | None = None
@@ -38,7 +29,7 @@ class Cell:
 
     @property
     def sort_key(self) -> str | None:
-        """The value as the page's script reads it; ``None`` sorts last."""
+        """The value as the script of the page reads it; ``None`` sorts last."""
         return repr(self.value) if self.value is not None and math.isfinite(self.value) else None
 
 

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
+from regretless.charts.curves import Statistic
 from regretless.charts.numbers import decimals, show
-from regretless.charts.seed_means import Statistic
 from regretless.report.groups import Section, percent
 from regretless.report.sortable_table import Cell, Column, SortableTable
 
 LOW, HIGH = 1, -1
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A column of figures: its name in ``metrics.json`` and how it is shown.
-
-    Attributes:
-        name: key of the figure.
-        title, explain: heading, and the text that is shown when it is pointed at.
-        better: ``LOW``, ``HIGH``, or 0 where no value is best.
-        share: shown as per cent.
-        count: shown without decimals where all means are integers.
-        digits: significant digits of the smallest value.
-    """
+class Measure(NamedTuple):
+    """A column: its name in ``metrics.json``, its words, which values are best (0: none), and how it is written."""
 
     name: str
     title: str
     explain: str
     better: int = 0
     share: bool = False
-    count: bool = False
+    integers: bool = False
     digits: int = 3
 
 
@@ -41,9 +32,9 @@ MEASURES = (
     Measure("mse", "MSE", "mean squared error of the predicted costs on the test data", LOW),
     Measure("auc", "AUC", "area under the ROC curve, where costs are yes or no", HIGH),
     Measure("epoch_seconds", "seconds per epoch", "training only, without evaluation", LOW),
-    Measure("solves", "solver calls", "exact solves during training", count=True),
-    Measure("lookups", "look-ups", "instances answered by the cache", count=True),
-    Measure("cache_size", "cache size", "different solutions in the cache at the end", count=True),
+    Measure("solves", "solver calls", "exact solves during training", integers=True),
+    Measure("lookups", "look-ups", "instances answered by the cache", integers=True),
+    Measure("cache_size", "cache size", "different solutions in the cache at the end", integers=True),
 )
 
 
@@ -71,7 +62,7 @@ def summary_table(section: Section) -> SortableTable:
 def _cells(measure: Measure, found: list[Statistic]) -> list[Cell]:
     means = [one.mean for one in found]
     places = decimals([m if m is None else (100 * m if measure.share else m) for m in means], digits=measure.digits)
-    if measure.count and all(m is None or m == round(m) for m in means if m == m and abs(m or 0) < 1e15):
+    if measure.integers and all(m is None or m == round(m) for m in means if m == m and abs(m or 0) < 1e15):
         places = 0
 
     def write(value: float | None) -> str:
