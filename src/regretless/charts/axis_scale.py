@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from regretless.charts.numbers import MINUS, show
+from regretless.charts.text import MINUS, show
 
 # Larger values cannot be drawn: the width of the axis would overflow.
 LIMIT = 1e100
@@ -48,9 +48,9 @@ def scale_axis(axes: Any, name: str, values: Sequence[float], *, log: bool | Non
         limits = (max(low - reach, 0.0) if low >= 0 else low - reach), high + reach
     getattr(axes, f"set_{name}lim")(*limits)
     steps = (1.0, 2.0, 5.0) if limits[1] / (limits[0] or 1.0) < 100 else (1.0,)
-    few = MaxNLocator(5 if name == "x" else 7, steps=[1, 2, 2.5, 5, 10], integer=epochs)
+    few = MaxNLocator(4 if name == "x" else 7, steps=[1, 2, 2.5, 5, 10], integer=epochs)
     axis = getattr(axes, f"{name}axis")
-    axis.set_major_locator(LogLocator(subs=steps) if log and limits[1] > 5 * limits[0] else few)
+    axis.set_major_locator(LogLocator(subs=steps, numticks=7) if log and limits[1] > 5 * limits[0] else few)
     axis.set_major_formatter(FuncFormatter(lambda value, _: tick_label(value)))
     axis.set_minor_formatter(NullFormatter())
     axis.set_tick_params(which="minor", size=0)

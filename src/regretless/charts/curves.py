@@ -10,8 +10,8 @@ from itertools import accumulate
 
 from regretless.charts.axis_scale import drawable
 from regretless.charts.chart_data import Point, Series
-from regretless.charts.numbers import finite, show, show_seconds
 from regretless.charts.style import SeriesStyle
+from regretless.charts.text import finite, show, show_seconds
 
 # Per seed: the rows of its history, and the test regret of its final weights.
 SeedRun = tuple[Sequence[Mapping[str, float | None]], float | None]

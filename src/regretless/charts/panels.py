@@ -12,6 +12,7 @@ from regretless.charts.axis_scale import drawable, scale_axis
 from regretless.charts.chart_data import Chart, Panel, Series
 from regretless.charts.point_labels import label_points
 from regretless.charts.style import COLORS, PAPER, SeriesStyle, chart_style
+from regretless.charts.text import printable
 
 # At most so many points of a line carry a text to point at, and at most so many of those show their marker.
 READABLE, VISIBLE = 25, 6
@@ -125,8 +126,8 @@ def _draw_series(axes: Any, one: Series, panel: Panel, name: str, hover: Hover) 
 
 
 def _drawable(series: Sequence[Series]) -> list[Series]:
-    kept = [replace(one, points=tuple(p for p in one.points if drawable(p.x) and drawable(p.y))) for one in series]
-    return [one for one in kept if one.points]
+    kept = [(one, tuple(p for p in one.points if drawable(p.x) and drawable(p.y))) for one in series]
+    return [replace(one, label=printable(one.label), points=points) for one, points in kept if points]
 
 
 def _spread(count: int, most: int) -> set[int]:

@@ -9,23 +9,13 @@ from xml.etree.ElementTree import Element
 
 from regretless.charts.chart_data import Chart
 from regretless.charts.style import CSS_NAMES, chart_style
+from regretless.charts.text import printable
 
 SVG, XLINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}"
 # The area around a marker that shows its text: large enough for a finger.
 HIT = {"r": "9", "class": "hit", "fill": "none", "pointer-events": "all"}
 _LONG = re.compile(r"-?\d+\.\d{3,}")
 _SERIES = re.compile(r"(line|band|bar|points|quiet|restored|label)-(?:\d+-)?(\d+)")
-# Neither XML nor HTML has a way to write these.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-
-
-def printable(text: str) -> str:
-    """Replace the characters that no XML or HTML file can hold.
-
-    >>> printable("a\\x00b")
-    'a\ufffdb'
-    """
-    return _CONTROL.sub("\ufffd", text)
 
 
 def svg_file(chart: Chart) -> str:

@@ -17,7 +17,7 @@ from regretless.charts import (
     series_styles,
     summarize,
 )
-from regretless.charts.numbers import show
+from regretless.charts.text import show
 from regretless.paper.grid import Grid
 from regretless.runs.results import Result, select
 from regretless.training import methods as method_table

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from regretless.charts.numbers import number
+from regretless.charts.text import number
 from regretless.errors import FileError
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.storage import read_json

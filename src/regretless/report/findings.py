@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from regretless.charts.numbers import decimals, show
+from regretless.charts.text import decimals, show
 from regretless.report.groups import Group, Section
 
 BASELINE = "two-stage"

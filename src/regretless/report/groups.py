@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from regretless.charts.curves import Statistic, summarize
-from regretless.charts.numbers import show
+from regretless.charts.text import show
 from regretless.report.display_order import method_order
 from regretless.report.report_data import DONE, Run
 

@@ -13,8 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from regretless.charts import inline_svg, series_styles, swatch
-from regretless.charts.numbers import finite, number, show_seconds
-from regretless.charts.svg import printable
+from regretless.charts.text import finite, number, printable, show_seconds
 from regretless.report.caveats import cautions, without_result
 from regretless.report.findings import finding
 from regretless.report.groups import Section, sections
@@ -43,7 +42,7 @@ def render(data: ReportData) -> str:
     found = sections(data.runs)
     styles = series_styles((group.method, group.variant) for section in found for group in section.groups)
     style, script = _asset("style.css"), _asset("page.js")
-    return _templates().get_template("page.html").render(
+    return templates().get_template("page.html").render(
         data=data,
         style=style,
         script=script,
@@ -95,8 +94,8 @@ def _row(run: Run) -> dict[str, Any]:
 
 
 @cache
-def _templates() -> Environment:
-    # Every text that is not marked as markup is escaped, whatever file it came from.
+def templates() -> Environment:
+    """The templates of the page; every text that is not marked as markup is escaped, whatever file it came from."""
     return Environment(
         loader=PackageLoader("regretless.report"),
         autoescape=True,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from regretless.charts import Panel, Point, Series, SeriesStyle, curve_series, draw_panels, inline_svg
-from regretless.charts.numbers import show, show_seconds
+from regretless.charts.text import show, show_seconds
 from regretless.report.groups import Group, Section
 
 Styles = Mapping[tuple[str, str], SeriesStyle]

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from regretless.charts.numbers import MISSING, number
+from regretless.charts.text import MISSING, number
 from regretless.report.groups import Section, describe, percent
 from regretless.report.report_data import Run
 from regretless.report.sortable_table import Cell, Column, SortableTable

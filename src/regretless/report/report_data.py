@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from regretless.charts.numbers import number
+from regretless.charts.text import number
 from regretless.errors import RegretlessError
 from regretless.report.attachments import Attachment
 from regretless.runs.spec import Spec

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from regretless.charts.numbers import number
+from regretless.charts.text import number
 from regretless.errors import FileError
 from regretless.report.attachments import read_attachments
 from regretless.report.display_order import run_order

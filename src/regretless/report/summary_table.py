@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from regretless.charts.curves import Statistic
-from regretless.charts.numbers import decimals, show
+from regretless.charts.text import decimals, show
 from regretless.report.groups import Section, percent
 from regretless.report.sortable_table import Cell, Column, SortableTable
 

@@ -1,15 +1,15 @@
 from __future__ import annotations
 
-from regretless.report.collected import DONE, Run
-from regretless.report.order import method_order, natural, run_order
+from regretless.report.display_order import method_order, natural_order, run_order
+from regretless.report.report_data import DONE, Run
 
 
 def test_numbers_in_names_count_as_numbers() -> None:
-    assert sorted(["knapsack-120", "knapsack-60"], key=natural) == ["knapsack-60", "knapsack-120"]
+    assert sorted(["knapsack-120", "knapsack-60"], key=natural_order) == ["knapsack-60", "knapsack-120"]
 
 
 def test_strange_digits_do_not_break_the_order() -> None:
-    assert sorted(["a-²", "a-" + "9" * 5000, "a-٣", ""], key=natural)[0] == ""
+    assert sorted(["a-²", "a-" + "9" * 5000, "a-٣", ""], key=natural_order)[0] == ""
 
 
 def test_methods_come_in_the_order_of_the_paper_and_unknown_ones_last() -> None:

@@ -1,8 +1,9 @@
-"""Numbers for people: as many digits as carry meaning, one number of decimals a column."""
+"""Text for people: numbers with the digits that carry meaning, and characters that a page can hold."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 MISSING = "–"
@@ -12,6 +13,8 @@ _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _LARGE, _SMALL = 1e6, 1e-4
 # Within one column, numbers further apart than this do not share a number of decimals.
 _SPREAD = 1e4
+# Neither XML nor HTML has a way to write these.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 def number(value: object) -> float | None:
@@ -85,3 +88,12 @@ def show_seconds(value: float | None) -> str:
     if value < 3600:
         return f"{int(value // 60)} min {int(value % 60)} s"
     return f"{int(value // 3600):,} h {int(value % 3600 // 60)} min"
+
+
+def printable(text: str) -> str:
+    """Replace the characters that no XML or HTML file can hold.
+
+    >>> printable("a\\x00b")
+    'a\ufffdb'
+    """
+    return _CONTROL.sub("\ufffd", text)

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from regretless.report.collected import DONE, Run
+
+from regretless.report.report_data import DONE, Run
 
 
 @pytest.mark.parametrize(
@@ -15,3 +16,9 @@ def test_probability_of_a_solve_follows_from_the_specification(spec: dict[str, o
 
 def test_a_run_without_names_has_stand_ins() -> None:
     assert (Run("x", {}, DONE).problem, Run("x", {}, DONE).method) == ("unknown problem", "unknown method")
+
+
+def test_a_model_file_is_named_without_its_folder() -> None:
+    spec = {"problem": "/some/where/plan.lp", "options": {"features": "x.csv"}}
+    assert Run("x", spec, DONE).problem == "plan.lp"
+    assert Run("x", {"problem": "energy:my/instance.txt"}, DONE).problem == "energy:my/instance.txt"

@@ -5,7 +5,8 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from regretless.report.numbers import decimals, finite, number, show, show_seconds
+
+from regretless.charts.text import decimals, finite, number, show, show_seconds
 
 
 @pytest.mark.parametrize("value", [None, True, "", "abc", [1], {}])
@@ -13,7 +14,7 @@ def test_what_is_no_number_is_none(value: object) -> None:
     assert number(value) is None
 
 
-def test_huge_whole_numbers_become_infinite() -> None:
+def test_huge_integers_become_infinite() -> None:
     assert number(10**400) == math.inf
     assert number(-(10**400)) == -math.inf
 
