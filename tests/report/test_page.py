@@ -135,16 +135,6 @@ def test_no_epoch_and_one_epoch_are_shown(epochs: int, make_run: MakeRun) -> Non
 
 ODD = (None, "text", 1e300, 10**400, float("nan"), float("-inf"), [1], True, -5, 0)
 FIGURES = ("regret", "relative_regret", "mse", "auc", "epoch_seconds", "solves", "cache_size", "epochs")
-    "regret",
-    "relative_regret",
-    "mse",
-    "auc",
-    "epoch_seconds",
-    "solves",
-    "cache_size",
-    "epochs",
-    "train_seconds",
-)
 
 
 @pytest.mark.parametrize("values", [ODD, ODD[2:3], ODD[4:5], ODD[-2:]])

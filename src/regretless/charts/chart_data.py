@@ -49,7 +49,7 @@ class Panel:
         series: what to draw; points without a place on the axes are left out.
         x_title, y_title: of the axes; a logarithmic axis adds that it is one.
         title: above the panel.
-        log_x: ``None`` lets the values decide.
+        log_x, log_y: ``None`` lets the values decide.
         epochs: the x axis counts epochs and has no margin.
         x_ticks: labels of the x values 0, 1, 2, ...
         bars: a deviation is drawn as a bar, not as a band around the line.
@@ -62,6 +62,7 @@ class Panel:
     y_title: str
     title: str = ""
     log_x: bool | None = None
+    log_y: bool | None = None
     epochs: bool = False
     x_ticks: Sequence[str] = ()
     bars: bool = False

@@ -50,7 +50,7 @@ def draw_panels(
                 place.set_axis_off()
         if legend:
             handles = {one.label: legend_handle(one.style, label=one.label) for panel in panels for one in panel.series}
-            in_row = max(1, int(figure.get_figwidth() / 1.6))
+            in_row = int(figure.get_figwidth() / (0.5 + 0.075 * max(map(len, handles)))) or 1
             figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(in_row, len(handles)))
         for place, panel in zip(axes, panels, strict=False):
             if panel.labeled:
@@ -89,7 +89,7 @@ def _draw_panel(axes: Any, panel: Panel, index: int, hover: Hover) -> None:
     axes.set_xlabel(panel.x_title + x_scale)
     axes.set_title(panel.title, fontweight="bold")
     # Not turned by 90 degrees: it is easier to read, and leaves the width to the lines.
-    axes.set_title(panel.y_title + scale_axis(axes, "y", heights), loc="left", fontsize=9.0)
+    axes.set_title(panel.y_title + scale_axis(axes, "y", heights, log=panel.log_y), loc="left", fontsize=9.0)
     for one in panel.series:
         for artist in _draw_series(axes, one, panel, f"{index}-{one.key}", hover):
             artist.set_in_layout(False)
