@@ -44,6 +44,20 @@ def test_bands_are_sample_deviations_and_the_caption_says_so(tmp_path: Path) -> 
     assert "sample deviation" in drawn.caption
 
 
+def test_epochs_before_the_first_solve_do_not_end_the_logarithm(tmp_path: Path) -> None:
+    spec = GRID.spec(PROBLEM, "spo")
+    finished(tmp_path, spec)
+    (run_folder(tmp_path, spec) / "history.csv").write_text(
+        "epoch,seconds,solves,test_regret\n1,0.5,0,200\n2,0.5,10,190\n3,0.5,10,180\n"
+    )
+    drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
+    assert drawn is not None
+    above, below = drawn.chart.figure.axes
+    assert below.get_xscale() == "log"
+    assert list(below.lines[0].get_xdata()) == [10, 20]
+    assert len(above.lines[0].get_xdata()) == 3
+
+
 def test_restored_weights_are_marked_and_mentioned(tmp_path: Path) -> None:
     spec = GRID.spec(PROBLEM, "spo")
     finished(tmp_path, spec, regret=190.0)
@@ -82,7 +96,8 @@ def test_regret_against_p_solve_has_a_point_for_every_share(tmp_path: Path) -> N
     assert drawn is not None
     assert [tick.get_text() for tick in drawn.chart.figure.axes[0].get_xticklabels()] == ["0%", "5%", "100%"]
     assert texts(drawn) == [
-        f"map-dc\np_solve {p}\ntest regret {regret}" for p, regret in (("0%", "30.00"), ("5%", "20.00"), ("100%", "10.00"))
+        f"map-dc\np_solve {p}\ntest regret {regret}"
+        for p, regret in (("0%", "30.00"), ("5%", "20.00"), ("100%", "10.00"))
     ]
 
 

@@ -13,7 +13,6 @@ from regretless.runs.results import read_results
 from .folders import finished
 
 
-
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
     grid = load_grid("smoke")

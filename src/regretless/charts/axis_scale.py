@@ -47,12 +47,13 @@ def scale_axis(axes: Any, name: str, values: Sequence[float], *, log: bool | Non
         # The axis of values that are never negative does not go below zero.
         limits = (max(low - reach, 0.0) if low >= 0 else low - reach), high + reach
     getattr(axes, f"set_{name}lim")(*limits)
-    steps = (1.0, 2.0, 5.0) if limits[1] / (limits[0] or 1.0) < 100 else (1.0,)
+    span = limits[1] / limits[0] if log else 1.0
+    steps = (1.0, 2.0, 5.0) if span < 100 else (1.0, 3.0) if span < 10_000 else (1.0,)
     few = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], integer=epochs)
     if name == "x" and sum(len(tick_label(tick)) + 2 for tick in few.tick_values(*limits)) > 50:
         few.set_params(nbins=3)  # long labels would run into each other
     axis = getattr(axes, f"{name}axis")
-    axis.set_major_locator(LogLocator(subs=steps, numticks=7) if log and limits[1] > 5 * limits[0] else few)
+    axis.set_major_locator(LogLocator(subs=steps, numticks=7) if span > 5 else few)
     axis.set_major_formatter(FuncFormatter(lambda value, _: tick_label(value)))
     axis.set_minor_formatter(NullFormatter())
     axis.set_tick_params(which="minor", size=0)

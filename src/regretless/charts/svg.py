@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
@@ -53,9 +54,7 @@ def inline_svg(chart: Chart, *, name: str, title: str = "") -> str:
                 parent.remove(child)
     for element in root.iter():
         element.tag = element.tag.removeprefix(SVG)
-        if element.tag != "text" and element.tag != "title":
-            element.text = None
-        element.tail = None
+        element.text, element.tail = element.text if element.tag in ("text", "title") else None, None
         _plain_attributes(element)
         identity = element.attrib.pop("id", "")
         if identity in ids:
@@ -80,23 +79,23 @@ def _tree(chart: Chart) -> Element:
             short = _LONG.sub(lambda found: f"{float(found[0]):.2f}", element.attrib[key])
             element.set(key, " ".join(short.split()))
     for element in list(root.iter()):
-        _add_texts(element, [printable(text) for text in chart.hover.get(element.get("id", ""), ())])
+        if texts := chart.hover.get(element.get("id", "")):
+            _add_texts(element, texts)
     return root
 
 
-def _add_texts(group: Element, texts: list[str]) -> None:
+def _add_texts(group: Element, texts: Sequence[str]) -> None:
     """Wrap each marker of a group in a group with its text; a group without markers has one text."""
     places = [(parent, child) for parent in group.iter() for child in parent if child.tag == f"{SVG}use"]
     for (parent, marker), text in zip(places, texts, strict=False):
         point = Element(f"{SVG}g", {"class": "point"})
-        ElementTree.SubElement(point, f"{SVG}title").text = text
+        ElementTree.SubElement(point, f"{SVG}title").text = printable(text)
         ElementTree.SubElement(point, f"{SVG}circle", HIT | {"cx": marker.get("x", ""), "cy": marker.get("y", "")})
         point.append(marker)
         parent[list(parent).index(marker)] = point
-    if texts and not places:
-        title = Element(f"{SVG}title")
-        title.text = texts[0]
-        group.insert(0, title)
+    if not places:
+        group.insert(0, Element(f"{SVG}title"))
+        group[0].text = printable(texts[0])
 
 
 def _plain_attributes(element: Element) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from regretless.charts import (
     Chart,
@@ -146,7 +146,9 @@ def _runs(grid: Grid, problem: str, method: str, p_solve: float | None, found: S
 def _curve(label: str, style: SeriesStyle, runs: Sequence[Result], column: str, over: str, key: int) -> Series:
     seeds = [(run.history(), run.figures.get("regret")) for run in runs]
     value = "{} solutions in the cache" if column == "cache_size" else "test regret {}"
-    return curve_series(label, style, seeds, column, over=over, key=key, value=value)
+    curve = curve_series(label, style, seeds, column, over=over, key=key, value=value)
+    # An epoch before the first solve has no place on a logarithmic axis.
+    return replace(curve, points=tuple(point for point in curve.points if point.x > 0))
 
 
 def _regret(runs: Sequence[Result], x: float, words: str) -> tuple[Point, ...]:
