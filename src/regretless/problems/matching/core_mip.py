@@ -1,4 +1,4 @@
-"""The small MIP of diverse matching: only pairs whose reduced costs leave them a chance."""
+"""The small MIP of diverse matching, over the pairs that their reduced costs do not exclude."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ import numpy as np
 from scipy import sparse
 
 from regretless.milp import MILP, Floats
-from regretless.problems.matching.lagrange import Partners, Side, value
+from regretless.problems.matching.formulation import Partners, Side
+from regretless.problems.matching.lagrangian import value
 from regretless.solvers import make_engine
 from regretless.types import Status
 
 CORE = 200  # pairs of the first MIP; measured on Cora
-MIP_SCALE = 1e4  # HiGHS works to about 1e-6 of the objective's unit: make that unit small
+MIP_SCALE = 1e4  # HiGHS works to about 1e-6 in units of the objective: make this unit small
 CLOSED = 1e-10  # relative gap at which a bound counts as closed
-OPTIONS = {"presolve": "off"}  # the reduced costs have done its work
+OPTIONS = {"presolve": "off"}  # the reduced costs have already removed what presolve would
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A matching, its value, a bound on all values, and how the search ended."""
+    """A matching, its value, an upper bound on all values, and the status of the search."""
 
     partners: Partners
     bound: float = 0.0
@@ -29,7 +30,7 @@ class Answer:
 
 
 def slack(most: float, best: float, unit: float) -> float:
-    """How far a better matching may fall short of the bound; negative where there can be none."""
+    """How far a better matching may be below the bound; negative if there can be none."""
     tolerance = CLOSED * max(1.0, abs(most))
     return most - best - unit + 1e-6 if unit else most - best - tolerance
 
@@ -37,22 +38,22 @@ def slack(most: float, best: float, unit: float) -> float:
 def search(
     gain: Floats, side: Side, reduced: Floats, answer: Answer, *, unit: float, time_limit: float | None
 ) -> Answer:
-    """MIP over the most promising pairs, and once more over all that could still improve on its answer.
+    """Solve a MIP over the most promising pairs, and another over all pairs that could still improve its answer.
 
     Args:
         gain: ``(left, right)`` scaled gains.
         side: the side rows.
         reduced: ``(left, right)`` reduced costs of the pairs.
-        answer: the best matching so far and the bound that the reduced costs come with.
-        unit: what every value is a whole multiple of, or 0.
-        time_limit: seconds for one MIP.
+        answer: the best matching so far, and the bound that belongs to the reduced costs.
+        unit: every value is an integer multiple of this number, or 0 if there is no such number.
+        time_limit: seconds per MIP.
     """
     order = _promising(reduced)
-    # Ties are told apart only up to rounding: the least of all that follow keeps the count on the safe side.
+    # Ties are resolved only up to rounding: the minimum over all that follow keeps the count on the safe side.
     sorted_reduced = np.minimum.accumulate(reduced.ravel()[order][::-1])[::-1]
     partners, most, best, kept = answer.partners, answer.bound, answer.best, 0
     while True:
-        # A matching with this pair and a better value needs the pair's reduced cost within the slack.
+        # A better matching contains only pairs whose reduced cost is within the slack.
         needed = int(np.searchsorted(sorted_reduced, slack(most, best, unit), side="right"))
         if needed <= kept:
             return Answer(partners, most, best)
@@ -70,14 +71,14 @@ def search(
 
 
 def _promising(reduced: Floats) -> Partners:
-    """Pairs by reduced cost; among equals diagonal by diagonal, so that every node has its share of the first ones."""
+    """Pairs by reduced cost; ties go diagonal by diagonal, so that every node is among the first pairs."""
     rows, columns = np.indices(reduced.shape)
     diagonal = (columns - rows) % max(reduced.shape)
     return np.lexsort((rows.ravel(), diagonal.ravel(), np.round(reduced.ravel(), 9)))
 
 
 def _core_milp(side: Side, pairs: Partners) -> MILP:
-    """The MILP over some pairs, with the counts s and d as two more whole variables: branching on them closes gaps."""
+    """The MILP over some pairs, with the counts s and d as two more integer variables: branching on them helps."""
     (left, right), n = side.same.shape, len(pairs)
     degree, every = left + right, np.arange(n)
     kind = np.where(side.same.ravel()[pairs], 0, 1)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from regretless.problems.matching.lagrange import Side, assign, best_multiplier, mix, prices, value
+from regretless.problems.matching.formulation import Side
+from regretless.problems.matching.lagrangian import assign, best_multiplier, mix, reduced_costs, value
 
 
 def draw(seed: int, n: int = 6) -> tuple[np.ndarray, Side]:
@@ -24,7 +25,7 @@ def test_assignment_leaves_losing_and_idle_pairs_apart() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_reduced_costs_bound_every_matching(seed: int) -> None:
     gain, _ = draw(seed, 4)
-    reduced, most = prices(gain)
+    reduced, most = reduced_costs(gain)
     assert most == pytest.approx(value(gain, assign(gain)))
     assert reduced.min() > -1e-9
     for order in permutations(range(4)):
@@ -36,7 +37,7 @@ def test_reduced_costs_bound_every_matching(seed: int) -> None:
 
 def test_prices_serve_sides_of_different_size() -> None:
     gain = np.array([[1.0, 5.0, 2.0], [4.0, 6.0, 3.0]])
-    reduced, most = prices(gain)
+    reduced, most = reduced_costs(gain)
     assert most == pytest.approx(9.0)
     assert reduced.shape == (2, 3)
     assert reduced.min() > -1e-9
@@ -50,12 +51,12 @@ def test_multiplier_gives_the_value_of_the_relaxation_and_mixes_are_feasible(see
     if side.holds(*side.counts(start)):
         return
     bound = best_multiplier(gain, side, start)
-    _, most = prices(bound.shifted)
-    for partners in (bound.breaking, bound.keeping):
+    _, most = reduced_costs(bound.shifted)
+    for partners in (bound.violating, bound.satisfying):
         row = side.rows(*side.counts(partners))[bound.row]
         assert value(gain, partners) + bound.multiplier * row == pytest.approx(most)
-    assert side.rows(*side.counts(bound.breaking))[bound.row] < 0
-    assert side.rows(*side.counts(bound.keeping))[bound.row] >= 0
+    assert side.rows(*side.counts(bound.violating))[bound.row] < 0
+    assert side.rows(*side.counts(bound.satisfying))[bound.row] >= 0
     mixed = mix(bound, side)
     if mixed is not None:
         assert side.holds(*side.counts(mixed))

@@ -1,4 +1,4 @@
-"""The perceptron of the matching experiments, computed on papers instead of on pairs."""
+"""The perceptron of the matching experiments, computed per paper instead of per pair."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from regretless.problems.seeded_models import seeded
 
 HIDDEN = 200
-PRODUCT_START = 10.0  # cosines lie near 0.1 and 0.2, logits some units apart
+PRODUCT_START = 10.0  # cosines are near 0.1 and 0.2, logits are some units apart
 
 
 class PairPerceptron(nn.Module):
@@ -20,14 +20,14 @@ class PairPerceptron(nn.Module):
     The first layer is linear, so ``W [x_i, x_j] = W_left x_i + W_right x_j``: every paper is embedded once, and a pair
     adds two embeddings. The features of the 2500 pairs are never built.
 
-    With ``product`` (not in the paper) the logit also gets ``sum_w theta_w x_iw x_jw / (|x_i| |x_j|)``: the words that
-    both papers use, each with a weight of its own. All weights start at 10, so that this part starts as the cosine of
-    the two papers, stretched to the range of a logit.
+    With ``product`` (not in the paper) the logit also contains ``sum_w theta_w x_iw x_jw / (|x_i| |x_j|)``: one weight
+    per word that both papers use. All weights start at 10, so that this term starts as the cosine of the two papers,
+    scaled to the range of a logit.
 
     Args:
-        words: ``(papers, words)`` binary matrix, kept with the model but not in its state.
+        words: ``(papers, words)`` binary matrix, stored with the model but not in its state.
         hidden: units of the hidden layer.
-        product: whether shared words count.
+        product: add the term for shared words.
     """
 
     words: Tensor
@@ -40,10 +40,10 @@ class PairPerceptron(nn.Module):
         self.product = nn.Parameter(torch.full((words.shape[1],), PRODUCT_START)) if product else None
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Predict the links of instances given by the ids of their papers.
+        """Predict the links of instances from the ids of their papers.
 
         Args:
-            ids: ``(batch, 2, side)`` whole numbers, the left side first.
+            ids: ``(batch, 2, side)`` integers, the left side first.
 
         Returns:
             ``(batch, side * side)`` probabilities, row by row.

@@ -5,7 +5,7 @@ import pickle
 import pytest
 import torch
 
-from regretless.problems.matching.model import PairPerceptron, pair_perceptron
+from regretless.problems.matching.pair_perceptron import PairPerceptron, pair_perceptron
 
 WORDS = (torch.rand(20, 9, generator=torch.Generator().manual_seed(0)) < 0.4).float()
 IDS = torch.arange(20)[torch.randperm(20, generator=torch.Generator().manual_seed(1))].reshape(2, 2, 5)

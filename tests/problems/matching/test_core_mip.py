@@ -5,9 +5,10 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from regretless.problems.matching import core
-from regretless.problems.matching.core import Answer, search, slack
-from regretless.problems.matching.lagrange import Side, assign, best_multiplier, prices, value
+from regretless.problems.matching import core_mip
+from regretless.problems.matching.core_mip import Answer, search, slack
+from regretless.problems.matching.formulation import Side
+from regretless.problems.matching.lagrangian import assign, best_multiplier, reduced_costs, value
 from regretless.types import Status
 
 
@@ -23,7 +24,7 @@ def best_by_force(gain: np.ndarray, side: Side) -> float:
 
 @pytest.mark.parametrize("size", [5, 200])
 def test_search_finds_the_optimum_from_nothing(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    monkeypatch.setattr(core, "CORE", size)
+    monkeypatch.setattr(core_mip, "CORE", size)
     searched = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -31,7 +32,7 @@ def test_search_finds_the_optimum_from_nothing(monkeypatch: pytest.MonkeyPatch, 
         start = assign(gain)
         if side.holds(*side.counts(start)):
             continue
-        reduced, most = prices(best_multiplier(gain, side, start).shifted)
+        reduced, most = reduced_costs(best_multiplier(gain, side, start).shifted)
         answer = search(gain, side, reduced, Answer(np.full(4, -1), most), unit=0.0, time_limit=None)
         assert answer.status is Status.OPTIMAL
         assert side.holds(*side.counts(answer.partners))
@@ -48,5 +49,5 @@ def test_slack_is_negative_only_where_nothing_better_can_exist() -> None:
 
 
 def test_among_equal_pairs_every_node_has_its_share() -> None:
-    first = core._promising(np.zeros((4, 4)))[:4]
+    first = core_mip._promising(np.zeros((4, 4)))[:4]
     assert sorted((first // 4).tolist()) == sorted((first % 4).tolist()) == [0, 1, 2, 3]

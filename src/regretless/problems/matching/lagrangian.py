@@ -1,8 +1,8 @@
-"""The matching without its side rows, and what one multiplier tells about the matching with them.
+"""The matching without its side rows, and its Lagrangian with one of them.
 
-Without side rows the problem is an assignment. With ``s`` pairs of one field and ``d`` of two, row 1 reads
-``(1 - p) s - p d >= 0`` and row 2 ``(1 - q) d - q s >= 0``. Where the best assignment breaks one of them, that row is
-tight in the relaxation and the other row plays no part (p + q <= 1), so one multiplier gives the whole bound
+Without side rows the problem is an assignment. With ``s`` pairs that share their field and ``d`` pairs that do not, row
+1 reads ``(1 - p) s - p d >= 0`` and row 2 ``(1 - q) d - q s >= 0``. If the best assignment violates one of them, that
+row is tight in the relaxation and the other row is slack (p + q <= 1), so one multiplier gives the full bound
 ``L(mu) = max over matchings of gain + mu * row``.
 """
 
@@ -11,48 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from regretless.milp import Floats
-from regretless.problems.matching.instances import Bools
+from regretless.problems.matching.formulation import Partners, Side
 
-Partners = NDArray[np.int64]  # (left,): the right node of each left node, -1 for none
 STEPS = 200
-ROW_TOLERANCE = 1e-9
 NOISE = 1e-12  # relative to gains scaled to at most 1
-LEAN = 1e-7  # so small that only ties are decided by it
-
-
-@dataclass(frozen=True)
-class Side:
-    """Shares and fields of one instance: counts of a matching, and the values of its two side rows."""
-
-    same: Bools
-    p: float
-    q: float
-
-    def counts(self, partners: Partners) -> tuple[int, int]:
-        """Pairs of one field and of two."""
-        left = np.flatnonzero(partners >= 0)
-        one = int(np.count_nonzero(self.same[left, partners[left]]))
-        return one, len(left) - one
-
-    def rows(self, one: int, two: int) -> tuple[float, float]:
-        """Values of the two side rows; a matching is feasible where both are at least 0."""
-        return one - self.p * (one + two), two - self.q * (one + two)
-
-    def holds(self, one: int, two: int) -> bool:
-        """Whether both side rows hold."""
-        return min(self.rows(one, two)) >= -ROW_TOLERANCE
-
-    def coefficients(self, row: int) -> Floats:
-        """Coefficients ``(left, right)`` of a side row."""
-        return self.same.astype(np.float64) - self.p if row == 0 else (~self.same).astype(np.float64) - self.q
+LEAN = 1e-7  # small enough to decide ties only
 
 
 def assign(gain: Floats) -> Partners:
-    """Best matching with no side rows; pairs that gain nothing stay apart."""
+    """Best matching without side rows; pairs without a gain are left out."""
     rows, columns = linear_sum_assignment(np.maximum(gain, 0.0), maximize=True)
     partners = np.full(len(gain), -1, dtype=np.int64)
     keep = gain[rows, columns] > NOISE
@@ -68,20 +38,24 @@ def value(gain: Floats, partners: Partners) -> float:
 
 @dataclass(frozen=True)
 class Bound:
-    """The best multiplier: the gains it makes, and two matchings that are best for them, on both sides of the row."""
+    """The best multiplier, the gains shifted by it, and two matchings that are best for these gains.
+
+    One of the matchings violates the row, the other satisfies it.
+    """
 
     multiplier: float
     row: int
     shifted: Floats
-    breaking: Partners
-    keeping: Partners
+    violating: Partners
+    satisfying: Partners
 
 
 def best_multiplier(gain: Floats, side: Side, start: Partners) -> Bound:
-    """Minimise the convex piecewise linear L from a best assignment that breaks a row, by secants.
+    """Minimize the convex, piecewise linear L by secants, from a best assignment that violates a row.
 
-    Every matching is a line of L. The lines of a matching that breaks the row and of one that keeps it cross at a new
-    multiplier; either no line lies above the crossing, which is then the minimum, or a better one replaces one of them.
+    Every matching is a line of L. The lines of a matching that violates the row and of one that satisfies it cross at a
+    new multiplier. Either no line lies above the crossing, which is then the minimum, or a higher line replaces one of
+    the two.
     """
     rows = side.rows(*side.counts(start))
     row = int(rows[1] < rows[0])
@@ -105,35 +79,34 @@ def best_multiplier(gain: Floats, side: Side, start: Partners) -> Bound:
 
 
 def narrow(bound: Bound, side: Side) -> Bound:
-    """Bring the two matchings of a bound closer to each other, where ties leave many that are best.
+    """Bring the two matchings of a bound closer together, if ties leave many best matchings.
 
-    Some left nodes lean a little towards keeping the row, the others towards breaking it; the number of those that lean
-    towards keeping it is halved between a matching that breaks the row and one that keeps it.
+    A small bias favors the row at some left nodes and opposes it at the others. Bisection over the number of nodes in
+    favor ends between a matching that violates the row and one that satisfies it.
     """
     lean = LEAN * max(1.0, float(bound.shifted.max())) * side.coefficients(bound.row)
     low, high = 0, len(lean)
-    breaking, keeping = bound.breaking, bound.keeping
+    violating, satisfying = bound.violating, bound.satisfying
     while high - low > 1:
         middle = (low + high) // 2
         partners = assign(bound.shifted + np.concatenate([lean[:middle], -lean[middle:]]))
         if side.rows(*side.counts(partners))[bound.row] < 0:
-            low, breaking = middle, partners
+            low, violating = middle, partners
         else:
-            high, keeping = middle, partners
-    return replace(bound, breaking=breaking, keeping=keeping)
+            high, satisfying = middle, partners
+    return replace(bound, violating=violating, satisfying=satisfying)
 
 
 def mix(bound: Bound, side: Side) -> Partners | None:
-    """Best feasible matching among those that take some parts of one matching and the rest of the other.
+    """Best feasible matching that takes some components from one matching and the rest from the other.
 
-    The two matchings differ in separate alternating paths and cycles. Both are best for the shifted gains, so each part
-    may be swapped for itself at no loss, and the loss of the result is the multiplier times the value of its row.
+    The two matchings differ in separate alternating paths and cycles. Both are best for the shifted gains, so swapping
+    one component loses nothing, and the loss of the result is the multiplier times the value of its row.
     """
-    parts = _parts(bound.breaking, bound.keeping)
-    change = _counts(side, bound.keeping) - _counts(side, bound.breaking)
+    parts = _components(bound.violating, bound.satisfying)
+    change = _counts(side, bound.satisfying) - _counts(side, bound.violating)
     totals = np.stack([np.bincount(parts, weights=change[:, k]) for k in (0, 1)], axis=1).astype(int)
-    begin = side.counts(bound.breaking)
-    reached: dict[tuple[int, int], tuple[int, ...]] = {begin: ()}
+    reached: dict[tuple[int, int], tuple[int, ...]] = {side.counts(bound.violating): ()}
     for part in np.flatnonzero(totals.any(axis=1)).tolist():
         one, two = totals[part].tolist()
         for (s, d), taken in list(reached.items()):
@@ -142,14 +115,14 @@ def mix(bound: Bound, side: Side) -> Partners | None:
     if not good:
         return None
     best = min(good, key=lambda counts: (side.rows(*counts)[bound.row], sum(counts), counts))
-    return np.where(np.isin(parts, reached[best]), bound.keeping, bound.breaking)
+    return np.where(np.isin(parts, reached[best]), bound.satisfying, bound.violating)
 
 
-def prices(shifted: Floats) -> tuple[Floats, float]:
-    """Reduced costs of all pairs at the best assignment, and the bound that they come with.
+def reduced_costs(shifted: Floats) -> tuple[Floats, float]:
+    """Reduced costs of all pairs at the best assignment, and the bound they come with.
 
-    With prices u, v >= 0 of the nodes, ``u_i + v_j >= shifted_ij``: no feasible matching gains more than
-    ``sum u + sum v``, and one that holds the pair ij gains less than that by at least ``u_i + v_j - shifted_ij``.
+    With node prices u, v >= 0 and ``u_i + v_j >= shifted_ij``, no feasible matching gains more than ``sum u + sum v``,
+    and a matching with the pair ij gains less than that by at least ``u_i + v_j - shifted_ij``.
 
     Returns:
         ``(left, right)`` reduced costs, and the bound.
@@ -160,7 +133,7 @@ def prices(shifted: Floats) -> tuple[Floats, float]:
     _, column = linear_sum_assignment(square, maximize=True)
     by_owner = square[:, column]
     own = by_owner.diagonal()
-    step = by_owner - own  # u_i >= u_k + step[i, k]: longest paths, which exist since the assignment is best
+    step = by_owner - own  # u_i >= u_k + step[i, k]: longest paths, which exist because the assignment is best
     u = np.zeros(size)
     for _ in range(size):
         longer = (u + step).max(axis=1)
@@ -176,14 +149,14 @@ def prices(shifted: Floats) -> tuple[Floats, float]:
 
 
 def _counts(side: Side, partners: Partners) -> Floats:
-    """``(left, 2)``: one pair of one field, one of two, or none."""
+    """``(left, 2)``: per left node, a pair that shares its field, a pair that does not, or neither."""
     paired = partners >= 0
     one = paired & side.same[np.arange(len(partners)), partners]
     return np.stack([one, paired & ~one], axis=1).astype(np.float64)
 
 
-def _parts(first: Partners, second: Partners) -> Partners:
-    """Label the left nodes by the connected part of the two matchings that they belong to."""
+def _components(first: Partners, second: Partners) -> Partners:
+    """Label the left nodes by their connected component in the union of the two matchings."""
     label = list(range(len(first)))
 
     def root(node: int) -> int:

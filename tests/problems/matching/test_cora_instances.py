@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from regretless.errors import InputError
-from regretless.problems.matching.instances import links, nodes, same_field
-from regretless.problems.matching.planetoid import Network, citation_network
+from regretless.problems.matching.cora import Network, citation_network
+from regretless.problems.matching.cora_instances import links, nodes, same_field
 
 NETWORK = Network(sparse.csr_array((6, 3)), np.array([0, 0, 1, 1, 2, 0]), np.array([[0, 4], [1, 5], [2, 3]]))
 IDS = np.array([[[4, 5], [0, 1]], [[3, 1], [2, 0]]])
