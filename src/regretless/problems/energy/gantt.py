@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from regretless.problems.energy.formulation import Assignment
 from regretless.problems.energy.instance import Instance, Task
-from regretless.problems.energy.schedule import Assignment
 
 _SLOT, _LANE, _LEFT, _TOP, _PRICES, _GAP = 15, 20, 90, 34, 70, 10
 # Distinct and readable on white, and with any colour blindness told apart by the labels.

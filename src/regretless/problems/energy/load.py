@@ -1,4 +1,4 @@
-"""Energy-1, -2 and -3, and any further ICON instance, on the prices of the Irish market."""
+"""Load energy-1, -2 and -3, and any other ICON instance, on the prices of the Irish market."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ def load_energy(
     Args:
         name: ``energy-1``, ``energy-2``, ``energy-3``, or ``energy:PATH`` with the path of an ICON instance file.
         split: ``paper``, ``chronological`` or ``random``; see ``regretless.problems.semo.split_days``.
-        engine: ``oracle`` for the exact special oracle, or the name of an engine that solves the MILP.
-        workers: threads of an engine (the oracle needs none).
-        seed: of the random split.
-        time_limit: seconds for one solve.
-        store: folder that keeps the true optima for the next run.
+        engine: ``oracle`` for the special exact oracle, or the name of an engine that solves the MILP.
+        workers: threads of an engine (the oracle uses none).
+        seed: seed of the random split.
+        time_limit: seconds per solve.
+        store: folder that stores the true optima for the next run.
 
     Raises:
-        InputError: an unknown name, or slots of another length than the prices.
-        FileError: an instance or price file that is not there or damaged.
+        InputError: an unknown name, or slots whose length differs from that of the prices.
+        FileError: an instance or price file is missing or damaged.
     """
     instance = energy_instance(name)
     features, prices = semo.energy_data()
     if instance.slots != prices.shape[1]:
         raise InputError(
-            f"the prices are for {prices.shape[1]} slots a day, but {name} has {instance.slots} slots "
-            f"of {instance.minutes_per_slot} minutes; give it 30 minutes per slot"
+            f"the prices have {prices.shape[1]} slots per day, but {name} has {instance.slots} slots "
+            f"of {instance.minutes_per_slot} minutes; use 30 minutes per slot"
         )
     model = formulate(instance)
     if engine == "oracle":
@@ -69,7 +69,7 @@ def load_energy(
 
 
 def energy_instance(name: str) -> Instance:
-    """Read the instance behind a name: ``energy-1``, ``energy-2``, ``energy-3`` or ``energy:PATH``."""
+    """Read the instance with a name: ``energy-1``, ``energy-2``, ``energy-3`` or ``energy:PATH``."""
     kind, _, path = name.partition(":")
     if kind == "energy" and path:
         return read_icon(Path(path).expanduser())

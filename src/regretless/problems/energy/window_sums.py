@@ -1,4 +1,4 @@
-"""Sums of neighbouring prices: what each start of a task would cost."""
+"""Sums of consecutive prices: the cost of each start of a task."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from regretless.milp import Floats
 
 
 def window_sums(costs: Floats, lengths: Sequence[int]) -> dict[int, Floats]:
-    """Sums of ``length`` neighbouring columns of ``costs (batch, slots)``: ``{length: (batch, slots - length + 1)}``.
+    """Sums of ``length`` consecutive columns of ``costs (batch, slots)``: ``{length: (batch, slots - length + 1)}``.
 
-    Windows are put together from windows whose length is a power of two. Prefix sums would lose the small prices beside
-    a huge one, and a matrix product rounds differently with the size of the batch.
+    Windows are composed of windows whose length is a power of two. Prefix sums would lose small prices beside a huge
+    one, and a matrix product rounds differently depending on the batch size.
     """
     slots = costs.shape[1]
     doubled = [costs]
@@ -32,8 +32,8 @@ def window_sums(costs: Floats, lengths: Sequence[int]) -> dict[int, Floats]:
     return sums
 
 
-def tame(costs: Floats) -> Floats:
-    """Scale rows whose sums would overflow by a power of two, which moves no optimum."""
+def without_overflow(costs: Floats) -> Floats:
+    """Scale rows whose sums would overflow by a power of two, which does not change their optima."""
     if not costs.size or np.abs(costs).max() < 2.0**900:
         return costs
     return np.where(np.abs(costs).max(axis=1, keepdims=True) < 2.0**900, costs, costs * 2.0**-200)
