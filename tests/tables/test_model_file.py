@@ -85,7 +85,7 @@ def test_a_gzipped_model_is_the_same(folder: Path) -> None:
 def test_what_cannot_be_trained_on_is_refused(folder: Path) -> None:
     with pytest.raises(InputError, match="needs --features and --costs"):
         load(str(folder / "m.lp"))
-    with pytest.raises(InputError, match="does not know 'days'"):
+    with pytest.raises(InputError, match="has no option 'days'"):
         loaded(folder, days=3)
     with pytest.raises(InputError, match="'chronological' or 'random'"):
         loaded(folder, split="paper")

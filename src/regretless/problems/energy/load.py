@@ -9,7 +9,7 @@ from regretless.data import Dataset
 from regretless.downloads.fetch import locate
 from regretless.errors import InputError
 from regretless.problem import Problem
-from regretless.problems import semo
+from regretless.problems import irish_market
 from regretless.problems.energy.formulation import formulate
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.energy.instance import Instance
@@ -34,7 +34,7 @@ def load_energy(
 
     Args:
         name: ``energy-1``, ``energy-2``, ``energy-3``, or ``energy:PATH`` with the path of an ICON instance file.
-        split: ``paper``, ``chronological`` or ``random``; see ``regretless.problems.semo.split_days``.
+        split: ``paper``, ``chronological`` or ``random``; see ``regretless.problems.irish_market.split_days``.
         engine: ``oracle`` for the special exact oracle, or the name of an engine that solves the MILP.
         workers: threads of an engine (the oracle uses none).
         seed: seed of the random split.
@@ -46,7 +46,7 @@ def load_energy(
         FileError: an instance or price file is missing or damaged.
     """
     instance = energy_instance(name)
-    features, prices = semo.energy_data()
+    features, prices = irish_market.energy_data()
     if instance.slots != prices.shape[1]:
         raise InputError(
             f"the prices have {prices.shape[1]} slots per day, but {name} has {instance.slots} slots "
@@ -58,10 +58,10 @@ def load_energy(
         problem = Problem(model, oracle=oracle, sense="min", name=name)
     else:
         problem = Problem(model, sense="min", engine=engine, workers=workers, time_limit=time_limit, name=name)
-    features = semo.standardise(features)
+    features = irish_market.standardize(features)
     train, validation, test = (
         None if days is None else Dataset.solve(problem, features[days], prices[days], store=store)
-        for days in semo.split_days(split, seed=seed)
+        for days in irish_market.split_days(split, seed=seed)
     )
     assert train is not None
     assert test is not None

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from regretless.errors import FileError, InputError
-from regretless.problems import semo
-from regretless.problems.semo import energy_data, knapsack_data, split_days, standardise
+from regretless.problems.irish_market import energy_data, knapsack_data, split_days, standardize
 
 
 def test_paper_split_is_the_shuffle_of_scikit_learn() -> None:
@@ -49,16 +48,16 @@ def test_an_unknown_split_is_refused() -> None:
         split_days("test")
 
 
-def test_standardised_features_have_mean_0_and_deviation_1_on_the_first_552_days() -> None:
-    x = standardise(np.random.default_rng(0).normal(3.0, 2.0, (789, 48, 8)))
+def test_standardized_features_have_mean_0_and_deviation_1_on_the_first_552_days() -> None:
+    x = standardize(np.random.default_rng(0).normal(3.0, 2.0, (789, 48, 8)))
     assert np.allclose(x[:552].mean(axis=(0, 1)), 0.0)
     assert np.allclose(x[:552].std(axis=(0, 1)), 1.0)
     with pytest.raises(InputError, match=r"\(789, 48, 8\), got \(5, 48, 8\)"):
-        standardise(np.ones((5, 48, 8)))
+        standardize(np.ones((5, 48, 8)))
 
 
 def least_squares_mse(features: np.ndarray, costs: np.ndarray) -> tuple[float, float]:
-    x = standardise(features)
+    x = standardize(features)
     x = np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2)
     train, _, test = split_days("paper")
     weights, *_ = np.linalg.lstsq(x[train].reshape(-1, 9), costs[train].ravel(), rcond=None)
@@ -93,69 +92,11 @@ def test_what_is_returned_may_be_changed() -> None:
     assert energy_data()[1].any()
 
 
-def put(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-    monkeypatch.setattr(semo, "locate", lambda name: path)
-
-
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no archive at all" * 9])
-def test_a_damaged_archive_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "Data.npz"
-    path.write_bytes(content)
-    put(monkeypatch, path)
-    with pytest.raises(FileError, match=r"Data\.npz"):
-        knapsack_data()
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.999])
-def test_a_cut_archive_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, share: float) -> None:
-    content = (Path(os.environ["REGRETLESS_DATA"]) / "Data.npz").read_bytes()
-    path = tmp_path / "Data.npz"
-    path.write_bytes(content[: int(share * len(content))])
-    put(monkeypatch, path)
-    with pytest.raises(FileError, match=r"Data\.npz"):
-        knapsack_data()
-
-
-def test_pickled_arrays_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    path = tmp_path / "Data.npz"
-    np.savez(path, X_1gtrain=np.array([{"a": 1}], dtype=object))
-    put(monkeypatch, path)
-    with pytest.raises(FileError, match="allow_pickle"):
-        knapsack_data()
-
-
-def test_an_archive_of_another_shape_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    path = tmp_path / "Data.npz"
-    x = np.ones((48, 9))
-    np.savez(path, X_1gtrain=x, X_1gtest=x, y_train=x[:, 0], y_test=x[:, 0], weights=x[:, 0])
-    put(monkeypatch, path)
-    with pytest.raises(FileError, match="must hold 789 days"):
-        knapsack_data()
-
-
-HEADER = (
-    "#DateTime Holiday HolidayFlag DayOfWeek WeekOfYear Day Month Year PeriodOfDay ForecastWindProduction SystemLoadEA "
-    "SMPEA ORKTemperature ORKWindspeed CO2Intensity ActualWindProduction SystemLoadEP2 SMPEP2"
-)
-ROW = '"tue 1/11/2011 00:00" "New Year\'s Eve" ' + " ".join(["1.0"] * 16)
-
-
-@pytest.mark.parametrize(
-    ("lines", "message"),
-    [
-        (["nothing"], "line 1 must name the columns"),
-        ([HEADER, ROW, ROW[:-40]], "line 3 must hold 16 numbers"),
-        ([HEADER, ROW[:-3] + "x"], "no number"),
-        ([HEADER, ROW], "must hold 789 whole days, got 0"),
-        ([], "cannot be read"),
-    ],
-)
-def test_a_damaged_series_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lines: list[str], message: str
+@pytest.mark.parametrize(("name", "read"), [("Data.npz", knapsack_data), ("prices2013.dat", energy_data)])
+def test_a_damaged_file_is_refused_before_it_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, read: Callable[[], object]
 ) -> None:
-    path = tmp_path / "prices2013.dat"
-    path.write_text("\n".join(lines))
-    put(monkeypatch, path)
-    with pytest.raises(FileError, match=message):
-        energy_data()
+    monkeypatch.setenv("REGRETLESS_DATA", str(tmp_path))
+    (tmp_path / name).write_bytes(b"damaged")
+    with pytest.raises(FileError, match=rf"{name} has the wrong content: expected .* SHA-256"):
+        read()

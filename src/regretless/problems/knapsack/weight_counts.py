@@ -1,8 +1,8 @@
-"""Knapsacks with few distinct weights: all counts per weight, tried at once.
+"""Knapsacks with few distinct weights: all counts per weight, evaluated at once.
 
-Items of one weight are interchangeable but for their value, so of each weight class an optimum takes the best ones:
-only the *counts* per class are unknown. All counts but those of the largest class are tried, each filled up with that
-class: some hundred sums an instance and no loop.
+Items of one weight differ only in their value, so an optimum takes the best items of each weight class, and only the
+*counts* per class are unknown. All counts of the other classes are combined with the largest count of the largest class
+that still fits: some hundred sums per instance and no loop.
 """
 
 from __future__ import annotations
@@ -17,34 +17,34 @@ from torch import Tensor
 
 from regretless.milp import Floats
 
-Whole = NDArray[np.int64]
+Integers = NDArray[np.int64]
 
-# Combinations of counts that are cheaper to try all at once than a dynamic programme is to run.
+# With more combinations of counts a dynamic program is faster.
 MOST_COMBINATIONS = 20_000
 MOST_MATRIX = 1 << 18
 
 
-class Counts:
-    """The weight classes and the counts that fit, ready to be tried.
+class WeightCounts:
+    """The weight classes and all counts that fit.
 
-    On a CPU it is done in numpy, whose calls cost less than torch's: in training there are often one or two instances
-    to solve at a time, and then nothing else counts. On a GPU the same steps are torch's.
+    The CPU path uses numpy, whose calls have less overhead than those of torch: training often solves one or two
+    instances at a time, and then the overhead dominates. The GPU path takes the same steps in torch.
 
     Args:
         members: ``(classes, most)`` items of each class, padded with the number of items.
         counts: ``(combinations, classes)``.
-        items: how many there are.
+        items: number of items.
     """
 
-    def __init__(self, members: Whole, counts: Whole, items: int) -> None:
+    def __init__(self, members: Integers, counts: Integers, items: int) -> None:
         self.members, self.counts, self.items = members, counts, items
         self.size = counts.size
         self._ranks = np.arange(members.shape[1])
-        # The same as one row, and where each class begins in it: flat places are cheaper to take than pairs.
+        # The same as one row, and the start of each class in it: flat indices are faster than pairs.
         self._flat = members.ravel()
         self._first = np.arange(len(members))[:, None] * members.shape[1]
-        # Which running sums a combination adds up: by their places, or, where it is small, as a matrix of zeros and
-        # ones: one product is several times faster than gathering and adding.
+        # The cumulative sums that a combination adds up: by index, or, if it is small, as a matrix of zeros and ones:
+        # one product is several times faster than gathering and adding.
         self._matrix: Floats | None = None
         if members.size * len(counts) <= MOST_MATRIX:
             picked = counts[:, :, None] == self._ranks + 1
@@ -52,14 +52,14 @@ class Counts:
         self._on_device: dict[torch.device, tuple[Tensor, Tensor, Tensor, Tensor | None]] = {}
 
     def solve(self, value: Tensor) -> Tensor:
-        """Best selections ``(batch, n)`` for values ``(batch, n)`` to maximise."""
+        """Best selections ``(batch, n)`` for values ``(batch, n)`` to maximize."""
         if value.device.type == "cpu":
             return torch.from_numpy(self._solve(value.numpy()))
         return self._solve_on_device(value)
 
     def _solve(self, value: Floats) -> Floats:
         batch, shape = len(value), self.members.shape
-        # An item that costs is never taken; counting it as zero keeps sums monotone, and it is dropped at the end.
+        # An item of negative value is never taken; counting it as zero keeps sums monotone, and it is dropped later.
         worth = np.zeros((batch, self.items + 1))
         np.maximum(value, 0.0, out=worth[:, : self.items])
         classed = worth.take(self._flat, axis=1)
@@ -110,8 +110,8 @@ class Counts:
         return self._on_device[device]
 
 
-def make_counts(weights: Whole, capacity: int) -> Counts | None:
-    """The classes of ``(n,)`` weights and all counts that fit; ``None`` where there are too many."""
+def make_counts(weights: Integers, capacity: int) -> WeightCounts | None:
+    """The classes of ``(n,)`` weights and all counts that fit; ``None`` if there are too many."""
     distinct = np.unique(weights)
     classes = [np.flatnonzero(weights == weight) for weight in distinct]
     # The largest class comes last: it is filled greedily, so its counts need not be enumerated.
@@ -119,14 +119,14 @@ def make_counts(weights: Whole, capacity: int) -> Counts | None:
     counts = _combinations(distinct[order], [len(classes[k]) for k in order], capacity)
     if counts is None:
         return None
-    # One row a class, padded with the position of an item of no value behind the last one: one sort serves all.
+    # One row per class, padded with the position of a zero item behind the last one: one sort serves all classes.
     members = np.full((len(classes), max(map(len, classes))), len(weights))
     for row, k in enumerate(order):
         members[row, : len(classes[k])] = classes[k]
-    return Counts(members, counts, len(weights))
+    return WeightCounts(members, counts, len(weights))
 
 
-def _combinations(weights: NDArray[np.int64], sizes: list[int], capacity: int) -> Whole | None:
+def _combinations(weights: Integers, sizes: list[int], capacity: int) -> Integers | None:
     """All counts ``(combinations, classes)`` that fit and cannot take more of the last class; ``None`` if too many."""
     most = [min(size, capacity // int(weight)) for size, weight in zip(sizes, weights, strict=True)]
     if math.prod(count + 1 for count in most[:-1]) > MOST_COMBINATIONS:
@@ -135,5 +135,5 @@ def _combinations(weights: NDArray[np.int64], sizes: list[int], capacity: int) -
     grid = np.array(tried, dtype=np.int64).reshape(len(tried), len(most) - 1)
     left = capacity - grid @ weights[:-1]
     last = np.minimum(left // weights[-1], most[-1])[:, None]
-    fitting: Whole = np.concatenate([grid, last], axis=1)[left >= 0]
+    fitting: Integers = np.concatenate([grid, last], axis=1)[left >= 0]
     return fitting
