@@ -1,4 +1,4 @@
-"""Columns and rows by name: in the order wanted, and none of them twice."""
+"""Order columns by name, and refuse duplicate names of rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ SHOWN = 5
 
 
 def ordered(path: Path, have: Sequence[str], values: Floats, wanted: Sequence[str], what: str) -> Floats:
-    """Columns in the order wanted; missing and superfluous ones are named.
+    """Return the columns in the given order; the error for missing and unknown columns names them.
 
     Args:
-        path: of the file, for messages.
+        path: the file, for messages.
         have: names of the columns.
         values: ``(..., columns)``.
-        wanted: names, in the order wanted.
-        what: a column is, for messages.
+        wanted: names in the order to return.
+        what: what a column is, for messages.
     """
     missing = [name for name in wanted if name not in set(have)]
     extra = [name for name in have if name not in set(wanted)]
@@ -37,15 +37,15 @@ def ordered(path: Path, have: Sequence[str], values: Floats, wanted: Sequence[st
 
 
 def listed(names: Sequence[str]) -> str:
-    """Write the first few of many names."""
+    """Join the first few of many names."""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
 
 
 def refuse_twice(table: Table, instance: tuple[str, ...] | None) -> None:
-    """Raise ``InputError`` where two rows have the same name."""
+    """Raise ``InputError`` if two rows have the same name."""
     seen: set[str] = set()
     for i, name in enumerate(instance or ()):
         if name in seen:
-            raise InputError(f"{table.path}, {table.lines[i]}, column 'instance': {name!r} is there twice")
+            raise InputError(f"{table.path}, {table.lines[i]}, column 'instance': {name!r} occurs twice")
         seen.add(name)

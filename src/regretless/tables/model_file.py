@@ -1,4 +1,4 @@
-"""A model file with features and costs from files, as a problem to train on."""
+"""Load a model file with features and costs from files, as a problem to train on."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-
-import torch
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
@@ -24,7 +22,7 @@ BATCH_SIZE = 32
 
 
 def is_model_file(name: str) -> bool:
-    """Whether a problem's name is the path of a model file."""
+    """Whether the name of a problem is the path of a model file."""
     return name.lower().endswith(SUFFIXES) and not name.startswith("energy:")
 
 
@@ -50,32 +48,32 @@ def load_model_file(
 
     Args:
         name: path of the model file.
-        features: path of the features, of instances or of variables.
-        costs: path of the true costs, one column a cost variable.
-        cost_variables: names or patterns of the variables that the costs belong to; the objective's non-zeros where
-            ``None``.
+        features: path of the features, per instance or per variable.
+        costs: path of the true costs, one column per cost variable.
+        cost_variables: names or patterns of the variables that the costs belong to; ``None`` for those with a nonzero
+            coefficient in the objective.
         validation, test: shares of the instances that are held out.
-        model: ``linear`` or ``mlp``, with standardised features.
-        hidden: units of the perceptron's layer.
-        split: ``chronological`` (training rows first, test rows last) or ``random`` (by ``seed``).
-        seed: of the random split.
-        engine: that solves the model.
+        model: ``linear`` or ``mlp``, with standardized features.
+        hidden: units of the hidden layer of the perceptron.
+        split: ``chronological`` (training rows first, test rows last) or ``random`` (with ``seed``).
+        seed: seed of the random split.
+        engine: the engine that solves the model.
         workers: threads.
-        time_limit: seconds for one solve.
+        time_limit: seconds per solve.
         on_failure: with ``cache`` or ``skip`` instances without an optimum are left out, with a warning.
-        store: folder that keeps true optima.
+        store: folder that stores the true optima.
 
     Returns:
-        The problem. Where no share is held out for testing, ``test`` is the validation or the training data, and
+        The problem. If no share is held out for testing, ``test`` is the validation or the training data, and
         ``evaluated_on`` says which.
 
     Raises:
-        FileError, InputError, MissingDependencyError: with file, line and column where they are known.
+        FileError, InputError, MissingDependencyError: the message names file, line and column if they are known.
         SolveError: the model is infeasible or unbounded.
     """
     if features is None or costs is None:
-        raise InputError(f"{name} is a model file: it needs --features and --costs, files of data to train on")
-    # Numbers of the command line first: they are the cheapest to check.
+        raise InputError(f"{name} is a model file: it needs --features and --costs, files with training data")
+    # The options come first: they are the fastest to check.
     _check_shares(validation, test, split)
     milp, sense, cost_names = read(Path(name), cost_variables)
     true = read_costs(costs, cost_names)
@@ -83,7 +81,7 @@ def load_model_file(
     files = {"model": digest(name), "features": digest(features), "costs": digest(costs)}
     shape = tuple(seen.values.shape[1:])
     kept = SavedProblem(milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files)
-    kept.blank()  # refuses an unknown model or a wrong size before anything is solved
+    kept.blank()  # raises for an unknown model or a wrong size before anything is solved
     problem = kept.problem(workers=workers)
     problem.name, problem.on_failure = name, on_failure
     _refuse_unsolvable(problem, name, costs, true)
@@ -121,7 +119,7 @@ def _check_shares(validation: float, test: float, split: str) -> None:
 
 
 def _refuse_unsolvable(problem: Problem, name: str, costs: str, true: Costs) -> None:
-    """Say at once and in one line what would fail for every instance."""
+    """Report in one line what would fail for every instance."""
     first = problem.solve(true.values[:1])
     if first.status[0] in (Status.INFEASIBLE, Status.UNBOUNDED, Status.ERROR):
         said = f" ({first.message[0]})" if first.message.get(0) else ""
@@ -141,9 +139,8 @@ def _parts(
     data: Dataset, validation: float, test: float, seed: int | None
 ) -> tuple[Dataset, Dataset | None, Dataset | None]:
     """Training, validation and test data, in this order."""
-    shares = [1 - validation - test, *([validation] if validation else []), *([test] if test else [])]
+    shares = [1 - validation - test, *(share for share in (validation, test) if share)]
     if len(shares) == 1:
-        order = torch.arange(len(data))
-        return data[order], None, None
-    parts = list(data.split(*shares, seed=seed))
+        return data[:], None, None
+    parts = data.split(*shares, seed=seed)
     return parts[0], parts[1] if validation else None, parts[-1] if test else None
