@@ -1,4 +1,4 @@
-"""Faults in ``.mps`` files that HiGHS reads over in silence: words where numbers belong, unknown rows and variables."""
+"""Find errors in ``.mps`` files that HiGHS ignores: words instead of numbers, unknown rows and unknown variables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from regretless.errors import FileError
 NEEDS_VALUE = {"UP", "LO", "FX", "LI", "UI", "SC", "SI"}
 NO_VALUE = {"FR", "MI", "PL", "BV"}
 CHECKED = {"ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS"}
-# Those that follow are no linear model's, which HiGHS says.
+# The further ones are not part of a linear model, which HiGHS reports.
 SECTIONS = CHECKED | {
     "NAME", "OBJSENSE", "OBJNAME", "OBJSENSEMAX", "QUADOBJ", "QMATRIX", "QSECTION", "QCMATRIX", "CSECTION", "SOS",
     "SOS1", "SOS2", "SETS", "DELAYEDROWS", "MODELCUTS", "USERCUTS", "INDICATORS", "LAZYCONS", "GENCONS", "PWLOBJ",
@@ -18,11 +18,11 @@ SECTIONS = CHECKED | {
 }  # fmt: skip
 
 
-def refuse_garbled(path: Path, text: str) -> None:
+def refuse_damaged(path: Path, text: str) -> None:
     """Check the fields of every data line, and raise an error that names the first bad line.
 
     Raises:
-        FileError: a number is missing, no number, or not finite; or a row or variable is unknown.
+        FileError: a number is missing, invalid or not finite, or a row or variable is unknown.
     """
     section = ""
     rows: set[str] = set()
@@ -39,7 +39,7 @@ def refuse_garbled(path: Path, text: str) -> None:
             if word in SECTIONS:
                 section = word
                 continue
-            # HiGHS warns of a word that it does not know, and may then read the same line for ever.
+            # HiGHS warns of an unknown section and may then read the same line forever.
             if section not in CHECKED and not (section == "OBJSENSE" and word.startswith(("MAX", "MIN"))):
                 raise FileError(f"{where}: unknown section {fields[0][:40]!r}")
         if section == "ROWS":
@@ -58,7 +58,7 @@ def refuse_garbled(path: Path, text: str) -> None:
             _pairs(fields[len(fields) % 2 :], rows, where, line)
         elif section == "BOUNDS":
             _bound(fields, columns, where, line)
-    raise FileError(f"{path} is cut off or no .mps file: it has no ENDATA line")
+    raise FileError(f"{path} is cut off or not an .mps file: it has no ENDATA line")
 
 
 def _pairs(fields: list[str], rows: set[str], where: str, line: str) -> None:
@@ -66,7 +66,7 @@ def _pairs(fields: list[str], rows: set[str], where: str, line: str) -> None:
         raise FileError(f"{where}: expected pairs of a row and a number, got {line.strip()!r}")
     for row in fields[::2]:
         if row not in rows:
-            raise FileError(f"{where}: an unknown row {row!r}; names must not hold spaces")
+            raise FileError(f"{where}: unknown row {row!r}; names must not contain spaces")
     for value in fields[1::2]:
         _number(value, where, finite=True)
 
@@ -81,14 +81,14 @@ def _bound(fields: list[str], columns: set[str], where: str, line: str) -> None:
             raise FileError(f"{where}: expected a variable and a number, got {line.strip()!r}")
         _number(rest[-1], where, finite=False)
         rest = rest[:-1]
-    # the name of the set of bounds may be left out; a bound without a number may still carry one
+    # The name of the set of bounds may be missing, and a bound that needs no number may still have one.
     if not any(field in columns for field in rest[:2]):
         raise FileError(f"{where}: a bound for an unknown variable, got {line.strip()!r}")
 
 
 def _number(text: str, where: str, *, finite: bool) -> None:
     try:
-        # Fortran's exponent is common in old files
+        # Old files often use Fortran's exponent.
         value = float(text.replace("D", "E").replace("d", "e"))
     except ValueError:
         raise FileError(f"{where}: expected a number, got {text!r}") from None

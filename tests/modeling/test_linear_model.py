@@ -7,17 +7,19 @@ from hypothesis import strategies as st
 
 from regretless.errors import InputError
 from regretless.milp import MILP
-from regretless.modeling.linear_expressions import Linear, Row, canonical, stacked
+from regretless.modeling.linear_model import LinearModel, Row, canonical, stacked
 
 inf = np.inf
 
 
-def _linear(rows, low, high, lower=0.0, upper=1.0, names=None) -> Linear:
+def _linear(rows, low, high, lower=0.0, upper=1.0, names=None) -> LinearModel:
     A = np.atleast_2d(np.array(rows, dtype=float))
     n = A.shape[1]
     names = tuple(f"x{j}" for j in range(n)) if names is None else names
     box = np.full(n, lower), np.full(n, upper)
-    return Linear(A, np.array(low, float), np.array(high, float), *box, np.ones(n, bool), np.ones(n), 0.0, "min", names)
+    return LinearModel(
+        A, np.array(low, float), np.array(high, float), *box, np.ones(n, bool), np.ones(n), 0.0, "min", names
+    )
 
 
 def test_a_row_on_one_variable_is_a_bound():
@@ -37,7 +39,7 @@ def test_the_first_coefficient_of_a_row_is_positive():
     assert (got.row_lower.tolist(), got.row_upper.tolist()) == ([-3, 1], [inf, 2])
 
 
-def test_rows_that_say_nothing_are_left_out_and_huge_bounds_are_infinite():
+def test_rows_without_effect_are_left_out_and_huge_bounds_are_infinite():
     got = canonical(_linear([[1, 1], [0, 0], [1, 2]], [-1e30, 0, -inf], [1e20, 0, 2], upper=1e21))
     assert got.A.toarray().tolist() == [[1, 2]]
     assert got.upper.tolist() == [inf, inf]

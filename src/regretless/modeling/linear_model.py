@@ -1,4 +1,4 @@
-"""What every reader returns: a linear model as arrays, brought to one form whatever library it comes from."""
+"""A linear model as arrays: what every reader returns, and its canonical form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from regretless.errors import InputError
 from regretless.milp import Floats
 from regretless.types import Sense
 
-# What solvers call infinite.
+# Solvers treat larger bounds as infinite.
 INFINITE = 1e20
 
 
@@ -27,23 +27,26 @@ class Row:
 
 
 @dataclass(frozen=True, eq=False)
-class Linear:
-    """``min`` or ``max`` of ``objective . x + constant`` over rows, bounds and integrality, with names."""
+class LinearModel:
+    """``min`` or ``max`` of ``objective . x + constant`` over rows, bounds and integrality, with variable names.
+
+    Readers may use any sequence of numbers; ``canonical`` converts them to arrays.
+    """
 
     A: Any
-    row_lower: Floats
-    row_upper: Floats
-    lower: Floats
-    upper: Floats
+    row_lower: Any
+    row_upper: Any
+    lower: Any
+    upper: Any
     integer: Any
-    objective: Floats
+    objective: Any
     constant: float
     sense: Sense
     names: tuple[str, ...]
 
 
 def stacked(rows: Sequence[Row], n: int) -> tuple[Any, Floats, Floats]:
-    """Rows to a sparse matrix ``(rows, n)`` and its bounds."""
+    """Convert rows to a sparse matrix ``(rows, n)`` and its bounds."""
     indptr = np.cumsum([0, *(len(row.coefficients) for row in rows)])
     indices = np.array([j for row in rows for j in row.coefficients], dtype=np.int64)
     data = np.array([a for row in rows for a in row.coefficients.values()], dtype=np.float64)
@@ -51,20 +54,20 @@ def stacked(rows: Sequence[Row], n: int) -> tuple[Any, Floats, Floats]:
     return matrix, np.array([row.lower for row in rows], float), np.array([row.upper for row in rows], float)
 
 
-def canonical(linear: Linear) -> Linear:
-    """Bring a model to the one form that makes equal models equal arrays.
+def canonical(model: LinearModel) -> LinearModel:
+    """Return the canonical form, in which equal models are equal arrays.
 
-    A row on one variable is a bound; a row that says nothing is left out; the first coefficient of a row is positive;
-    huge bounds are infinite. The order of variables and rows stays.
+    A row on one variable becomes a bound; a row without effect is left out; the first coefficient of a row is positive;
+    huge bounds are infinite. The order of variables and rows does not change.
     """
-    A = sparse.csr_array(linear.A, dtype=np.float64)
+    A = sparse.csr_array(model.A, dtype=np.float64)
     A.sum_duplicates()
     A.eliminate_zeros()
     A.sort_indices()
     if not np.isfinite(A.data).all():
-        raise InputError("the model's rows hold NaN or infinite coefficients")
-    row_lower, row_upper = _infinite(linear.row_lower), _infinite(linear.row_upper)
-    lower, upper = _infinite(linear.lower), _infinite(linear.upper)
+        raise InputError("the rows of the model contain NaN or infinite coefficients")
+    row_lower, row_upper = _infinite(model.row_lower), _infinite(model.row_upper)
+    lower, upper = _infinite(model.lower), _infinite(model.upper)
     entries = np.diff(A.indptr)
     first = np.array([A.data[A.indptr[i]] if entries[i] else 1.0 for i in range(A.shape[0])])
     flip = first < 0
@@ -75,18 +78,20 @@ def canonical(linear: Linear) -> Linear:
     for i in np.flatnonzero(keep & (entries == 1)):
         j, a = A.indices[A.indptr[i]], A.data[A.indptr[i]]
         low, high = max(lower[j], row_lower[i] / a), min(upper[j], row_upper[i] / a)
-        # crossed bounds stay a row: the model is then infeasible, which is for the solver to say
+        # Crossed bounds stay a row: the model is then infeasible, which the solver reports.
         if low <= high:
             lower[j], upper[j], keep[i] = low, high, False
     return replace(
-        linear,
+        model,
         A=A[np.flatnonzero(keep)],
         row_lower=row_lower[keep] + 0.0,
         row_upper=row_upper[keep] + 0.0,
         lower=lower + 0.0,
         upper=upper + 0.0,
-        integer=np.asarray(linear.integer, dtype=bool),
-        names=_named(linear.names),
+        integer=np.asarray(model.integer, dtype=bool),
+        objective=np.array(model.objective, dtype=np.float64),
+        constant=float(model.constant),
+        names=_named(model.names),
     )
 
 
@@ -98,7 +103,7 @@ def _infinite(bounds: Any) -> Floats:
 
 
 def _named(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Give unnamed variables a name; refuse two variables of one name, since decisions come back by name."""
+    """Name unnamed variables; refuse duplicate names, because decisions are returned by name."""
     taken = set(names)
     result = []
     for j, name in enumerate(names):
@@ -107,5 +112,5 @@ def _named(names: tuple[str, ...]) -> tuple[str, ...]:
         result.append(name)
     if len(set(result)) < len(result):
         twice = next(name for name in result if result.count(name) > 1)
-        raise InputError(f"two variables of the model are called {twice!r}; give every variable a name of its own")
+        raise InputError(f"two variables of the model are called {twice!r}; give every variable its own name")
     return tuple(result)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import FileError
-from regretless.modeling.mps import refuse_garbled
+from regretless.modeling.mps_check import refuse_damaged
 
 HEAD = "ROWS\n N obj\n L c1\nCOLUMNS\n    x obj 1 c1 2\nRHS\n    RHS c1 4\nRANGES\n    R c1 2\n"
 
@@ -27,7 +27,7 @@ HEAD = "ROWS\n N obj\n L c1\nCOLUMNS\n    x obj 1 c1 2\nRHS\n    RHS c1 4\nRANGE
     ],
 )
 def test_sound_bounds_pass(line):
-    refuse_garbled(Path("a.mps"), f"* a comment\n{HEAD}BOUNDS\n{line}\nENDATA\nwhatever follows\n")
+    refuse_damaged(Path("a.mps"), f"* a comment\n{HEAD}BOUNDS\n{line}\nENDATA\nwhatever follows\n")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_sound_bounds_pass(line):
 )
 def test_a_bad_bound_is_named_with_its_line(line, message):
     with pytest.raises(FileError, match=f"a.mps, line 11: .*{message}"):
-        refuse_garbled(Path("a.mps"), f"{HEAD}BOUNDS\n{line}\nENDATA\n")
+        refuse_damaged(Path("a.mps"), f"{HEAD}BOUNDS\n{line}\nENDATA\n")
 
 
 @pytest.mark.parametrize(
@@ -50,23 +50,23 @@ def test_a_bad_bound_is_named_with_its_line(line, message):
 )
 def test_a_bad_column_is_named_with_its_line(line):
     with pytest.raises(FileError, match=r"line 6"):
-        refuse_garbled(Path("a.mps"), HEAD.replace("RHS\n", f"{line}\nRHS\n", 1) + "ENDATA\n")
+        refuse_damaged(Path("a.mps"), HEAD.replace("RHS\n", f"{line}\nRHS\n", 1) + "ENDATA\n")
 
 
 @given(st.text(max_size=300))
 def test_any_text_passes_or_is_a_file_error(text):
     with contextlib.suppress(FileError):
-        refuse_garbled(Path("a.mps"), text)
+        refuse_damaged(Path("a.mps"), text)
 
 
 @pytest.mark.parametrize("place", ["ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "ENDATA"])
-def test_a_section_that_nobody_knows_is_named_before_highs_reads_it(place: str) -> None:
+def test_an_unknown_section_is_named_before_highs_reads_it(place: str) -> None:
     text = HEAD + "BOUNDS\n UP B x 3\nENDATA\n"
     spoiled = text.replace(f"{place}\n", f"R\n\n    RHS c1 9 c1 -D\n{place}\n", 1)
     with pytest.raises(FileError, match=r"m\.mps, line \d+"):
-        refuse_garbled(Path("m.mps"), spoiled)
+        refuse_damaged(Path("m.mps"), spoiled)
 
 
-def test_the_sense_may_stand_on_a_line_of_its_own() -> None:
+def test_the_sense_may_stand_on_its_own_line() -> None:
     for sense in ("OBJSENSE\nMAX\n", "OBJSENSE\n    MAX\n", "OBJSENSE MAX\n"):
-        refuse_garbled(Path("m.mps"), "NAME t\n" + sense + HEAD + "ENDATA\n")
+        refuse_damaged(Path("m.mps"), "NAME t\n" + sense + HEAD + "ENDATA\n")

@@ -1,4 +1,4 @@
-"""Which variables the predicted costs belong to."""
+"""Find the variables that the predicted costs belong to."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from regretless.errors import InputError
 from regretless.milp import Floats
 
 
-def select(names: Sequence[str], objective: Floats, wanted: str | Sequence[str] | None) -> list[int]:
-    """Find the columns that carry predicted costs.
+def cost_columns(names: Sequence[str], objective: Floats, wanted: str | Sequence[str] | None) -> list[int]:
+    """Find the columns of the predicted costs.
 
     Args:
-        names: of all variables.
-        objective: ``(n,)`` coefficients of the model's own objective.
-        wanted: ``None`` for the objective's non-zeros; a name or a pattern with ``*`` and ``?`` (brackets mean
-            themselves, so that ``x[*]`` works); or a list of those, whose order is kept. A name that no variable has
-            stands for the array of that name: ``x`` for ``x[0]``, ``x[1]``, ...
+        names: names of all variables.
+        objective: ``(n,)`` coefficients of the objective of the model.
+        wanted: ``None`` for the nonzeros of the objective; a name or a pattern with ``*`` and ``?`` (brackets are
+            literal, so that ``x[*]`` works); or a list of these, whose order is kept. A name that no variable has
+            selects the array of that name: ``x`` selects ``x[0]``, ``x[1]``, ...
 
     Raises:
-        InputError: nothing matches, or a variable is chosen twice.
+        InputError: nothing matches, or a variable is selected twice.
     """
     if wanted is None:
         chosen = [int(j) for j in np.flatnonzero(objective)]
         if not chosen:
             raise InputError(
-                "the model's objective has no non-zero coefficient, so it does not say which variables the predicted "
-                f"costs belong to; pass cost_variables=, for example {names[0]!r} or '*'"
+                "the objective of the model has no nonzero coefficient, so it does not show which variables the "
+                f"predicted costs belong to; pass cost_variables=, for example {names[0]!r} or '*'"
             )
         return chosen
     result: list[int] = []
@@ -40,7 +40,7 @@ def select(names: Sequence[str], objective: Floats, wanted: str | Sequence[str] 
         raise InputError("cost_variables must name at least one variable, got an empty list")
     if len(set(result)) < len(result):
         twice = next(j for j in result if result.count(j) > 1)
-        raise InputError(f"cost_variables chooses the variable {names[twice]!r} twice; name it once")
+        raise InputError(f"cost_variables selects the variable {names[twice]!r} twice; name it once")
     return result
 
 
