@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
-from regretless.tables.model_file import is_model_file, load_model_file
+from regretless.tables.user_problem import is_model_file, load_model_file
 from regretless.types import OnFailure
 
 # Names, and the package and function that load them. A package is imported when one of its problems is loaded.

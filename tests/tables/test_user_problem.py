@@ -9,7 +9,7 @@ import torch
 
 from regretless.errors import InputError, SolveError
 from regretless.problems import load
-from regretless.tables.model_file import is_model_file
+from regretless.tables.user_problem import is_model_file
 
 MODEL = """minimize
  cost: x_0 + x_1 + x_2 + 3 y + 5

@@ -1,4 +1,4 @@
-"""Load a model file with features and costs from files, as a problem to train on."""
+"""Load the problem of a user: a model file with features and costs from files."""
 
 from __future__ import annotations
 
