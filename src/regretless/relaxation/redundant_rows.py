@@ -1,23 +1,22 @@
-"""Rows that can be left out of a relaxation without changing it: fewer rows make every factorisation cheaper."""
+"""Remove rows that do not change a relaxation: fewer rows make every factorization faster."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
 from regretless.errors import SolveError
 from regretless.milp import Floats
-from regretless.relaxation.system import TINY, System
+from regretless.relaxation.constraint_system import TINY, ConstraintSystem, Mask
 
-# Comparing all pairs of rows is worth it up to this many comparisons of entries.
+# All pairs of rows are compared up to this many comparisons of entries.
 PAIRS = 2_000_000_000
 
 
-def without_redundant_rows(system: System) -> System:
-    """Drop the row bounds that the other constraints imply: parallel, never binding, dominated, dependent."""
+def without_redundant_rows(system: ConstraintSystem) -> ConstraintSystem:
+    """Drop row bounds that the other constraints imply: parallel, never binding, dominated, dependent."""
     for step in (merge_parallel, relax_never_binding, drop_dominated, drop_dependent):
         if len(system.A) == 0:
             return system
@@ -25,20 +24,8 @@ def without_redundant_rows(system: System) -> System:
     return system
 
 
-def scaled(system: System) -> System:
-    """Scale every row to length 1."""
-    length = np.linalg.norm(system.A, axis=1)
-    length[length == 0] = 1.0
-    return replace(
-        system,
-        A=system.A / length[:, None],
-        row_lower=system.row_lower / length,
-        row_upper=system.row_upper / length,
-    )
-
-
-def merge_parallel(system: System) -> System:
-    """Make one row of all rows that are multiples of each other, with the tightest bounds."""
+def merge_parallel(system: ConstraintSystem) -> ConstraintSystem:
+    """Merge rows that are multiples of each other into one row with the tightest bounds."""
     first = np.argmax(system.A != 0, axis=1)
     factor = system.A[np.arange(len(system.A)), first]
     A = system.A / factor[:, None]
@@ -53,14 +40,14 @@ def merge_parallel(system: System) -> System:
     np.minimum.at(upper, group, high)
     order = np.argsort(leader)
     leader = leader[order]
-    # Back to the scale that the row came with, so that dominated rows are still easy to see.
+    # Back to the original scale of the row, so that dominated rows are still found.
     size = np.abs(factor[leader])
     merged = replace(system, A=A[leader] * size[:, None], row_lower=lower[order] * size, row_upper=upper[order] * size)
     return merged.checked()
 
 
-def relax_never_binding(system: System) -> System:
-    """Drop row bounds that no point within the variable bounds and the packing rows can reach."""
+def relax_never_binding(system: ConstraintSystem) -> ConstraintSystem:
+    """Drop row bounds that no point inside the variable bounds and the packing rows can reach."""
     groups = _packing_rows(system)
     top, plain_top = _largest(system.A, system, groups), _largest(system.A, system, [])
     bottom, plain_bottom = -_largest(-system.A, system, groups), -_largest(-system.A, system, [])
@@ -70,7 +57,7 @@ def relax_never_binding(system: System) -> System:
     top, bottom = np.where(own, plain_top, top), np.where(own, plain_bottom, bottom)
     slack = TINY * np.maximum(1.0, np.abs(system.A).max(axis=1))
     if ((top < system.row_lower - slack) | (bottom > system.row_upper + slack)).any():
-        raise SolveError("the relaxation is infeasible: a row cannot reach its bounds. Check the model's constraints.")
+        raise SolveError("the relaxation is infeasible: a row cannot reach its bounds. Check the constraints.")
     row_lower = np.where(bottom >= system.row_lower, -np.inf, system.row_lower)
     row_upper = np.where(top <= system.row_upper, np.inf, system.row_upper)
     # An equality stays an equality.
@@ -80,8 +67,8 @@ def relax_never_binding(system: System) -> System:
     return replace(system, row_lower=row_lower, row_upper=row_upper).rows(useful)
 
 
-def drop_dominated(system: System) -> System:
-    """Drop ``a . x <= 1`` where another row ``b . x <= 1`` has ``a <= b`` on variables that are never negative."""
+def drop_dominated(system: ConstraintSystem) -> ConstraintSystem:
+    """Drop ``a . x <= 1`` if another row ``b . x <= 1`` has ``a <= b`` on nonnegative variables."""
     if len(system.A) ** 2 * system.A.shape[1] > PAIRS:
         return system
     only_upper, only_lower = np.isneginf(system.row_lower), np.isposinf(system.row_upper)
@@ -101,8 +88,8 @@ def drop_dominated(system: System) -> System:
     return system.rows(keep)
 
 
-def drop_dependent(system: System) -> System:
-    """Drop equality rows that are combinations of others, after a look at whether they agree."""
+def drop_dependent(system: ConstraintSystem) -> ConstraintSystem:
+    """Drop equality rows that are linear combinations of others, after checking that they agree."""
     equal = system.row_lower == system.row_upper
     if not equal.any():
         return system
@@ -122,8 +109,8 @@ def drop_dependent(system: System) -> System:
     return system.rows(keep)
 
 
-def _packing_rows(system: System) -> list[tuple[int, NDArray[np.bool_]]]:
-    """Rows ``x_1 + ... + x_k <= r`` over non-negative variables that share no variable, largest first."""
+def _packing_rows(system: ConstraintSystem) -> list[tuple[int, Mask]]:
+    """Disjoint rows ``x_1 + ... + x_k <= r`` over nonnegative variables, largest first."""
     members = system.A != 0
     top = system.A.max(axis=1)
     fits = (np.where(members, system.A, top[:, None]) == top[:, None]).all(axis=1) & (top > 0)
@@ -137,7 +124,7 @@ def _packing_rows(system: System) -> list[tuple[int, NDArray[np.bool_]]]:
     return chosen
 
 
-def _largest(A: Floats, system: System, groups: list[tuple[int, NDArray[np.bool_]]]) -> Floats:
+def _largest(A: Floats, system: ConstraintSystem, groups: list[tuple[int, Mask]]) -> Floats:
     """Bound ``A x`` from above, row by row."""
     with np.errstate(invalid="ignore"):
         each = np.where(A > 0, A * system.upper, np.where(A < 0, A * system.lower, 0.0))

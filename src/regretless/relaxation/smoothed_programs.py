@@ -1,4 +1,4 @@
-"""The two smoothed relaxations that can be differentiated: with a quadratic term, and with a logarithmic barrier."""
+"""The two smoothed relaxations: with a quadratic term, and with a logarithmic barrier."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.relaxation.path import Point, follow
+from regretless.relaxation.central_path import Point, follow_path
 from regretless.relaxation.self_dual import solve_self_dual
 from regretless.relaxation.standard_form import StandardForm
 from regretless.types import Status
@@ -21,10 +21,10 @@ class Smooth:
     """Solutions of a smoothed relaxation.
 
     Attributes:
-        x: ``(batch, n)``; NaN where there is no solution.
+        x: ``(batch, n)``; NaN if there is no solution.
         H: ``(batch, n + slacks)`` curvature of the smoothed objective at the solution, a diagonal.
-        status: one status an instance, or ``None`` when all are optimal.
-        message: what went wrong, by position in the batch.
+        status: one status per instance, or ``None`` if all are optimal.
+        message: reason of a failure, by position in the batch.
     """
 
     x: Tensor
@@ -34,11 +34,11 @@ class Smooth:
 
 
 class Program(Protocol):
-    """A smoothed relaxation: its minimiser is a differentiable function of the costs."""
+    """A smoothed relaxation: its minimizer is a differentiable function of the costs."""
 
     @property
     def damping(self) -> float:
-        """What the backward pass adds to the diagonal of the normal matrix."""
+        """The term that the backward pass adds to the diagonal of the normal matrix."""
         ...
 
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
@@ -61,12 +61,12 @@ class QuadraticProgram:
             )
 
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
-        """Solve the quadratic programmes by path following."""
-        # |origin + x|^2 is |x|^2 with another linear term.
-        point, done = follow(form, c + self.tau * form.origin, self.tau, 0.0)
+        """Solve the quadratic programs by path following."""
+        # |origin + x|^2 is |x|^2 with another linear term and a constant.
+        point, done = follow_path(form, c + self.tau * form.origin, self.tau, 0.0)
         H = point.curvature()
         H[:, : form.n] += self.tau
-        return _smooth(form, point, H, done, [Status.OPTIMAL] * len(c), "the quadratic programme did not converge")
+        return _smooth(form, point, H, done, [Status.OPTIMAL] * len(c), "the quadratic program did not converge")
 
 
 @dataclass(frozen=True)
@@ -83,23 +83,20 @@ class BarrierProgram:
             raise InputError(f"damping must not be negative, got {self.damping}")
 
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
-        """Follow the embedding down to the cut-off, then move to the exact point of the central path there."""
+        """Follow the embedding down to the cutoff, then move to the exact point of the central path there."""
         start, status = solve_self_dual(form, c, cutoff=self.cutoff)
-        point, done = follow(form, c, 0.0, self.cutoff, start)
+        point, done = follow_path(form, c, 0.0, self.cutoff, start)
         if not bool(done.all()):
-            # Without a minimum at the cut-off: only the end of the path tells whether the costs have no optimum at all.
+            # No minimum at the cutoff: only the end of the path shows whether the costs have an optimum at all.
             lost = (~done).nonzero()[:, 0]
             for row, end in zip(lost.tolist(), solve_self_dual(form, c[lost])[1], strict=True):
                 status[row] = end
-        text = (
-            "the barrier has no minimum: give every variable finite bounds, and a cut-off that is not below 1e-12 of "
-            "the costs"
-        )
+        text = "the barrier has no minimum: use finite bounds for every variable and a cutoff above 1e-12 of the costs"
         return _smooth(form, point, point.curvature(), done, status, text)
 
 
 def _smooth(form: StandardForm, point: Point, H: Tensor, done: Tensor, status: list[Status], text: str) -> Smooth:
-    """Take the solutions out of the points, and mark what is none."""
+    """Return the solutions of the points, with NaN and a status for the failures."""
     proven = [s in (Status.UNBOUNDED, Status.INFEASIBLE) for s in status]
     good = done & ~torch.tensor(proven, dtype=torch.bool, device=done.device)
     x = point.z[:, : form.n]

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from regretless.errors import InputError
 from regretless.milp import MILP
 from regretless.relaxation.presolve import presolve
-from regretless.relaxation.programs import BarrierProgram, QuadraticProgram
+from regretless.relaxation.smoothed_programs import BarrierProgram, QuadraticProgram
 from regretless.types import Status
 
 SEEDS = st.integers(0, 100_000)
 
 
-def solve(programme: MILP, program, costs: np.ndarray):
-    system, form = presolve(programme)
+def solve(model: MILP, program, costs: np.ndarray):
+    system, form = presolve(model)
     smooth = program.solve(form, torch.tensor(costs[:, system.keep]))
     assert smooth.status is None, smooth.message
     x = np.repeat(system.offset[None], len(costs), axis=0)
@@ -27,27 +27,27 @@ def solve(programme: MILP, program, costs: np.ndarray):
 
 @hypothesis_settings(max_examples=40)
 @given(seed=SEEDS, scale=st.sampled_from([1e-2, 1.0, 1e3]), tau=st.sampled_from([1e-3, 0.1, 1.0, 10.0]))
-def test_quadratic_solution_is_optimal_for_its_own_gradient(random_programme, minimum, seed, scale, tau):
-    programme = random_programme(seed)
+def test_quadratic_solution_is_optimal_for_its_own_gradient(random_model, minimum, seed, scale, tau):
+    model = random_model(seed)
     costs = np.random.default_rng(seed).normal(size=(3, 7)) * scale
-    x, _ = solve(programme, QuadraticProgram(tau=tau), costs)
-    assert programme.relax().check(x).all()
+    x, _ = solve(model, QuadraticProgram(tau=tau), costs)
+    assert model.relax().check(x).all()
     for c, point in zip(costs, x, strict=True):
         # a convex function is at its minimum where no feasible direction falls
         gradient = c + tau * point
-        assert gradient @ point - minimum(programme, gradient) <= 1e-6 * max(1.0, np.abs(gradient).max())
+        assert gradient @ point - minimum(model, gradient) <= 1e-6 * max(1.0, np.abs(gradient).max())
 
 
 @hypothesis_settings(max_examples=40)
 @given(seed=SEEDS, scale=st.sampled_from([1e-2, 1.0, 1e3]), cutoff=st.sampled_from([1e-7, 1e-3, 0.1, 1.0]))
-def test_barrier_point_lies_above_the_optimum_by_the_cutoff_a_bound(random_programme, minimum, seed, scale, cutoff):
-    programme = random_programme(seed)
+def test_barrier_point_exceeds_the_optimum_by_at_most_the_cutoff_per_bound(random_model, minimum, seed, scale, cutoff):
+    model = random_model(seed)
     costs = np.random.default_rng(seed).normal(size=(3, 7)) * scale
-    x, form = solve(programme, BarrierProgram(cutoff=cutoff * scale), costs)
-    assert programme.relax().check(x).all()
+    x, form = solve(model, BarrierProgram(cutoff=cutoff * scale), costs)
+    assert model.relax().check(x).all()
     bounds = float(form.has_lower.sum() + form.has_upper.sum())
     for c, point in zip(costs, x, strict=True):
-        above = c @ point - minimum(programme, c)
+        above = c @ point - minimum(model, c)
         # the multipliers of the central path prove c . x - cutoff * bounds as a lower bound
         assert -1e-7 * scale <= above <= (cutoff * bounds + 1e-7) * scale
 

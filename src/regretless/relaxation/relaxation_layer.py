@@ -1,4 +1,4 @@
-"""The relaxation as a layer: costs in, smoothed solution out, gradients by the implicit function theorem."""
+"""The relaxation as a layer: from costs to a smoothed solution, with gradients by the implicit function theorem."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.relaxation.normal_equations import NormalEquations
 from regretless.relaxation.presolve import presolve
-from regretless.relaxation.programs import Program, Smooth
+from regretless.relaxation.smoothed_programs import Program, Smooth
 from regretless.relaxation.standard_form import StandardForm
-from regretless.solvers.checked_solve import refuse_failures
+from regretless.solvers.checked_solve import check_finite, refuse_failures
 from regretless.types import Solved, Status
 
 
-class _Minimiser(torch.autograd.Function):
+class _Minimizer(torch.autograd.Function):
     """``x(c)`` of a smoothed relaxation.
 
-    At the minimum ``c + grad phi(z) = E' y`` and ``E z = b``; differentiating both gives ``H dz - E' dy = -dc``,
-    ``E dz = 0``, whose matrix is symmetric: one solve with the incoming gradient is the backward pass.
+    At the minimum ``c + grad phi(z) = E' y`` and ``E z = b``. The derivative of both is ``H dz - E' dy = -dc``,
+    ``E dz = 0``. Its matrix is symmetric, so the backward pass is one solve with the incoming gradient.
     """
 
     @staticmethod
@@ -49,7 +49,7 @@ class _Minimiser(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class _Member:
-    """One programme after presolve, with the maps between its variables and the cost space."""
+    """One linear program after presolve, with the maps between its variables and the cost space."""
 
     form: StandardForm
     cost_map: Tensor
@@ -68,23 +68,23 @@ class _Member:
         return _Member(self.form.to(device), self.cost_map.to(device), self.constant.to(device))
 
     def __call__(self, costs: Tensor, program: Program) -> tuple[Tensor, Smooth | None]:
-        """Map minimising costs ``(batch, width)`` in float64 to smoothed solutions ``(batch, width)``."""
+        """Map minimization costs ``(batch, width)`` in float64 to smoothed solutions ``(batch, width)``."""
         c = costs @ self.cost_map
         if self.form.n == 0:
             return self.constant + c.sum(dim=1, keepdim=True), None
         report: list[Smooth] = []
-        x = _Minimiser.apply(c, self.form, program, report)  # type: ignore[no-untyped-call]
+        x = _Minimizer.apply(c, self.form, program, report)  # type: ignore[no-untyped-call]
         return x @ self.cost_map.T + self.constant, report[0]
 
 
 class Relaxation:
     """The smoothed linear relaxation of a problem, from cost space to cost space.
 
-    Presolve happens once a programme, at its first use. Inside, everything is float64, on the device of the costs.
+    Presolve runs once per linear program, at its first use. All arithmetic is float64, on the device of the costs.
 
     Args:
-        problem: has a MILP, or a family of them.
-        program: which smoothing: ``QuadraticProgram`` or ``BarrierProgram``.
+        problem: a problem with a MILP or a family of MILPs.
+        program: the smoothing: ``QuadraticProgram`` or ``BarrierProgram``.
 
     Raises:
         InputError: the problem has no model.
@@ -99,7 +99,7 @@ class Relaxation:
         if problem.model is None:
             raise InputError(
                 "the linear relaxation needs the constraints: this problem has a solver but no model. "
-                "Give Problem(model=MILP(...)), or use a loss that only asks the solver, such as SPOPlus"
+                "Use Problem(model=MILP(...)), or a loss that needs only the solver, such as SPOPlus"
             )
         self.problem, self.program, self.model = problem, program, problem.model
         self._members: dict[tuple[int, torch.device], _Member] = {}
@@ -108,7 +108,7 @@ class Relaxation:
         """Solve the smoothed relaxation.
 
         Args:
-            costs: ``(batch, width)`` minimising costs.
+            costs: ``(batch, width)`` minimization costs.
             instance: ``(batch,)`` ids, for families.
 
         Returns:
@@ -117,9 +117,12 @@ class Relaxation:
 
         Raises:
             InputError: costs of the wrong shape or not finite, or an unknown instance.
-            SolveError: a relaxation that is infeasible or, at these costs, unbounded.
+            SolveError: the relaxation is infeasible or, at these costs, unbounded.
         """
-        self._check(costs, instance)
+        if costs.ndim != 2 or costs.shape[1] != self.problem.width:
+            raise InputError(f"costs must have shape (batch, {self.problem.width}), got {tuple(costs.shape)}")
+        check_finite(costs.detach())
+        self.problem.check_instance(instance, len(costs))
         inner = costs.to(torch.float64)
         if not isinstance(self.model, Family):
             solution, smooth = self._member(0, costs.device)(inner, self.program)
@@ -138,15 +141,15 @@ class Relaxation:
         return solution.to(costs.dtype)
 
     def _member(self, i: int, device: torch.device) -> _Member:
+        home = torch.device("cpu")
+        if (i, home) not in self._members:
+            self._members[i, home] = _Member.of(member(self.model, i))
         if (i, device) not in self._members:
-            home = torch.device("cpu")
-            if (i, home) not in self._members:
-                self._members[i, home] = _Member.of(member(self.model, i))
             self._members[i, device] = self._members[i, home].to(device)
         return self._members[i, device]
 
     def _report(self, solution: Tensor, parts: list[tuple[Tensor, Smooth | None]], instance: Tensor | None) -> None:
-        """Raise for instances that failed, where the problem says so."""
+        """Raise for instances that failed, if ``on_failure="raise"``."""
         status, message = [Status.OPTIMAL] * len(solution), {}
         for rows, smooth in parts:
             if smooth is not None and smooth.status is not None:
@@ -156,12 +159,3 @@ class Relaxation:
                         message[row] = smooth.message[place]
         if self.problem.on_failure == "raise" and any(end is not Status.OPTIMAL for end in status):
             refuse_failures(Solved(solution.detach(), status, message=message), instance)
-
-    def _check(self, costs: Tensor, instance: Tensor | None) -> None:
-        if costs.ndim != 2 or costs.shape[1] != self.problem.width:
-            raise InputError(f"costs must have shape (batch, {self.problem.width}), got {tuple(costs.shape)}")
-        bad = (~torch.isfinite(costs.detach())).nonzero()
-        if len(bad):
-            row, column = bad[0].tolist()
-            raise InputError(f"costs must be finite, got {costs[row, column].item()} at row {row}, column {column}")
-        self.problem.check_instance(instance, len(costs))

@@ -1,4 +1,4 @@
-"""The constraints of a relaxation as dense arrays, and the reductions that need one look at a row or a variable."""
+"""The constraints of a relaxation as dense arrays, and the reductions that use a single row or variable."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from numpy.typing import NDArray
 from regretless.errors import SolveError
 from regretless.milp import MILP, Floats
 
-# Solvers write infinity as a large number; beyond this a bound can never bind in float64 arithmetic.
+# Solvers write infinity as a large number; a larger bound can never be active in float64 arithmetic.
 INFINITE = 1e20
 TINY = 1e-9
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class System:
-    """``row_lower <= A x <= row_upper``, ``lower <= x <= upper``; the full decision is ``offset`` with ``x`` added.
+class ConstraintSystem:
+    """``row_lower <= A x <= row_upper``, ``lower <= x <= upper``; the full decision is ``offset`` plus ``x``.
 
     Attributes:
         A: ``(rows, kept)`` dense.
         row_lower, row_upper: ``(rows,)``.
         lower, upper: ``(kept,)``; finite lower bounds are 0 after ``shifted``.
         keep: ``(kept,)`` columns of the MILP that are still variables.
-        offset: ``(n,)`` what is added to the kept variables, and the value of the others.
+        offset: ``(n,)`` the shift of the kept variables, and the values of the others.
     """
 
     A: Floats
@@ -36,7 +37,7 @@ class System:
     offset: Floats
 
     @classmethod
-    def of(cls, milp: MILP) -> System:
+    def of(cls, milp: MILP) -> ConstraintSystem:
         """Take the constraints of a MILP without its integrality."""
 
         def unbounded(bound: Floats) -> Floats:
@@ -52,12 +53,12 @@ class System:
             offset=np.zeros(milp.n),
         )
 
-    def rows(self, chosen: NDArray[np.bool_]) -> System:
+    def rows(self, chosen: Mask) -> ConstraintSystem:
         """Keep the chosen rows."""
         return replace(self, A=self.A[chosen], row_lower=self.row_lower[chosen], row_upper=self.row_upper[chosen])
 
-    def shifted(self) -> System:
-        """Move every variable so that its finite bound nearest to minus infinity is 0."""
+    def shifted(self) -> ConstraintSystem:
+        """Shift every variable so that its smallest finite bound is 0."""
         shift = np.where(np.isfinite(self.lower), self.lower, np.where(np.isfinite(self.upper), self.upper, 0.0))
         offset = self.offset.copy()
         offset[self.keep] += shift
@@ -71,8 +72,8 @@ class System:
             offset=offset,
         )
 
-    def fixed(self, at_upper: NDArray[np.bool_] | None = None, at_lower: NDArray[np.bool_] | None = None) -> System:
-        """Take variables out whose bounds meet, and those named here at the bound named."""
+    def without_fixed(self, at_upper: Mask | None = None, at_lower: Mask | None = None) -> ConstraintSystem:
+        """Remove variables whose bounds are equal, and the given variables at the given bound."""
         width = self.upper - self.lower
         meet = width <= TINY * np.maximum(1.0, np.abs(np.where(np.isfinite(self.upper), self.upper, 0.0)))
         low = meet if at_lower is None else meet | at_lower
@@ -84,7 +85,7 @@ class System:
         offset = self.offset.copy()
         offset[self.keep[out]] += value[out]
         move = self.A[:, out] @ value[out]
-        return System(
+        return ConstraintSystem(
             self.A[:, ~out],
             self.row_lower - move,
             self.row_upper - move,
@@ -94,14 +95,14 @@ class System:
             offset,
         )
 
-    def without_short_rows(self) -> System:
-        """Drop rows that hold nothing or bound nothing, and turn rows with one variable into its bounds."""
+    def without_short_rows(self) -> ConstraintSystem:
+        """Drop rows without variables or without bounds, and turn rows with one variable into its bounds."""
         count = np.count_nonzero(self.A, axis=1)
         slack = TINY * np.maximum(1.0, np.abs(self.A).max(axis=1, initial=0.0))
         wrong = (count == 0) & ((self.row_lower > slack) | (self.row_upper < -slack))
         if wrong.any():
             raise SolveError(
-                "the relaxation is infeasible: a row with no variables left needs a value between "
+                "the relaxation is infeasible: a row without variables needs a value between "
                 f"{self.row_lower[wrong][0]:g} and {self.row_upper[wrong][0]:g}. Check the bounds of the model."
             )
         lower, upper = self.lower.copy(), self.upper.copy()
@@ -114,8 +115,8 @@ class System:
         system = replace(self, lower=lower, upper=upper).rows((count > 1) & bound)
         return system.checked()
 
-    def checked(self) -> System:
-        """Refuse bounds that exclude each other; let them meet where they differ by rounding only."""
+    def checked(self) -> ConstraintSystem:
+        """Refuse contradictory bounds; make bounds equal that cross by a rounding error only."""
         for low, high, what in ((self.lower, self.upper, "variable"), (self.row_lower, self.row_upper, "row")):
             gap = low - high
             scale = np.maximum(1.0, np.abs(np.where(np.isfinite(low), low, 0.0)))
@@ -132,11 +133,11 @@ class System:
             row_upper=np.maximum(self.row_upper, self.row_lower),
         )
 
-    def tidied(self) -> System:
-        """Repeat the reductions of single rows and variables until nothing changes."""
+    def reduced(self) -> ConstraintSystem:
+        """Repeat these reductions until nothing changes."""
         system = self
         while True:
             shape = system.A.shape
-            system = system.without_short_rows().fixed().shifted()
+            system = system.without_short_rows().without_fixed().shifted()
             if system.A.shape == shape:
                 return system

@@ -33,20 +33,20 @@ def exact_gradient(layer, costs: torch.Tensor, weights: torch.Tensor) -> torch.T
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("seed", range(8))
-def test_gradient_is_that_of_central_differences(random_programme, program, seed):
-    layer = Relaxation(Problem(random_programme(seed)), program)
+def test_gradient_is_that_of_central_differences(random_model, program, seed):
+    layer = Relaxation(Problem(random_model(seed)), program)
     rng = np.random.default_rng(100 + seed)
     costs, weights = torch.tensor(rng.normal(size=(3, 7))), torch.tensor(rng.normal(size=(3, 7)))
     exact, numeric = exact_gradient(layer, costs, weights), numeric_gradient(layer, costs, weights)
     error = (exact - numeric).norm(dim=1) / numeric.norm(dim=1).clamp(min=1e-3)
-    # a bound may become active within a step of the quadratic programme's differences, never of the barrier's
+    # a bound may become active within a step of the quadratic program's differences, never of the barrier's
     assert error.median() < 1e-5
     assert isinstance(program, QuadraticProgram) or error.max() < 1e-4
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_batch_is_what_its_instances_are_alone(random_programme, program):
-    layer = Relaxation(Problem(random_programme(3)), program)
+def test_a_batch_is_what_its_instances_are_alone(random_model, program):
+    layer = Relaxation(Problem(random_model(3)), program)
     costs = torch.tensor(np.random.default_rng(0).normal(size=(6, 7)))
     together = layer(costs)
     alone = torch.cat([layer(row[None]) for row in costs])
@@ -54,8 +54,8 @@ def test_a_batch_is_what_its_instances_are_alone(random_programme, program):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_hard_instances_do_not_spoil_the_others(random_programme, program):
-    layer = Relaxation(Problem(random_programme(1)), program)
+def test_hard_instances_do_not_spoil_the_others(random_model, program):
+    layer = Relaxation(Problem(random_model(1)), program)
     easy = torch.tensor(np.random.default_rng(0).normal(size=(4, 7)))
     hard = torch.stack([torch.zeros(7), torch.full((7,), 1e9), torch.linspace(-1e-9, 1e-9, 7)]).double()
     together = layer(torch.cat([easy[:2], hard, easy[2:]]))
@@ -76,8 +76,8 @@ def test_cost_map_and_known_costs_are_part_of_the_objective(program):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_families_solve_each_instance_with_its_own_constraints(random_programme, program):
-    members = [random_programme(seed, hard=False) for seed in (1, 2, 3)]
+def test_families_solve_each_instance_with_its_own_constraints(random_model, program):
+    members = [random_model(seed, hard=False) for seed in (1, 2, 3)]
     layer = Relaxation(Problem(Family(members)), program)
     costs = torch.tensor(np.random.default_rng(0).normal(size=(5, 7)), requires_grad=True)
     instance = torch.tensor([2, 0, 2, 1, 0])
@@ -162,16 +162,16 @@ def test_an_empty_batch_gives_an_empty_answer():
     assert layer(torch.zeros(0, 2)).shape == (0, 2)
 
 
-def test_a_layer_can_be_copied(random_programme):
-    layer = Relaxation(Problem(random_programme(1), oracle=lambda c: c), PROGRAMS[0])
+def test_a_layer_can_be_copied(random_model):
+    layer = Relaxation(Problem(random_model(1), oracle=lambda c: c), PROGRAMS[0])
     costs = torch.ones(1, 7)
     assert torch.equal(layer(costs), copy.deepcopy(layer)(costs))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device on this machine")
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_gpu_gives_what_the_cpu_gives(random_programme, program):
-    layer = Relaxation(Problem(random_programme(2), oracle=lambda c: c), program)
+def test_a_gpu_gives_what_the_cpu_gives(random_model, program):
+    layer = Relaxation(Problem(random_model(2), oracle=lambda c: c), program)
     rng = np.random.default_rng(0)
     costs, weights = torch.tensor(rng.normal(size=(5, 7))), torch.tensor(rng.normal(size=(5, 7)))
     on_gpu = exact_gradient(layer, costs.cuda(), weights.cuda())

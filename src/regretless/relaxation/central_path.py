@@ -1,4 +1,4 @@
-"""Primal-dual path following: the quadratic programme, and the exact point of the central path of the linear one."""
+"""Primal-dual path following for the quadratic program, and to a given point of the central path of the linear one."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from regretless.relaxation.standard_form import StandardForm
 
 ITERATIONS = 60
 BACK_OFF = 0.995
-# A step shorter than this is given up for one that aims at the middle of the path, at this share of the present mu.
-JAMMED, RETREAT = 0.1, 0.8
-# So is one from a point of which a product is this many times the mean: the next steps would only swing around it.
+# A step shorter than SHORT_STEP is replaced by one to the center of the path, at the share RECENTER of the current mu.
+SHORT_STEP, RECENTER = 0.1, 0.8
+# So is a step from a point with a product this many times the mean: the next steps would only oscillate around it.
 SCATTERED = 30.0
 
 
 @dataclass
 class Point:
-    """A batch of primal-dual points: all ``(batch, n + slacks)`` but ``y``.
+    """A batch of primal-dual points: all ``(batch, n + slacks)`` except ``y``.
 
     Attributes:
         z: variables and slacks.
-        below, above: distances to the lower and upper bounds, 1 where there is none.
+        below, above: distances to the lower and upper bounds, 1 if there is no bound.
         y: ``(batch, rows)`` multipliers of the rows.
-        low, high: multipliers of the bounds, 0 where there is none.
+        low, high: multipliers of the bounds, 0 if there is no bound.
     """
 
     z: Tensor
@@ -37,8 +37,8 @@ class Point:
     high: Tensor
 
     @classmethod
-    def centred(cls, form: StandardForm, batch: int, mu: Tensor) -> Point:
-        """The form's starting point with multipliers ``mu / distance``; ``mu`` is ``(batch, 1)``."""
+    def centered(cls, form: StandardForm, batch: int, mu: Tensor) -> Point:
+        """The starting point of the form with multipliers ``mu / distance``; ``mu`` is ``(batch, 1)``."""
         z = form.start.expand(batch, -1).clone()
         below = torch.where(form.has_lower > 0, z - form.lower, 1.0)
         above = torch.where(form.has_upper > 0, form.upper - z, 1.0)
@@ -68,31 +68,31 @@ class Point:
         return total / (form.has_lower.sum() + form.has_upper.sum()).clamp(min=1)
 
 
-def longest(value: Tensor, change: Tensor) -> Tensor:
+def longest_step(value: Tensor, change: Tensor) -> Tensor:
     """Largest steps ``(batch, 1)``, at most ``1 / BACK_OFF``, that keep ``value + step * change`` positive."""
-    # value / -change where the change is negative; 1 / max(-change / value) needs no masks
+    # This is the minimum of value / -change over negative changes; 1 / max(-change / value) needs no masks.
     worst = (-change / value).amax(dim=1, keepdim=True)
     return 1.0 / worst.clamp(min=BACK_OFF)
 
 
-def follow(
+def follow_path(
     form: StandardForm, c: Tensor, quadratic: float, mu: float, start: Point | None = None, *, tolerance: float = 1e-10
 ) -> tuple[Point, Tensor]:
     """Solve ``min c . x + quadratic / 2 |x|^2 - mu sum log(distances to the bounds)`` subject to ``E z = b``.
 
-    Mehrotra's predictor-corrector, whose target never falls under ``mu``. Each instance has its own steps, its own
-    scale and its own end: one that is done is put away, and those still at work go on alone.
+    Mehrotra's predictor-corrector method, with a target that never falls below ``mu``. Each instance has its own step
+    lengths and scale; instances that have converged leave the batch.
 
     Args:
         form: the constraints.
         c: ``(batch, n)``.
         quadratic: weight of the quadratic term, not negative.
-        mu: barrier parameter, in the units of the costs; 0 for the programme itself.
-        start: where to begin, in the units of the costs.
-        tolerance: relative size of the residuals at the end.
+        mu: barrier parameter, in the units of the costs; 0 for no barrier.
+        start: initial point, in the units of the costs.
+        tolerance: relative size of the final residuals.
 
     Returns:
-        The points in the units of the costs, and a mask ``(batch,)`` of those that converged; the rest are no
+        The points in the units of the costs, and a mask ``(batch,)`` of those that converged; the others are not
         solutions.
     """
     batch, slacks = len(c), len(form.lower) - form.n
@@ -102,7 +102,7 @@ def follow(
     weight = torch.cat([(quadratic / scale).expand(-1, form.n), c.new_zeros(batch, slacks)], dim=1)
     floor = mu / scale
     if start is None:
-        point = Point.centred(form, batch, _first_mu(form, cost).clamp(min=floor))
+        point = Point.centered(form, batch, _first_mu(form, cost).clamp(min=floor))
     else:
         point = Point(start.z, start.below, start.above, start.y / scale, start.low / scale, start.high / scale)
     final, done = point.clone(), torch.zeros(batch, dtype=torch.bool, device=c.device)
@@ -111,7 +111,7 @@ def follow(
         r = cost + weight * point.z - form.transposed(point.y) - point.low + point.high
         s = form.b - form.apply(point.z)
         now = point.mu(form)
-        # At the last look, what is good enough for a gradient is taken.
+        # In the last iteration, a point that is good enough for a gradient is accepted.
         loose = 1e4 if iteration == ITERATIONS else 1.0
         good = _converged(form, point, r, s, floor, loose * tolerance)
         ended = good | ~torch.isfinite(now[:, 0])
@@ -123,18 +123,18 @@ def follow(
             r, s, now = r[rest], s[rest], now[rest]
         if len(at) == 0 or iteration == ITERATIONS:
             break
-        # Products far under what is asked for would only spoil the arithmetic of the last steps.
+        # Products far below the tolerance would only harm the arithmetic of the last steps.
         _step(form, point, weight, r, s, now, floor.clamp(min=1e-3 * tolerance))
     return Point(final.z, final.below, final.above, final.y * scale, final.low * scale, final.high * scale), done
 
 
 def _converged(form: StandardForm, point: Point, r: Tensor, s: Tensor, floor: Tensor, tolerance: float) -> Tensor:
-    """Mask of the instances whose residuals and products are where they should be."""
+    """Mask of the instances whose residuals and products have reached their targets."""
     spread = torch.maximum(
         (point.below * point.low - form.has_lower * floor).abs().amax(dim=1),
         (point.above * point.high - form.has_upper * floor).abs().amax(dim=1),
     )
-    # The multipliers of a barrier are of its own size, so its residuals must be small beside it.
+    # The multipliers of a barrier have its own size, so the residuals must be small relative to it.
     dual = torch.where(floor > 0, (1e4 * tolerance * floor).clamp(1e-4 * tolerance, tolerance), tolerance)[:, 0]
     products = torch.where(floor > 0, 100 * tolerance * floor, 0.01 * tolerance)[:, 0]
     primal = tolerance * (1.0 + _worst(form.b[None]))
@@ -153,10 +153,10 @@ def _step(form: StandardForm, at: Point, weight: Tensor, r: Tensor, s: Tensor, m
         low = (first - at.low * below) / at.below - at.low
         high = (second - at.high * above) / at.above - at.high
         values = [at.below, at.above, *(torch.where(v > 0, v, 1.0) for v in (at.low, at.high))]
-        step = longest(torch.cat(values, dim=1), torch.cat([below, above, low, high], dim=1))
+        step = longest_step(torch.cat(values, dim=1), torch.cat([below, above, low, high], dim=1))
         return dz, dy, below, above, low, high, step
 
-    # straight to the end first: how far that goes says how much centring is needed
+    # Predictor: the length of a step straight to the target shows how much centering is needed.
     _, _, below, above, low, high, step = direction(form.has_lower * floor, form.has_upper * floor)
     step = step.clamp(max=1.0)
     there = (at.below + step * below) * (at.low + step * low) + (at.above + step * above) * (at.high + step * high)
@@ -165,24 +165,19 @@ def _step(form: StandardForm, at: Point, weight: Tensor, r: Tensor, s: Tensor, m
     target = floor + left.clamp(0.0, 1.0) ** 3 * (mu - floor).clamp(min=0.0)
     found = direction(form.has_lower * target - below * low, form.has_upper * target - above * high)
     largest = torch.maximum(at.below * at.low, at.above * at.high).amax(dim=1, keepdim=True)
-    jammed = (found[-1] < JAMMED) | (largest > SCATTERED * torch.maximum(mu, floor))
-    if bool(jammed.any()):
-        # The second-order term misleads far from the path: go back to its middle first.
-        target = torch.maximum(RETREAT * mu, floor)
+    stuck = (found[-1] < SHORT_STEP) | (largest > SCATTERED * torch.maximum(mu, floor))
+    if bool(stuck.any()):
+        # The second-order term is misleading far from the path: move to its center first.
+        target = torch.maximum(RECENTER * mu, floor)
         back = direction(form.has_lower * target, form.has_upper * target)
-        found = tuple(torch.where(jammed, b, a) for a, b in zip(found, back, strict=True))
-    dz, dy, below, above, low, high, step = found
-    step = (BACK_OFF * step).clamp(max=1.0)
-    at.z += step * dz
-    at.y += step * dy
-    at.below += step * below
-    at.above += step * above
-    at.low += step * low
-    at.high += step * high
+        found = tuple(torch.where(stuck, b, a) for a, b in zip(found, back, strict=True))
+    step = (BACK_OFF * found[-1]).clamp(max=1.0)
+    for value, change in zip((at.z, at.y, at.below, at.above, at.low, at.high), found[:-1], strict=True):
+        value += step * change
 
 
 def _first_mu(form: StandardForm, cost: Tensor) -> Tensor:
-    """How much the objective can change between a bound and the start, a variable on average."""
+    """Mean change of the objective per variable between the start and the nearest bound."""
     near = torch.minimum(
         torch.where(form.has_lower > 0, form.start - form.lower, torch.inf),
         torch.where(form.has_upper > 0, form.upper - form.start, torch.inf),
