@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 
 from regretless.cache.bounds import find_groups
-from regretless.cache.bounds.groups import whole_bounds
 from regretless.milp import MILP
 from regretless.problems.matching.formulation import formulate as matching
 
-from .programmes import small_programmes
+from .small_models import small_models
 
 INF = np.inf
 
@@ -29,7 +28,7 @@ def rows(milp: MILP) -> list[tuple[int, list[int], bool]]:
         (3.0, 3.0, 3.0, False),
         (-2.0, -2.0, -2.0, False),
         (-1.0, -1.0, INF, True),
-        (1.0, 0.5, 1.9, False),  # of whole variables
+        (1.0, 0.5, 1.9, False),  # of integer variables
         (1.0, 1.0, 1.0 + 1e-9, False),
     ],
 )
@@ -47,9 +46,9 @@ def test_variables_that_are_not_between_0_and_1_make_no_group():
     row = [[1.0, 1.0]]
     assert rows(MILP(row, row_lower=1, row_upper=1, lower=[-1.0, 0.0])) == []
     assert rows(MILP(row, row_lower=1, row_upper=1, upper=[0.5, 1.0], integer=False)) == []
-    assert rows(MILP(row, row_lower=0.5, row_upper=1.9, integer=False)) == [], "rounding is for whole variables"
+    assert rows(MILP(row, row_lower=0.5, row_upper=1.9, integer=False)) == [], "rounding is for integer variables"
     assert rows(MILP(row, row_lower=1, row_upper=1, integer=False)) == [(0, [0, 1], False)]
-    assert rows(MILP(row, row_lower=1, row_upper=1, upper=[0.5, 1.0])) == [(0, [1], False)], "0.5 is 0 for a whole one"
+    assert rows(MILP(row, row_lower=1, row_upper=1, upper=[0.5, 1.0])) == [(0, [1], False)], "0.5 rounds to 0"
 
 
 def test_variables_that_may_be_larger_than_1_are_held_by_the_row():
@@ -73,7 +72,7 @@ def test_one_side_of_a_matching_is_found():
 
 
 @settings(max_examples=80)
-@given(small_programmes(grouped=True))
+@given(small_models(grouped=True))
 def test_groups_are_disjoint_and_hold_for_every_feasible_decision(small):
     groups = find_groups(small.milp)
     for a, b in itertools.combinations(groups, 2):
@@ -82,10 +81,3 @@ def test_groups_are_disjoint_and_hold_for_every_feasible_decision(small):
         taken = small.decisions[:, group.columns].sum(axis=1)
         assert (taken <= 1).all()
         assert group.optional or (taken == 1).all()
-
-
-def test_whole_bounds_round_inwards_and_leave_the_impossible_alone():
-    milp = MILP(np.zeros((0, 3)), lower=[0.2, -INF, 0.3], upper=[2.9, 1.5, 0.6], integer=[True, False, True])
-    lower, upper = whole_bounds(milp)
-    assert lower.tolist() == [1.0, -INF, 0.3]
-    assert upper.tolist() == [2.0, 1.5, 0.6]

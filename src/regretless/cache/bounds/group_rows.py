@@ -1,4 +1,4 @@
-"""Group rows of a programme: 'exactly one' or 'at most one' of some variables."""
+"""Group rows of a MILP: 'exactly one' or 'at most one' of some variables."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from regretless.milp import MILP, TOLERANCE, Floats
+from regretless.milp import MILP, TOLERANCE
 
 Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Group:
-    """One row kept in the easy set.
+    """One row of the easy set.
 
     Attributes:
-        row: its position in the programme.
-        columns: the variables that may be 1; those fixed at 0 are left out.
-        optional: whether none of them may be 1 as well ('at most one').
+        row: its position in the MILP.
+        columns: the variables that may be 1, without those fixed at 0.
+        optional: whether all of them may be 0 ('at most one').
     """
 
     row: int
@@ -27,32 +27,21 @@ class Group:
     optional: bool
 
 
-def whole_bounds(milp: MILP) -> tuple[Floats, Floats]:
-    """Variable bounds with those of integer variables rounded inwards (up to the solvers' tolerance).
-
-    Where that leaves nothing, the programme is infeasible and any bound is right: the bounds stay as they are.
-    """
-    lower = np.where(milp.integer, np.ceil(milp.lower - TOLERANCE), milp.lower)
-    upper = np.where(milp.integer, np.floor(milp.upper + TOLERANCE), milp.upper)
-    empty = lower > upper
-    return np.where(empty, milp.lower, lower) + 0.0, np.where(empty, milp.upper, upper) + 0.0
-
-
 def find_groups(milp: MILP) -> list[Group]:
-    """Find a disjoint family of group rows.
+    """Find disjoint group rows.
 
-    A row is one where all coefficients are equal, every variable is at least 0 and may be 1 (or is fixed at 0), and,
-    divided by the coefficient, the row's bounds are 1 and 1 (exactly one) or at most 0 and 1 (at most one); for
-    integer variables the bounds are first rounded inwards. Over such rows a linear function has its minimum at a single
-    variable, whether the variables are integer or not.
+    In a group row all coefficients are equal, every variable is at least 0 and may be 1 (or is fixed at 0), and the
+    bounds of the row, divided by the coefficient, are 1 and 1 (exactly one) or at most 0 and 1 (at most one); bounds of
+    integer variables are rounded inward first. Over such a row a linear function has its minimum at a single variable,
+    whether the variables are integer or not.
 
-    Rows that share a variable exclude each other: 'exactly one' goes before 'at most one', then the larger row, then
-    the earlier one.
+    Of rows that share a variable only one is used: 'exactly one' before 'at most one', then the larger row, then the
+    earlier one.
 
     >>> [(g.row, g.columns.tolist(), g.optional) for g in find_groups(MILP([[1, 1, 0], [0, 1, 1]], row_upper=[1, 1]))]
     [(0, [0, 1], True)]
     """
-    lower, upper = whole_bounds(milp)
+    lower, upper = milp.integer_bounds()
     matrix = milp.A
     found = []
     for row in range(matrix.shape[0]):
@@ -76,10 +65,10 @@ def find_groups(milp: MILP) -> list[Group]:
     return sorted(chosen, key=lambda group: group.row)
 
 
-def _kind(low: float, high: float, coefficient: float, whole: bool) -> bool | None:
+def _kind(low: float, high: float, coefficient: float, integer: bool) -> bool | None:
     """False for 'exactly one', True for 'at most one', ``None`` for any other row."""
     low, high = sorted((low / coefficient, high / coefficient))
-    if whole:
+    if integer:
         low, high = np.ceil(low - TOLERANCE), np.floor(high + TOLERANCE)
     if high != 1.0:
         return None

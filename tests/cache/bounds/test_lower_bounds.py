@@ -36,7 +36,7 @@ def test_a_problem_brings_its_own_bound_or_its_model_or_none():
     for problem, kind, message in (
         (function, "lagrangian", "needs a problem with a MILP"),
         (function, "linear", "needs a problem with a MILP"),
-        (Problem(MODEL), "own", "with a bound of its own"),
+        (Problem(MODEL), "own", "with its own bound"),
         (Problem(MODEL), "magic", "bound must be"),
     ):
         with pytest.raises(InputError, match=message):
@@ -61,7 +61,7 @@ def test_linear_solves_relaxations_only_where_the_known_value_is_not_reached(mon
 
 
 def test_seeds_are_spread_over_the_training_set(monkeypatch):
-    monkeypatch.setattr("regretless.cache.bounds.bound.SEEDS", 3)
+    monkeypatch.setattr("regretless.cache.bounds.lower_bounds.SEEDS", 3)
     bound, costs, seen = LagrangianBound(MODEL), drawn(9), []
     monkeypatch.setattr(bound.member(), "seed", lambda few: seen.append(few))
     bound.seed(costs)

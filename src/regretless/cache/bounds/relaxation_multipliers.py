@@ -1,4 +1,4 @@
-"""Multipliers from the linear relaxation, each solve started from one reference basis."""
+"""Multipliers from the linear relaxation; every solve starts from one reference basis."""
 
 from __future__ import annotations
 
@@ -6,51 +6,41 @@ from typing import Any
 
 import numpy as np
 
-from regretless.cache.bounds.groups import whole_bounds
 from regretless.milp import MILP, Floats
 from regretless.optional import need
+from regretless.solvers.highs import pass_model
 
 
-class LinearMultipliers:
-    """Row multipliers of the relaxation of one programme, a function of the objective alone.
+class RelaxationMultipliers:
+    """Row multipliers of the linear relaxation of a MILP, as a function of the objective only.
 
     Every solve starts from the optimal basis of one reference objective (the first one, unless ``refer_to`` is called),
-    never from that of the solve before: so a resumed run finds the same multipliers as one that was never stopped.
+    never from that of the previous solve. A resumed run therefore finds the same multipliers as an uninterrupted one.
 
     Args:
-        milp: the programme.
+        milp: the model.
     """
 
     def __init__(self, milp: MILP) -> None:
         highspy = need("highspy", pip="highspy<1.15", why="find multipliers with the linear relaxation")
-        self._highspy, self._milp = highspy, milp
-        self._highs = highspy.Highs()
-        self._highs.setOptionValue("output_flag", False)
-        for name, value in (("threads", 1), ("parallel", "off"), ("random_seed", 0), ("presolve", "off")):
+        self._highspy, self._highs = highspy, highspy.Highs()
+        # Silence first: setOptionValue itself prints.
+        options = {"output_flag": False, "threads": 1, "parallel": "off", "random_seed": 0, "presolve": "off"}
+        for name, value in options.items():
             self._highs.setOptionValue(name, value)
-        columns = milp.A.tocsc()
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = milp.n, milp.A.shape[0]
-        lp.col_cost_ = np.zeros(milp.n)
-        lp.col_lower_, lp.col_upper_ = whole_bounds(milp)
-        lp.row_lower_, lp.row_upper_ = milp.row_lower, milp.row_upper
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = columns.indptr.astype(np.int32)
-        lp.a_matrix_.index_ = columns.indices.astype(np.int32)
-        lp.a_matrix_.value_ = columns.data
-        self._highs.passModel(lp)
+        pass_model(self._highs, milp, relaxed=True)
         self._columns = np.arange(milp.n, dtype=np.int32)
         self._basis: Any = None
         self.reference: Floats | None = None
 
     def refer_to(self, objective: Floats) -> None:
-        """Take the optimal basis of this objective as the one that every solve starts from."""
+        """Start every solve from the optimal basis of this objective."""
         self._basis, self.reference = None, objective.copy()
         if self._run(objective) is not None:
             self._basis = self._highs.getBasis()
 
     def __call__(self, objective: Floats) -> Floats | None:
-        """Row multipliers ``(rows,)`` at ``objective`` ``(n,)``; ``None`` where the relaxation has no optimum."""
+        """Row multipliers ``(rows,)`` at ``objective`` ``(n,)``; ``None`` if the relaxation has no optimum."""
         if self.reference is None:
             self.refer_to(objective)
         return self._run(objective)

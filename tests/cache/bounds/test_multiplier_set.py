@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from regretless.cache.bounds import Multipliers
+from regretless.cache.bounds import MultiplierSet
 from regretless.errors import InputError
 
 
 def test_zero_is_there_from_the_start_and_stays():
-    kept = Multipliers(2, most=2)
+    kept = MultiplierSet(2, most=2)
     assert kept.values.tolist() == [[0.0, 0.0]]
     for k in range(1, 4):
         assert kept.add(np.array([k, 0.0]))
@@ -17,7 +17,7 @@ def test_zero_is_there_from_the_start_and_stays():
 
 
 def test_what_is_alike_is_not_added_again():
-    kept = Multipliers(2)
+    kept = MultiplierSet(2)
     assert kept.add(np.array([1.0, 2.0]))
     assert not kept.add(np.array([1.0, 2.0 + 1e-10]))
     assert not kept.add(np.zeros(2))
@@ -26,7 +26,7 @@ def test_what_is_alike_is_not_added_again():
 
 
 def test_the_least_used_goes_first_and_of_those_the_oldest():
-    kept = Multipliers(1, most=4)
+    kept = MultiplierSet(1, most=4)
     for k in (1.0, 2.0, 3.0):
         kept.add(np.array([k]))
     kept.used(np.array([1, 1, 3, 0]))
@@ -40,21 +40,21 @@ def test_the_least_used_goes_first_and_of_those_the_oldest():
 
 
 def test_room_for_one_is_room_for_the_zero():
-    kept = Multipliers(1, most=1)
+    kept = MultiplierSet(1, most=1)
     assert not kept.add(np.array([1.0]))
     assert len(kept) == 1
 
 
 def test_no_rows_are_no_multipliers():
-    kept = Multipliers(0)
+    kept = MultiplierSet(0)
     assert not kept.add(np.zeros(0))
 
 
 def test_state_goes_on_alike():
-    first = Multipliers(1, most=3)
+    first = MultiplierSet(1, most=3)
     first.add(np.array([1.0]))
     first.used(np.array([1]))
-    again = Multipliers(1, most=3)
+    again = MultiplierSet(1, most=3)
     again.load_state_dict(first.state_dict())
     for kept in (first, again):
         kept.add(np.array([2.0]))
@@ -67,4 +67,4 @@ def test_state_goes_on_alike():
 
 def test_there_is_room_for_at_least_one():
     with pytest.raises(InputError, match="most must be at least 1"):
-        Multipliers(1, most=0)
+        MultiplierSet(1, most=0)

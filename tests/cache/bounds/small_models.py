@@ -1,4 +1,4 @@
-"""Random programmes that are small enough to try every decision, of every row and bound kind."""
+"""Random models that are small enough to try every decision, of every row and bound kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INF = np.inf
 
 @dataclass
 class Small:
-    """A programme, all its feasible decisions, and some costs."""
+    """A model, all its feasible decisions, and some costs."""
 
     milp: MILP
     decisions: np.ndarray
@@ -27,8 +27,8 @@ class Small:
 
 
 @st.composite
-def small_programmes(draw, *, grouped: bool | None = None, costs: int = 3) -> Small:
-    """Bounded integer programmes with at least one feasible decision.
+def small_models(draw, *, grouped: bool | None = None, costs: int = 3) -> Small:
+    """Bounded integer models with at least one feasible decision.
 
     An infinite bound is drawn as well: it is put on a variable that rows hold between finite ones, so that trying every
     decision is still possible.

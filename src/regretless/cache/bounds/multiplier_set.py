@@ -1,4 +1,4 @@
-"""A small set of multipliers: no two alike, ranked by use, bounded in number."""
+"""A bounded set of distinct multipliers, ranked by use."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from regretless.errors import InputError
 from regretless.milp import Floats
 
-ALIKE = 1e-9
+EQUAL = 1e-9
 
 
-class Multipliers:
-    """Multipliers ``(K, rows)`` of unit costs; the first is zero and stays.
+class MultiplierSet:
+    """Multipliers ``(K, rows)`` of unit costs; the first is zero and is never replaced.
 
-    When the set is full, a new one takes the place of the one that gave the best bound least often (ties: the oldest).
+    In a full set, a new vector replaces the one that gave the best bound least often (ties: the oldest).
 
     Args:
-        rows: number of dualised rows.
-        most: how many to keep, the zero among them.
+        rows: number of dualized rows.
+        most: largest size, including the zero vector.
     """
 
     def __init__(self, rows: int, *, most: int = 32) -> None:
@@ -37,9 +37,9 @@ class Multipliers:
         return len(self.values)
 
     def add(self, y: Floats) -> bool:
-        """Add one ``(rows,)``; return whether it is new."""
+        """Add one vector ``(rows,)``; return whether it is new."""
         scale = max(1.0, float(np.abs(y).max(initial=0.0)))
-        if (np.abs(self.values - y).max(axis=1, initial=0.0) <= ALIKE * scale).any() or self.most == 1:
+        if (np.abs(self.values - y).max(axis=1, initial=0.0) <= EQUAL * scale).any() or self.most == 1:
             return False
         self._clock += 1
         if len(self) < self.most:
@@ -53,7 +53,7 @@ class Multipliers:
         return True
 
     def used(self, winners: NDArray[np.int64]) -> None:
-        """Count which multipliers gave the best bounds of a batch."""
+        """Count the multipliers that gave the best bounds of a batch."""
         self.uses += np.bincount(winners, minlength=len(self))
 
     def state_dict(self) -> dict[str, Any]:
@@ -62,7 +62,7 @@ class Multipliers:
         return {name: torch.from_numpy(value.copy()) for name, value in kept.items()} | {"clock": self._clock}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from ``state``."""
+        """Restore ``state``."""
         values = state["values"].numpy().astype(np.float64)
         if values.ndim != 2 or values.shape[1] != self.values.shape[1]:
             raise InputError(f"multipliers must have {self.values.shape[1]} columns, got shape {values.shape}")
