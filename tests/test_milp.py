@@ -216,7 +216,7 @@ def test_the_callers_arrays_are_neither_changed_nor_kept() -> None:
 
 
 def test_integer_bounds_round_inward_and_leave_the_impossible_alone():
-    milp = MILP(np.zeros((0, 3)), lower=[0.2, -INF, 0.3], upper=[2.9, 1.5, 0.6], integer=[True, False, True])
+    milp = MILP(np.zeros((0, 3)), lower=[0.2, -np.inf, 0.3], upper=[2.9, 1.5, 0.6], integer=[True, False, True])
     lower, upper = milp.integer_bounds()
-    assert lower.tolist() == [1.0, -INF, 0.3]
+    assert lower.tolist() == [1.0, -np.inf, 0.3]
     assert upper.tolist() == [2.0, 1.5, 0.6]

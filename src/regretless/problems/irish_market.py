@@ -57,7 +57,7 @@ def energy_data() -> tuple[Floats, Floats]:
     return features.copy(), prices.copy()
 
 
-def split_days(kind: str, *, seed: int = 0) -> tuple[Days, Days | None, Days]:
+def split_days(kind: str, *, seed: int = 0) -> tuple[Days, Days, Days]:
     """Split the days into training, validation and test days.
 
     ``paper``: leave out the days 552..611, shuffle the other 729 with seed 0, train on the first 552 of them, test on

@@ -15,9 +15,8 @@ from regretless.family import member
 from regretless.problem import Problem
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
 from regretless.tables import Costs, Features, matched, read_costs, read_features
-from regretless.tables.columns import ordered
 from regretless.tables.npz_file import finite, read_arrays
-from regretless.tables.table import suffix_of
+from regretless.tables.table import ordered, suffix_of
 from regretless.progress import track
 from regretless.solvers.checked_solve import check_finite
 from regretless.training import predict

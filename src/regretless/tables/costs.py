@@ -8,11 +8,10 @@ from pathlib import Path
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.tables.columns import listed, ordered, refuse_twice
 from regretless.tables.features import Features
 from regretless.tables.npz_file import finite, instances, main_array, read_arrays, strings
 from regretless.tables.read_table import read_table
-from regretless.tables.table import suffix_of
+from regretless.tables.table import listed, ordered, suffix_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +39,7 @@ def read_costs(path: Path | str, cost_names: Sequence[str]) -> Costs:
         return Costs(values, instances(path, arrays, len(values)))
     # A variable of the model may be called "instance": then that column holds its cost.
     table = read_table(path, keys=() if "instance" in cost_names else ("instance",))
-    instance = table.keys.get("instance")
-    refuse_twice(table, instance)
-    return Costs(ordered(table.path, table.names, table.values, cost_names, "cost"), instance)
+    return Costs(ordered(table.path, table.names, table.values, cost_names, "cost"), table.instances)
 
 
 def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Features:

@@ -10,10 +10,9 @@ import numpy as np
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.tables.columns import listed, ordered, refuse_twice
 from regretless.tables.npz_file import finite, instances, main_array, read_arrays, strings
 from regretless.tables.read_table import read_table
-from regretless.tables.table import Table, suffix_of
+from regretless.tables.table import Table, listed, ordered, suffix_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,13 +55,11 @@ def read_features(path: Path | str, cost_names: Sequence[str]) -> Features:
     table = read_table(path)
     if not table.names:
         raise InputError(f"{path} has no column with a feature")
-    instance = table.keys.get("instance")
     if "variable" in table.keys:
-        if instance is None:
+        if "instance" not in table.keys:
             raise InputError(f"{path} has a column 'variable' but no column 'instance'; rows per variable need both")
-        return _stacked(table, instance, cost_names)
-    refuse_twice(table, instance)
-    return Features(table.values, table.names, instance)
+        return _stacked(table, table.keys["instance"], cost_names)
+    return Features(table.values, table.names, table.instances)
 
 
 def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:

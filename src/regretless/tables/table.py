@@ -16,6 +16,7 @@ from regretless.milp import Floats
 SUFFIXES = (".csv", ".parquet", ".npz")
 # These columns identify a row and may hold text; every other column holds numbers.
 KEYS = ("instance", "variable")
+SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,15 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def instances(self) -> tuple[str, ...] | None:
+        """The names of the rows, if the file has them; a name that occurs twice is an error."""
+        names = self.keys.get("instance")
+        if names is not None and len(set(names)) < len(names):
+            i = next(i for i, name in enumerate(names) if name in names[:i])
+            raise InputError(f"{self.path}, {self.lines[i]}, column 'instance': {names[i]!r} occurs twice")
+        return names
 
 
 def make_table(path: Path, columns: Mapping[str, Sequence[Any]], keys: Sequence[str], lines: Sequence[str]) -> Table:
@@ -78,3 +88,31 @@ def refuse_missing(path: Path) -> None:
     """Raise ``FileError`` if there is no such file."""
     if not path.is_file():
         raise FileError(f"there is no file {path}")
+
+
+def ordered(path: Path, have: Sequence[str], values: Floats, wanted: Sequence[str], what: str) -> Floats:
+    """Return the columns in the given order; the error for missing and unknown columns names them.
+
+    Args:
+        path: the file, for messages.
+        have: names of the columns.
+        values: ``(..., columns)``.
+        wanted: names in the order to return.
+        what: what a column is, for messages.
+    """
+    missing = [name for name in wanted if name not in set(have)]
+    extra = [name for name in have if name not in set(wanted)]
+    if missing or extra:
+        parts = [f"missing: {listed(missing)}" if missing else "", f"unknown: {listed(extra)}" if extra else ""]
+        raise InputError(
+            f"{path}: expected {len(wanted)} {what} columns ({listed(wanted)}), got {len(have)}; "
+            + "; ".join(part for part in parts if part)
+        )
+    place = {name: i for i, name in enumerate(have)}
+    return np.ascontiguousarray(values[..., [place[name] for name in wanted]])
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join the first few of many names."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

@@ -6,13 +6,6 @@ from regretless.cache.bounds.milp_bound import MilpBound
 from regretless.cache.bounds.multiplier_set import MultiplierSet
 
 __all__ = [
-    "Bound",
-    "BoundKind",
-    "Group",
-    "LagrangianBound",
-    "MilpBound",
-    "MultiplierSet",
-    "OwnBound",
-    "find_groups",
+    "Bound", "BoundKind", "Group", "LagrangianBound", "MilpBound", "MultiplierSet", "OwnBound", "find_groups",
     "make_bound",
-]
+]  # fmt: skip

@@ -8,14 +8,6 @@ from regretless.problems.energy.load import load_energy
 from regretless.problems.energy.oracle import EnergyOracle
 
 __all__ = [
-    "Assignment",
-    "EnergyOracle",
-    "Instance",
-    "Machine",
-    "Task",
-    "formulate",
-    "gantt",
-    "load_energy",
-    "read_icon",
+    "Assignment", "EnergyOracle", "Instance", "Machine", "Task", "formulate", "gantt", "load_energy", "read_icon",
     "schedule",
-]
+]  # fmt: skip

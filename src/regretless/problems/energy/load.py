@@ -30,16 +30,12 @@ def load_energy(
     time_limit: float | None = None,
     store: Path | str | None = None,
 ) -> BenchmarkProblem:
-    """Load an energy-cost-aware scheduling problem with its data and model.
+    """Load an energy-cost-aware scheduling problem with its data and model; see ``regretless.problems.load``.
 
     Args:
         name: ``energy-1``, ``energy-2``, ``energy-3``, or ``energy:PATH`` with the path of an ICON instance file.
         split: ``paper``, ``chronological`` or ``random``; see ``regretless.problems.irish_market.split_days``.
-        engine: ``oracle`` for the special exact oracle, or the name of an engine that solves the MILP.
-        workers: threads of an engine (the oracle uses none).
-        seed: seed of the random split.
-        time_limit: seconds per solve.
-        store: folder that stores the true optima for the next run.
+        engine, workers, seed, time_limit, store: as for every problem.
 
     Raises:
         InputError: an unknown name, or slots whose length differs from that of the prices.
@@ -60,11 +56,9 @@ def load_energy(
         problem = Problem(model, sense="min", engine=engine, workers=workers, time_limit=time_limit, name=name)
     features = irish_market.standardize(features)
     train, validation, test = (
-        None if days is None else Dataset.solve(problem, features[days], prices[days], store=store)
+        Dataset.solve(problem, features[days], prices[days], store=store)
         for days in irish_market.split_days(split, seed=seed)
     )
-    assert train is not None
-    assert test is not None
     return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)
 
 

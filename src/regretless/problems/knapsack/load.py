@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
@@ -11,12 +10,12 @@ from regretless.errors import InputError
 from regretless.milp import Floats
 from regretless.problem import Problem
 from regretless.problems import irish_market
+from regretless.problems.irish_market import Days
 from regretless.problems.knapsack import synthetic
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.seeded_models import shared_linear
 
 BATCH_SIZE = 24
-Days = NDArray[np.int64]
 
 
 def load_knapsack(
@@ -29,16 +28,12 @@ def load_knapsack(
     time_limit: float | None = None,
     store: str | None = None,
 ) -> BenchmarkProblem:
-    """Load ``knapsack-60|120|180``: the paper's data and, by default, its split.
+    """Load ``knapsack-60|120|180``, on the data of the paper; see ``regretless.problems.load``.
 
     Args:
         name: ends with the capacity.
         split: ``paper``, ``chronological`` or ``random`` (with ``seed``).
-        engine: ``oracle``, or an engine that solves the model.
-        workers: threads of an engine.
-        seed: seed of the random split.
-        time_limit: seconds per solve of an engine.
-        store: folder that stores the true optima.
+        engine, workers, seed, time_limit, store: as for every problem.
     """
     features, values, weights = irish_market.knapsack_data()
     problem = knapsack_problem(weights, _capacity(name), engine=engine, workers=workers, time_limit=time_limit)
@@ -57,16 +52,12 @@ def load_synthetic_knapsack(
     store: str | None = None,
     days: int = 789,
 ) -> BenchmarkProblem:
-    """Load ``synthetic-knapsack-60|120|180``: embedded prices, no download.
+    """Load ``synthetic-knapsack-60|120|180``, on embedded prices without a download; see ``regretless.problems.load``.
 
     Args:
         name: ends with the capacity.
         split: only ``chronological``: 70 % for training, 7.5 % for validation, the rest for testing.
-        engine: ``oracle``, or an engine that solves the model.
-        workers: threads of an engine.
-        seed: accepted as by every problem; the embedded prices are one fixed series.
-        time_limit: seconds per solve of an engine.
-        store: folder that stores the true optima.
+        engine, workers, seed, time_limit, store: as for every problem; the embedded prices do not depend on the seed.
         days: number of days.
     """
     if split != "chronological":
@@ -88,16 +79,9 @@ def _capacity(name: str) -> int:
 
 
 def _loaded(
-    name: str,
-    problem: Problem,
-    features: Floats,
-    values: Floats,
-    split: tuple[Days, Days | None, Days],
-    store: str | None,
+    name: str, problem: Problem, features: Floats, values: Floats, split: tuple[Days, Days, Days], store: str | None
 ) -> BenchmarkProblem:
     problem.name = name
     data = Dataset.solve(problem, features, values, store=store)
-    train, validation, test = (None if days is None else data[days] for days in split)
-    assert train is not None
-    assert test is not None
+    train, validation, test = (data[days] for days in split)
     return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)

@@ -84,11 +84,10 @@ def _bump(hour: Floats, at: float, width: float) -> Floats:
 
 def _weather(generator: np.random.Generator, days: int) -> Floats:
     """Weather fronts: a first-order autoregressive process over the days."""
-    noise, level = generator.standard_normal(days), np.empty(days)
-    level[0] = noise[0]
+    level = generator.standard_normal(days)
     for i in range(1, days):
-        level[i] = 0.6 * level[i - 1] + 0.8 * noise[i]
-    return np.asarray(level[:, None])
+        level[i] = 0.6 * level[i - 1] + 0.8 * level[i]
+    return level[:, None]
 
 
 def _wander(generator: np.random.Generator, days: int, memory: float, scale: float) -> Floats:

@@ -8,13 +8,6 @@ from regretless.problems.matching.oracle import MatchingOracle
 from regretless.problems.matching.pair_perceptron import PairPerceptron
 
 __all__ = [
-    "MatchingOracle",
-    "PairPerceptron",
-    "draw_matching",
-    "formulate",
-    "links",
-    "load_matching",
-    "matching_family",
-    "nodes",
-    "same_field",
-]
+    "MatchingOracle", "PairPerceptron", "draw_matching", "formulate", "links", "load_matching", "matching_family",
+    "nodes", "same_field",
+]  # fmt: skip

@@ -37,7 +37,7 @@ def load_matching(
     time_limit: float | None = None,
     store: Path | str | None = None,
 ) -> BenchmarkProblem:
-    """Load diverse bipartite matching with its data and model.
+    """Load diverse bipartite matching with its data and model; see ``regretless.problems.load``.
 
     Costs are the links (1) and missing links (0) of the 2500 pairs, with the sense ``"max"``: the regret is the number
     of links lost. The published figures are 100 times that. Features are the ids of the papers, ``(instances, 2, 50)``;
@@ -50,11 +50,7 @@ def load_matching(
         same_field: ``paper`` compares the fields of the papers; ``position`` repeats the error behind the published
             levels (see ``regretless.problems.matching.cora_instances.same_field``).
         product: give the model the words that both papers share (not in the paper).
-        engine: ``oracle`` for the special exact oracle, or the name of an engine that solves the MILPs.
-        workers: threads of an engine (the oracle uses none).
-        seed: seed of the random split.
-        time_limit: seconds per solve.
-        store: folder that stores the true optima for the next run.
+        engine, workers, seed, time_limit, store: as for every problem.
 
     Raises:
         InputError: an unknown name, split or ``same_field``.
