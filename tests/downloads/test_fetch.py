@@ -47,7 +47,6 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
     monkeypatch.setenv("REGRETLESS_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(files, "_verified", {})
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
@@ -152,7 +151,7 @@ def test_the_cache_folder_is_used_without_the_variable(monkeypatch: pytest.Monke
         files.locate("Data.npz")
 
 
-def test_a_file_changed_after_its_check_is_checked_again(server: str, monkeypatch: Any) -> None:
+def test_a_file_that_changed_after_its_download_is_refused(server: str, monkeypatch: Any) -> None:
     offer(monkeypatch, server + "/complete")
     path = files.fetch("sample.bin")
     path.write_bytes(CONTENT + b"more")

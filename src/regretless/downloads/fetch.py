@@ -34,9 +34,6 @@ class StatusRow:
     where: Path
 
 
-_verified: dict[Path, tuple[int, int]] = {}
-
-
 def datasets() -> dict[str, DatasetRow]:
     """The table of data sets, by name."""
     return dict(DATASETS)
@@ -71,7 +68,7 @@ def folder() -> Path:
 
 
 def locate(name: str) -> Path:
-    """Return the path of a public file after verifying its checksum (once per process).
+    """Return the path of a public file after verifying its checksum.
 
     Args:
         name: a file of the table, for example ``"Data.npz"``.
@@ -86,19 +83,16 @@ def locate(name: str) -> Path:
     if not path.is_file():
         origin = f" (the folder named by {VARIABLE})" if os.environ.get(VARIABLE) else ""
         raise FileError(f"{name} is not in {path.parent}{origin}; download it with: {command}")
-    stat = path.stat()
-    stamp = (stat.st_size, stat.st_mtime_ns)
-    if _verified.get(path) != stamp:
-        try:
-            got = hashlib.sha256(path.read_bytes()).hexdigest()
-        except OSError as error:
-            raise FileError(f"cannot read {path}: {error.strerror or error}") from error
-        if got != expected.sha256:
-            raise FileError(
-                f"{path} has the wrong content: expected {expected.bytes} bytes with SHA-256 {expected.sha256}, got "
-                f"{stat.st_size} bytes with {got}; delete it and run: {command}"
-            )
-        _verified[path] = stamp
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+    got = hashlib.sha256(content).hexdigest()
+    if got != expected.sha256:
+        raise FileError(
+            f"{path} has the wrong content: expected {expected.bytes} bytes with SHA-256 {expected.sha256}, got "
+            f"{len(content)} bytes with {got}; delete it and run: {command}"
+        )
     return path
 
 
