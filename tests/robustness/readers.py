@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import io
 import json
-import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +26,6 @@ from regretless.paper.grid import read_grid
 from regretless.problems import load
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.matching.unpickle import read_pickle
 from regretless.report import write as write_report
 from regretless.runs import Spec, trained
 from regretless.runs import run as do_run
@@ -239,7 +237,6 @@ def readers(folder: Path) -> dict[str, Reader]:
         "grid.json": Reader("grid.json", (grid,), beside(folder / "results", "grid.json", results)),
         "history": Reader("h.csv", ((run / "history.csv").read_bytes(),), beside(run, "history.csv", results)),
         "report": Reader("m.json", ((run / "metrics.json").read_bytes(),), beside(run, "metrics.json", report)),
-        "pickle": Reader("p.pkl", (_pickle(),), read_pickle),
     }  # fmt: skip
 
 
@@ -270,7 +267,3 @@ def _kept(folder: Path) -> Path:
 def _write(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
-
-
-def _pickle() -> bytes:
-    return pickle.dumps({"x": np.arange(6.0).reshape(2, 3), "y": [1, 2, {3: "z"}]}, protocol=3)

@@ -13,8 +13,8 @@ from regretless.errors import InputError
 from regretless.runs import Spec, trained
 from regretless.runs.decide import decider
 from regretless.storage import read_json
-from regretless.tables.model_file import digest
 from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
+from regretless.tables.user_problem import digest
 from regretless.training import evaluate as exact_evaluation
 
 

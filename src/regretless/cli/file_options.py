@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.tables.model_file import is_model_file
+from regretless.tables.user_problem import is_model_file
 
 
 def given(**options: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec
 from regretless.runs.run import load_problem
 from regretless.runs.tune import tune as search
-from regretless.tables.model_file import is_model_file
+from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
 

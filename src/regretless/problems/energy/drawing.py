@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from regretless.charts import Chart, chart_style, svg_file
+from regretless.problems.energy.formulation import Assignment
 from regretless.problems.energy.instance import Instance, Task
-from regretless.problems.energy.schedule import Assignment
 
 # Dark enough for white numbers; the numbers, not the colors, tell the tasks apart.
 COLORS = ("#4477aa", "#228833", "#aa3377", "#997700", "#336688", "#774488", "#557722", "#994455")
