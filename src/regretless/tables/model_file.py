@@ -84,6 +84,8 @@ def load_model_file(
     shape = tuple(seen.values.shape[1:])
     kept = SavedProblem(milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files)
     kept.blank()  # refuses an unknown model or a wrong size before anything is solved
+    blank = torch.zeros(len(true.values), 1)
+    _parts(Dataset(blank, blank, blank), validation, test, None)  # refuses a part without instances
     problem = kept.problem(workers=workers)
     problem.name, problem.on_failure = name, on_failure
     _refuse_unsolvable(problem, name, costs, true)

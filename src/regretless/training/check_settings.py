@@ -12,11 +12,12 @@ import torch
 from torch import Tensor, nn
 
 from regretless.data import Dataset
-from regretless.errors import InputError, RegretlessError
+from regretless.errors import InputError, RegretlessError, SolveError
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.training import methods
 from regretless.training.fit import fit
+from regretless.types import Status
 
 # Random generators of all packages take seeds up to here.
 LARGEST_SEED = 2**32 - 2
@@ -57,13 +58,18 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
     Raises:
         InputError: a setting that the method does not know or cannot use.
         MissingDependencyError: a package that the method or the engine needs is not installed.
+        SolveError: the engine does not work, for want of a licence for example.
     """
     row, settings = methods.method(method), copy.deepcopy(dict(settings))
     solver = {"oracle": _cheapest} if engine == "oracle" else {"engine": engine}
     choose_one = MILP([[1.0, 1.0]], row_lower=1.0, row_upper=1.0)
-    problem = Problem(choose_one, bound=_bound, name="settings check", **solver, **options)
+    Problem(choose_one, **solver, **options)  # a short time limit is checked, and does not disturb what follows
+    problem = Problem(choose_one, bound=_bound, name="settings check", **solver)
     labels = torch.eye(2, dtype=torch.float64)
     data = Dataset(torch.eye(2), 2.0 - labels, labels)
+    solved = problem.solve(data.costs[:1])  # the method may not solve at all in one epoch
+    if solved.status[0] is not Status.OPTIMAL:
+        raise SolveError(f"{engine} cannot solve a problem of two variables: {solved.message.get(0, solved.status[0])}")
     model = _Scale()
     try:
         if row.search is None:
