@@ -66,7 +66,7 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
     Problem(choose_one, **solver, **options)  # a short time limit is checked, and does not disturb what follows
     problem = Problem(choose_one, bound=_bound, name="settings check", **solver)
     labels = torch.eye(2, dtype=torch.float64)
-    data = Dataset(torch.eye(2), 2.0 - labels, labels)
+    data = Dataset(torch.eye(2), 1.0 - labels / 2, labels)  # costs between 0 and 1, as cross entropy needs them
     solved = problem.solve(data.costs[:1])  # the method may not solve at all in one epoch
     if solved.status[0] is not Status.OPTIMAL:
         raise SolveError(f"{engine} cannot solve a problem of two variables: {solved.message.get(0, solved.status[0])}")
