@@ -155,7 +155,7 @@ def test_a_wrong_grid_is_refused(change: tuple[str, str], error: type[Exception]
         ('problems = ["knapsack-60"]\n[methods]\nspo = 1', "field 'methods' has the wrong type"),
         ('[[sweeps]]\nmethods = "nce-c"\np_solve = [0.1]', "field 'methods' must be a list"),
         ("[[sweeps]]\np_solve = [0.1]", "every sweep needs methods and p_solve"),
-        ("[methods.spo]\nseeds = [1]", "seeds must be whole numbers"),
+        ("[methods.spo]\nseeds = [1]", "seeds must be integers"),
         ('[[tables]]\nkind = "pie"', "a table is of kind 'timing' or 'policies', or of none, got 'pie'"),
         ("methods = [", "no valid TOML"),
     ],
