@@ -10,8 +10,11 @@ from typing import Any
 
 from regretless.errors import InputError
 from regretless.training import methods
+from regretless.training.check_settings import check_numbers
 
 INITS = ("random", "shared")
+# Methods that never solve the problem itself in training.
+NEVER_SOLVE = ("two-stage", "spo-relax", "qptl", "interior")
 # Fields and their types: specifications are also read from files.
 KINDS: dict[str, type | UnionType] = {
     "problem": str, "method": str, "seed": int, "init": str, "epochs": int, "lr": int | float,
@@ -21,14 +24,15 @@ KINDS: dict[str, type | UnionType] = {
 
 @dataclass(frozen=True)
 class Spec:
-    """What to run.
+    """What to run. ``check_spec`` also checks the settings and the options, by the code that uses them.
 
     Attributes:
-        problem: name in the table of problems.
+        problem: name in the table of problems, or the path of a model file.
         method: name in the table of methods.
         seed: of the shuffling, the coin and, with ``init="random"``, the first weights.
         init: ``"random"`` first weights for every seed, or ``"shared"`` by all seeds, as the published deviations need.
-        epochs, lr, batch_size: of the training; ``None`` takes the paper's, or the method's own.
+        epochs, lr: of the training.
+        batch_size: instances per step; ``None`` takes the method's own, or the problem's.
         settings: of the method, such as ``p_solve``, ``grow_at`` or ``lambda_``.
         options: of the problem, such as ``split``, ``engine`` or ``days``.
         watch: whether to write the test regret of every epoch into the history.
@@ -55,18 +59,16 @@ class Spec:
         methods.method(self.method)
         if self.init not in INITS:
             raise InputError(f"init must be 'random' or 'shared', got {self.init!r}")
-        if self.epochs < 0 or not self.lr > 0 or self.patience < 0:
-            raise InputError(
-                f"need epochs >= 0, lr > 0 and patience >= 0, got {self.epochs}, {self.lr} and {self.patience}"
-            )
+        check_numbers(
+            seed=self.seed, epochs=self.epochs, lr=self.lr, batch_size=self.batch_size, patience=self.patience
+        )
 
     @property
     def p_solve(self) -> float | None:
         """Probability of a solve: 1 for methods that always solve, ``None`` for those that never do."""
-        row = methods.method(self.method)
-        if row.cached:
+        if methods.method(self.method).cached:
             return float(self.settings.get("p_solve", 0.05))
-        return 1.0 if row.solves else None
+        return None if self.method in NEVER_SOLVE else 1.0
 
     @property
     def digest(self) -> str:
@@ -79,7 +81,7 @@ class Spec:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Spec:
-        """Read what ``as_dict`` wrote; unknown fields are an error."""
+        """Read what ``as_dict`` wrote; an unknown field is an error."""
         if not isinstance(values, dict):
             raise InputError(f"a run's specification is an object of fields, got {type(values).__name__}")
         known = {f.name for f in fields(cls)}
