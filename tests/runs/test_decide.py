@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from regretless.errors import FileError, InputError
-from regretless.runs import Spec, run
-from regretless.runs.decide import Decider, decider
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.runs import Spec, run
+from regretless.runs.decide import Decider, decider
 
 MODEL = "maximize\n v: x_0 + x_1 + x_2\nsubject to\n one: x_0 + x_1 + x_2 <= 1\nbinary\n x_0 x_1 x_2\nend\n"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from regretless.errors import FileError, InputError
+from regretless.problems import load
 from regretless.runs import Spec, run
 from regretless.runs.run_lock import claim
-from regretless.problems import load
 
 SPEC = Spec("synthetic-knapsack-60", "map-dc", epochs=1, options={"days": 30})
 

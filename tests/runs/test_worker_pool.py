@@ -13,8 +13,8 @@ import pytest
 from regretless.errors import InputError
 from regretless.runs import Spec
 from regretless.runs.run_lock import claim
-from regretless.runs.worker_pool import WorkerPool, Member, do
 from regretless.runs.worker import run_folder
+from regretless.runs.worker_pool import Member, WorkerPool, do
 
 DAYS = {"days": 20}
 

@@ -224,7 +224,9 @@ def test_a_checkpoint_of_version_0_1_resumes_bit_for_bit(tmp_path, name):
 
 def test_a_newer_version_is_refused(tmp_path):
     start(tmp_path / "run")
-    save_state(tmp_path / "run", load_state(tmp_path / "run", kind="checkpoint", version=2), kind="checkpoint", version=3)
+    save_state(
+        tmp_path / "run", load_state(tmp_path / "run", kind="checkpoint", version=2), kind="checkpoint", version=3
+    )
     with pytest.raises(FileError, match="field 'version' is 3, this library reads up to 2; upgrade regretless"):
         start(tmp_path / "run")
 

@@ -102,7 +102,9 @@ class SolutionCache:
         self._warm_starts: WarmStarts | None = None
         if warm_start:
             if not problem.engine or problem.model is None:
-                raise InputError(f"warm_start=True needs an engine, and here {problem.solver} solves: use warm_start=False")
+                raise InputError(
+                    f"warm_start=True needs an engine, and here {problem.solver} solves: use warm_start=False"
+                )
             self._warm_starts = WarmStarts(problem.width, member(problem.model).n)
         if solutions is not None:
             self.add(solutions, instance)

@@ -27,6 +27,7 @@ from regretless.losses import (
     TwoStage,
     WarmUp,
 )
+from regretless.losses.base import Reduction
 from regretless.problem import Oracle, Problem
 from regretless.relaxation.linear_relaxation import LinearRelaxation
 from regretless.training.direct import direct
@@ -65,21 +66,39 @@ def _contrastive(loss: type[NCE] | type[MAP], cost: str) -> Callable[..., Loss]:
     return build
 
 
-def _spo_relax(problem: Problem) -> Loss:
-    return SPOPlus(LinearRelaxation(problem))
+def _spo_relax(problem: Problem, **options: Any) -> Loss:
+    return SPOPlus(LinearRelaxation(problem), **options)
 
 
-def _soft(cache: SolutionCache, *, warm_up_steps: int = 0, **options: Any) -> Loss:
+def _soft(cache: SolutionCache, *, warm_up_steps: int = 0, reduction: Reduction = "mean", **options: Any) -> Loss:
     """Expected regret, after a number of steps with MAP at ``c_hat - c``, whose gradient leads from any weights."""
     if warm_up_steps < 0:
         raise InputError(f"warm_up_steps must be at least 0, got {warm_up_steps}")
-    loss = ExpectedRegret(cache, **options)
-    return WarmUp(MAP(cache, cost="c_hat-c"), loss, steps=warm_up_steps) if warm_up_steps else loss
+    loss = ExpectedRegret(cache, reduction=reduction, **options)
+    if not warm_up_steps:
+        return loss
+    return WarmUp(MAP(cache, cost="c_hat-c", reduction=reduction), loss, steps=warm_up_steps)
+
+
+def _two_stage(problem: Problem, *, fit: str = "gradient", **options: Any) -> Loss:
+    """The prediction error; ``fit`` says how it is minimized, and is for ``train``."""
+    if fit not in ("gradient", "best"):
+        raise InputError(f"fit must be 'gradient' or 'best', got {fit!r}")
+    return TwoStage(problem, **options)
 
 
 TABLE: dict[str, Method] = {
+    "auto": Method(
+        "search over one shared cache, a committee of the best",
+        _two_stage,
+        options={"folds": 5, "ordered": False, "methods": None, "growth": 0.9, "time_limit": None, "max_solves": None},
+    ),
     "two-stage": Method(
-        "prediction error, then solve", TwoStage, solves=False, options={"criterion": "mse"}, batch_size=1
+        "prediction error, then solve",
+        _two_stage,
+        solves=False,
+        options={"criterion": "mse", "fit": "gradient"},
+        batch_size=1,
     ),
     "spo": Method("SPO+, one solve per instance and step", SPOPlus),
     "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
@@ -149,17 +168,43 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
     ['select']
     """
     row = method(name)
-    options = chosen(name, settings)
-    if row.search is not None:
-        raise InputError(f"method {name!r} has no loss: it searches by itself")
-    oracle: Oracle = problem
-    if row.cached:
-        of_cache = {key: settings[key] for key in CACHE_SETTINGS if key in settings and key not in POLICY_SETTINGS}
-        policy = named_policy(settings, instances=len(train))
-        cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **of_cache)
-        cache.prepare(problem.to_minimization(train.costs), train.instance)
-        oracle = cache
-    return row.build(oracle, **options)
+    chosen(name, settings)
+    of_loss = {key: value for key, value in settings.items() if key in row.options}
+    if not row.cached:
+        return build_loss(name, problem, **of_loss)
+    cache = make_cache(problem, train, seed=seed, **{k: v for k, v in settings.items() if k in CACHE_SETTINGS})
+    return build_loss(name, cache, **of_loss)
+
+
+def build_loss(name: str, oracle: Oracle, *, reduction: Reduction = "mean", **options: Any) -> Loss:
+    """Build the loss of a method over an oracle that exists already, for instance a cache that several losses share.
+
+    Args:
+        name: a key of the table of methods.
+        oracle: a problem, or a cache for methods that use one.
+        reduction: over the batch.
+        options: settings of the loss.
+    """
+    row = method(name)
+    if row.search is not None or name == "auto":
+        raise InputError(f"method {name!r} has no loss: train with it through regretless.train")
+    return row.build(oracle, reduction=reduction, **chosen(name, options))
+
+
+def make_cache(problem: Problem, train: Dataset, *, seed: int = 0, **settings: Any) -> SolutionCache:
+    """Build a cache that starts from the training optima.
+
+    Args:
+        problem: what to solve.
+        train: training data.
+        seed: of the coin.
+        settings: of the cache and its policy; see ``make_loss``.
+    """
+    policy = named_policy(settings, instances=len(train))
+    more = {key: value for key, value in settings.items() if key not in POLICY_SETTINGS}
+    cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **more)
+    cache.prepare(problem.to_minimization(train.costs), train.instance)
+    return cache
 
 
 def chosen(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
