@@ -167,8 +167,8 @@ def main() -> None:
     versions = environment()
     text.append(
         f"Means and standard deviations over {arguments.seeds} seeds, {EPOCHS} epochs, default settings except for the "
-        f"learning rate (best of {', '.join(map(str, RATES))} on validation data), one thread on {versions['machine']}, "
-        f"torch {versions['torch']}, HiGHS {versions['highspy']}. Direct search: "
+        f"learning rate (best of {', '.join(map(str, RATES))} on validation data), one thread on "
+        f"{versions['machine']}, torch {versions['torch']}, HiGHS {versions['highspy']}. Direct search: "
         f"{' and '.join(map(str, GENERATIONS.values()))} generations; one generation counts as one epoch."
     )
     before, _, rest = PAGE.read_text(encoding="utf-8").partition("<!-- measured -->")
