@@ -21,6 +21,8 @@ def training_defaults(problem: str, method: str) -> dict[str, Any]:
     {'lr': 0.7, 'epochs': 4, 'batch_size': None, 'settings': {}}
     """
     methods.method(method)
+    if method == "auto":
+        return {"lr": 0.1, "epochs": 0, "batch_size": None, "settings": {}}  # the search chooses
     for group in GROUPS:
         grid = load_grid(group)
         if problem in grid.problems and method in grid.methods:

@@ -9,7 +9,7 @@ import torch
 from regretless.cache import Bernoulli
 from regretless.errors import InputError, MissingDependencyError
 from regretless.training import methods
-from regretless.training.check_settings import check_numbers, check_settings
+from regretless.search.check_settings import check_numbers, check_settings
 
 NAN = float("nan")
 WRONG: list[tuple[str, dict[str, Any]]] = [

@@ -1,4 +1,4 @@
-"""Check the settings of a training before anything is solved: train the method on a problem of two variables first."""
+"""Settings are checked before anything is solved: the method first trains on a problem of two variables."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from regretless.data import Dataset
 from regretless.errors import InputError, RegretlessError, SolveError
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.search.train_method import train
 from regretless.training import methods
-from regretless.training.fit import fit
 from regretless.types import Status
 
 # Random generators of all packages take seeds up to here.
@@ -60,24 +60,27 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
         MissingDependencyError: a package that the method or the engine needs is not installed.
         SolveError: the engine does not work, for want of a licence for example.
     """
-    row, settings = methods.method(method), copy.deepcopy(dict(settings))
+    methods.method(method)
+    settings = dict(copy.deepcopy(settings))
     solver = {"oracle": _cheapest} if engine == "oracle" else {"engine": engine}
     choose_one = MILP([[1.0, 1.0]], row_lower=1.0, row_upper=1.0)
     Problem(choose_one, **solver, **options)  # a short time limit is checked, and does not disturb what follows
     problem = Problem(choose_one, bound=_bound, name="settings check", **solver)
     labels = torch.eye(2, dtype=torch.float64)
     data = Dataset(torch.eye(2), 1.0 - labels / 2, labels)  # costs between 0 and 1, as cross entropy needs them
+    if method == "auto":  # it needs two instances per fold
+        folds = settings.get("folds", 5)
+        data = data[torch.arange(2).repeat(folds if isinstance(folds, int) and 0 < folds < 1000 else 5)]
     solved = problem.solve(data.costs[:1])  # the method may not solve at all in one epoch
     if solved.status[0] is not Status.OPTIMAL:
         raise SolveError(f"{engine} cannot solve a problem of two variables: {solved.message.get(0, solved.status[0])}")
     model = _Scale()
     try:
-        if row.search is None:
-            fit(model, methods.make_loss(method, problem, data, **settings), data, epochs=1, progress=False)
-        else:
-            chosen = methods.chosen(method, settings)
-            few = {"generations": 1} if isinstance(chosen["generations"], int) and chosen["generations"] > 1 else {}
-            row.search(model, problem, data, progress=False, **(chosen | few))
+        few: dict[str, Any] = {"epochs": 1}
+        if method == "direct":
+            generations = methods.chosen(method, settings)["generations"]
+            few = {"generations": 1} if isinstance(generations, int) and generations > 1 else {}
+        train(problem, data, model, method=method, progress=False, **{**settings, **few})
     except RegretlessError:
         raise
     except (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError) as error:
