@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from regretless.errors import FileError
-from regretless.problems import semo
+from regretless.problems import irish_market
 from regretless.problems.energy import EnergyOracle, formulate
 from regretless.problems.energy.load import NAMES, energy_instance
 from regretless.solvers import EnginePool
@@ -41,7 +41,7 @@ def main() -> int:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     try:
-        prices = semo.energy_data()[1]
+        prices = irish_market.energy_data()[1]
         instances = {name: energy_instance(name) for name in arguments.instances}
     except FileError as error:
         print(f"skipped: {error}")

@@ -21,7 +21,7 @@ from torch import Tensor
 from regretless.errors import FileError
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.problems import semo
+from regretless.problems import irish_market
 from regretless.problems.energy import formulate
 from regretless.problems.energy.load import energy_instance
 from regretless.problems.knapsack.oracle import knapsack_milp
@@ -64,8 +64,8 @@ def proxsuite_layer(milp: MILP, tau: float) -> Callable[[Tensor], Tensor]:
 
 def cases() -> dict[str, tuple[MILP, Tensor]]:
     """Models without their cost maps, and costs over their variables."""
-    _, values, weights = semo.knapsack_data()
-    _, prices = semo.energy_data()
+    _, values, weights = irish_market.knapsack_data()
+    _, prices = irish_market.energy_data()
     energy = formulate(energy_instance("energy-1"))
     assert energy.cost_map is not None
     plain = MILP(energy.A, energy.row_lower, energy.row_upper, energy.lower, energy.upper)

@@ -14,7 +14,7 @@ import torch
 
 from measure import line
 from regretless.errors import FileError
-from regretless.problems import semo
+from regretless.problems import irish_market
 from regretless.problems.energy import formulate
 from regretless.problems.energy.load import energy_instance
 from regretless.solvers import EnginePool
@@ -25,7 +25,7 @@ VECTORS, REPEATS = 24, 5
 
 def main() -> int:
     try:
-        prices = semo.energy_data()[1]
+        prices = irish_market.energy_data()[1]
         model = formulate(energy_instance("energy-1"))
     except FileError as error:
         print(f"skipped: {error}")

@@ -131,6 +131,16 @@ class MILP:
             objective = objective + costs[:, self.dimension :] * self.fixed_cost
         return np.ascontiguousarray(objective)
 
+    def integer_bounds(self) -> tuple[Floats, Floats]:
+        """Variable bounds, those of integer variables rounded inward up to the tolerance of the solvers.
+
+        The bounds of a variable that no integer satisfies are returned unchanged: the model is then infeasible.
+        """
+        lower = np.where(self.integer, np.ceil(self.lower - TOLERANCE), self.lower)
+        upper = np.where(self.integer, np.floor(self.upper + TOLERANCE), self.upper)
+        empty = lower > upper
+        return np.where(empty, self.lower, lower) + 0.0, np.where(empty, self.upper, upper) + 0.0
+
     def relax(self) -> MILP:
         """Return the linear relaxation."""
         return replace(self, integer=np.zeros(self.n, dtype=bool))

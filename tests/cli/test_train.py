@@ -136,9 +136,9 @@ WRONG = {
     "missing features": ({"features": "none.csv"}, r"there is no file none\.csv"),
     "missing model": ({}, r"there is no file .*knapsack\.lp"),
     "unknown pattern": ({"cost_variables": "y_*"}, r"no variable of the model matches 'y_\*'"),
-    "unknown kind of file": ({"features": "x.txt"}, r"x\.txt: a file of data must end in"),
+    "unknown kind of file": ({"features": "x.txt"}, r"x\.txt: a data file must end in"),
     "shares": ({"validation": 0.6, "test": 0.5}, "shares that leave some training data"),
-    "model": ({"model": "forest"}, "model must be 'linear' or 'mlp'"),
+    "model": ({"model": "forest"}, "'model' of problem .* must be one of linear, mlp"),
     "method": ({"method": "magic"}, "method must be one of"),
     "engine": ({"engine": "abacus"}, "engine must be one of"),
 }
@@ -157,7 +157,7 @@ def test_wrong_words_give_one_line_and_leave_nothing(case: str, cli: CommandLine
 
 
 CELLS = {
-    "text": ("x", 2, "many", r"x\.csv, line 4, column 'b': expected a number, got 'many'"),
+    "text": ("x", 2, "many", r"x\.csv, line 4, column 'b': expected a finite number, got 'many'"),
     "empty": ("x", 2, "", r"x\.csv, line 4, column 'b': the cell is empty"),
     "nan": ("c", 0, "nan", r"c\.csv, line 2, column 'x_3': expected a finite number, got nan"),
     "infinite": ("c", 5, "-inf", r"c\.csv, line 7, column 'x_3': expected a finite number, got -inf"),

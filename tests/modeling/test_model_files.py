@@ -106,7 +106,7 @@ def test_nothing_is_left_beside_the_file(tmp_path):
         ("model.txt", MPS),
     ],
 )
-def test_a_garbled_file_is_an_error_that_names_it(tmp_path, name, content):
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path, name, content):
     with pytest.raises(FileError, match=name.replace(".", r"\.")):
         read(_file(tmp_path, name, content))
 

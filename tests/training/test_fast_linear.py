@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from regretless.errors import InputError
+from regretless.training.cost_scale import with_cost_scale
 from regretless.training.fast_linear import LeanAdam, LinearStep, linear_step
 from regretless.training.models import SharedLinear, make_model
 from regretless.training.step import GradientStep
@@ -98,6 +99,10 @@ def slots() -> torch.Tensor:
     return torch.randn(6, 4, 3, generator=torch.Generator().manual_seed(2))
 
 
+def costs() -> torch.Tensor:
+    return 50.0 + 3.0 * torch.randn(9, 4, generator=torch.Generator().manual_seed(4))
+
+
 MODELS = {
     "linear": (lambda: nn.Linear(5, 4), flat),
     "without bias": (lambda: nn.Linear(5, 4, bias=False), flat),
@@ -105,6 +110,8 @@ MODELS = {
     "shared": (lambda: SharedLinear(3), slots),
     "made for instances": (lambda: make_model(flat(), 4), flat),
     "made for variables": (lambda: make_model(slots(), 4), slots),
+    "scaled costs": (lambda: with_cost_scale(nn.Linear(5, 4), costs(), shared=False), flat),
+    "scaled features and costs": (lambda: with_cost_scale(make_model(slots(), 4), costs(), shared=True), slots),
 }
 
 

@@ -1,4 +1,4 @@
-"""Problems of cvxpy."""
+"""Reader of cvxpy problems."""
 
 from __future__ import annotations
 
@@ -11,25 +11,21 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.modeling.linear_expressions import Linear
+from regretless.modeling.linear_model import LinearModel
 
 UNSUPPORTED = ("complex", "imag", "symmetric", "diag", "PSD", "NSD", "hermitian", "sparsity")
 
 
-def linear(model: Any) -> Linear:
+def linear(model: Any) -> LinearModel:
     """Read a ``cvxpy.Problem`` with an affine objective and affine constraints.
 
-    Variables stand in the order of their creation; an element of an array is called ``x[i,j]``, rows first.
+    Variables are in the order of their creation; an element of an array is called ``x[i,j]``, row by row.
     """
-    if not hasattr(model, "constraints") or not hasattr(model, "objective"):
-        raise InputError(f"a cvxpy model must be a cvxpy.Problem, got {type(model).__qualname__}")
     if not model.objective.args[0].is_affine():
         raise InputError("the objective of the cvxpy problem is not affine; only linear ones can be predicted")
     for parameter in model.parameters():
         if parameter.value is None:
-            raise InputError(
-                f"the cvxpy parameter {parameter.name()!r} has no value; set it before reading the problem"
-            )
+            raise InputError(f"the cvxpy parameter {parameter.name()!r} has no value; set one before the call")
     variables = sorted(model.variables(), key=lambda variable: int(variable.id))
     if not variables:
         raise InputError("the cvxpy problem has no variables")
@@ -38,15 +34,15 @@ def linear(model: Any) -> Linear:
         objective, constant = _affine(model.objective.args[0], variables)
     n = sum(int(variable.size) for variable in variables)
     boxes = [_box(variable) for variable in variables]
-    return Linear(
+    return LinearModel(
         A=sparse.vstack([A for A, _, _ in blocks], format="csr") if blocks else sparse.csr_array((0, n)),
         row_lower=np.concatenate([np.zeros(0), *(low for _, low, _ in blocks)]),
         row_upper=np.concatenate([np.zeros(0), *(high for _, _, high in blocks)]),
         lower=np.concatenate([low for low, _, _ in boxes]),
         upper=np.concatenate([high for _, high, _ in boxes]),
-        integer=np.concatenate([whole for _, _, whole in boxes]),
+        integer=np.concatenate([integer for _, _, integer in boxes]),
         objective=objective.toarray()[0],
-        constant=float(constant[0]),
+        constant=constant[0],
         sense="max" if type(model.objective).__name__ == "Maximize" else "min",
         names=tuple(name for variable in variables for name in _names(variable)),
     )
@@ -54,11 +50,11 @@ def linear(model: Any) -> Linear:
 
 @contextmanager
 def _at_zero(variables: list[Any]) -> Iterator[None]:
-    """Set all variables to zero, where an affine expression shows its constant and gradient; put them back after."""
+    """Set all variables to zero, where an affine expression equals its constant, and restore their values later."""
     before = [variable.value for variable in variables]
     try:
         for variable in variables:
-            # save_value does not check attributes: zero need not be feasible
+            # save_value does not check attributes: zero may be infeasible.
             variable.save_value(np.zeros(variable.shape))
         yield
     finally:
@@ -67,18 +63,14 @@ def _at_zero(variables: list[Any]) -> Iterator[None]:
 
 
 def _affine(expression: Any, variables: list[Any]) -> tuple[Any, Floats]:
-    """``expression = A x + b`` with elements of both sides in row-major order."""
+    """``expression = A x + b`` with the elements of both sides in row-major order."""
     gradient = expression.grad
     blocks = []
     for variable in variables:
-        part = gradient.get(variable)
         shape = (int(variable.size), int(expression.size))
-        block = (
-            sparse.csr_array(shape)
-            if part is None
-            else sparse.csr_array(np.reshape(part, shape) if np.ndim(part) == 0 else part)
-        )
-        # cvxpy counts column by column
+        part = gradient.get(variable)
+        block = sparse.csr_array(shape if part is None else np.reshape(part, shape) if np.ndim(part) == 0 else part)
+        # cvxpy counts column by column.
         blocks.append(block[_order(variable.shape)][:, _order(expression.shape)].T)
     constant = np.asarray(expression.value, dtype=float)
     return sparse.csr_array(sparse.hstack(blocks, format="csr")), constant.reshape(-1, order="C")
@@ -117,9 +109,9 @@ def _box(variable: Any) -> tuple[Floats, Floats, Any]:
         low = np.maximum(low, 0.0)
     if attributes.get("nonpos") or attributes.get("neg"):
         high = np.minimum(high, 0.0)
-    binary, whole = _mask(variable, "boolean"), _mask(variable, "integer")
+    binary, integer = _mask(variable, "boolean"), _mask(variable, "integer")
     low, high = np.where(binary, np.maximum(low, 0.0), low), np.where(binary, np.minimum(high, 1.0), high)
-    return low.reshape(-1), high.reshape(-1), (binary | whole).reshape(-1)
+    return low.reshape(-1), high.reshape(-1), (binary | integer).reshape(-1)
 
 
 def _mask(variable: Any, kind: str) -> Any:

@@ -13,18 +13,19 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import MILP
-from regretless.modeling.linear_expressions import Linear, canonical
-from regretless.modeling.select import select
+from regretless.modeling.cost_variables import cost_columns
+from regretless.modeling.linear_model import LinearModel, canonical
 from regretless.types import Sense
 
-# By the module that a model's class comes from, so that nothing is imported to find out.
-READERS: dict[str, str] = {
-    "cpmpy": "regretless.modeling.cpmpy",
-    "pyomo": "regretless.modeling.pyomo",
-    "cvxpy": "regretless.modeling.cvxpy",
-    "ortools.math_opt": "regretless.modeling.mathopt",
-    "gurobipy": "regretless.modeling.gurobipy",
-    "linopy": "regretless.modeling.linopy",
+# The package of a model's class, so that nothing is imported to find the reader: the reader, the class it reads, and an
+# attribute that every object of this class has.
+READERS: dict[str, tuple[str, str, str]] = {
+    "cpmpy": ("regretless.modeling.cpmpy", "cpmpy.Model", "constraints"),
+    "pyomo": ("regretless.modeling.pyomo", "pyomo.environ.ConcreteModel", "component_data_objects"),
+    "cvxpy": ("regretless.modeling.cvxpy", "cvxpy.Problem", "objective"),
+    "ortools.math_opt": ("regretless.modeling.mathopt", "mathopt.Model", "export_model"),
+    "gurobipy": ("regretless.modeling.gurobipy", "gurobipy.Model", "getA"),
+    "linopy": ("regretless.modeling.linopy", "linopy.Model", "matrices"),
 }
 FILES = "regretless.modeling.model_files"
 
@@ -34,8 +35,8 @@ class ModelRead:
     """A model, ready for ``Problem(milp, sense=sense)``; unpacks as ``milp, sense, cost_names``.
 
     Attributes:
-        milp: the model; its ``names`` are the variables' names.
-        sense: of the model's objective.
+        milp: the model; its ``names`` are the names of the variables.
+        sense: sense of the objective.
         cost_names: names of the variables that the predicted costs belong to, in the order of the costs.
     """
 
@@ -48,28 +49,28 @@ class ModelRead:
 
 
 def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, constant: float = 0.0) -> ModelRead:
-    """Read a model: the path of an ``.mps`` or ``.lp`` file (``.gz`` too), or an object of a modelling library.
+    """Read a model: the path of an ``.mps`` or ``.lp`` file (``.gz`` too), or an object of a modeling library.
 
-    The objective becomes ``c . x[cost_variables] + h . x + constant``: the predicted costs ``c`` take the place of the
-    model's own coefficients on the cost variables, its coefficients on all others are the known costs ``h``.
+    The objective becomes ``c . x[cost_variables] + h . x + constant``: the predicted costs ``c`` replace the
+    coefficients of the model on the cost variables, its coefficients on all other variables are the known costs ``h``.
     Variables and rows keep their order; a row on a single variable becomes a bound.
 
     Args:
         model: a path, or a model of CPMpy, Pyomo, cvxpy, OR-Tools MathOpt, gurobipy or linopy.
         cost_variables: names, or a pattern such as ``"x_*"``, of the variables that the predicted costs belong to;
-            ``None`` for the objective's non-zeros.
-        constant: added to the objective's own constant, for libraries that cannot hold one (linopy).
+            ``None`` for the nonzeros of the objective.
+        constant: added to the constant of the objective, for libraries that cannot hold one (linopy).
 
     Returns:
         The model, its sense and the names of the cost variables.
 
     Raises:
         InputError: the model cannot be represented (the message says why), or no variable has such a name.
-        FileError: the file is missing or garbled.
+        FileError: the file is missing or damaged.
         MissingDependencyError: the library is not installed.
     """
     linear = canonical(importlib.import_module(_reader(model)).linear(model))
-    chosen = select(linear.names, linear.objective, cost_variables)
+    chosen = cost_columns(linear.names, linear.objective, cost_variables)
     return _assembled(linear, chosen, float(constant))
 
 
@@ -77,8 +78,10 @@ def _reader(model: Any) -> str:
     if isinstance(model, str | os.PathLike):
         return FILES
     for ancestor in type(model).__mro__:
-        for prefix, reader in READERS.items():
-            if ancestor.__module__ == prefix or ancestor.__module__.startswith(f"{prefix}."):
+        for prefix, (reader, kind, attribute) in READERS.items():
+            if f"{ancestor.__module__}.".startswith(f"{prefix}."):
+                if not hasattr(model, attribute):
+                    raise InputError(f"the model must be a {kind}, got {type(model).__qualname__}")
                 return reader
     raise InputError(
         "a model must be the path of an .mps or .lp file, or an object of CPMpy, Pyomo, cvxpy, OR-Tools MathOpt, "
@@ -87,7 +90,7 @@ def _reader(model: Any) -> str:
     )
 
 
-def _assembled(linear: Linear, chosen: list[int], constant: float) -> ModelRead:
+def _assembled(linear: LinearModel, chosen: list[int], constant: float) -> ModelRead:
     n, d = len(linear.names), len(chosen)
     fixed = linear.objective.copy()
     fixed[chosen] = 0.0

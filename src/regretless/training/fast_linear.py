@@ -7,16 +7,14 @@ around both and nothing else depends on it: ``make_step`` uses it where it appli
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import final
 
 import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError
-from regretless.training.models import SharedLinear, Standardised, slot_costs
-
-Forward = Callable[[Tensor, Tensor, Tensor | None], Tensor]
+from regretless.training.linear_model import LinearModel, find_linear
+from regretless.training.models import slot_costs
 
 
 @final
@@ -74,28 +72,29 @@ class LinearStep:
     """Forward and backward pass of a linear model with the arithmetic of autograd, and a step of ``LeanAdam``.
 
     Args:
-        layer: the linear layer.
-        forward: the model as a function of features, weight and bias.
-        before: what is applied to the features first, without trained parameters.
-        optimizer: of the layer.
+        model: the linear model.
+        optimizer: of its layer.
     """
 
-    def __init__(
-        self, layer: nn.Linear, forward: Forward, before: Callable[[Tensor], Tensor] | None, optimizer: LeanAdam
-    ) -> None:
-        self.layer, self.forward, self.before, self.optimizer = layer, forward, before, optimizer
-        self._weight = layer.weight.detach()
-        self._bias = None if layer.bias is None else layer.bias.detach()
+    def __init__(self, model: LinearModel, optimizer: LeanAdam) -> None:
+        self.model, self.optimizer = model, optimizer
+        layer = model.layer
+        self._weight, self._bias = layer.weight.detach(), None if layer.bias is None else layer.bias.detach()
         self._input = self._weight
 
     def predict(self, x: Tensor) -> Tensor:
         """Predict costs ``(batch, d)``."""
-        self._input = x if self.before is None else self.before(x)
-        return self.forward(self._input, self._weight, self._bias)
+        model = self.model
+        self._input = model.inputs(x)
+        forward = slot_costs if model.shared else nn.functional.linear
+        output = forward(self._input, self._weight, self._bias)
+        return output if model.costs is None else model.offset + model.scale * output
 
     def update(self, predicted: Tensor, gradient: Tensor) -> None:
         """Step along the gradient ``(batch, d)`` at the last prediction."""
-        layer = self.layer
+        layer = self.model.layer
+        if self.model.costs is not None:
+            gradient = gradient * self.model.scale
         flat, gradient = self._input.reshape(-1, layer.in_features), gradient.reshape(-1, layer.out_features)
         layer.weight.grad = gradient.t().mm(flat)
         if layer.bias is not None:
@@ -105,32 +104,12 @@ class LinearStep:
 
 def linear_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> LinearStep | None:
     """The fast step, where the model is one linear layer without hooks or frozen weights and Adam is ours."""
-    if not isinstance(optimizer, LeanAdam):
+    view = find_linear(model)
+    if view is None or not isinstance(optimizer, LeanAdam) or any(map(_hooked_module, model.modules())):
         return None
-    inner, before = model, None
-    if type(inner) is Standardised:
-        before, inner = inner.scaled, inner.inner
-    layer = inner
-    forward: Forward = nn.functional.linear
-    if type(inner) is SharedLinear:
-        layer, forward = inner.linear, slot_costs
-    elif type(inner) is nn.Sequential and len(inner) == 1:
-        layer = inner[0]
-    elif type(inner) is nn.Sequential and len(inner) == 2 and _flattens(inner[1]):
-        layer, forward = inner[0], _flat_linear
-    if type(layer) is not nn.Linear or any(map(_hooked_module, model.modules())):
+    if not all(parameter.requires_grad and not _hooked(parameter) for parameter in view.layer.parameters()):
         return None
-    if not all(parameter.requires_grad and not _hooked(parameter) for parameter in layer.parameters()):
-        return None
-    return LinearStep(layer, forward, before, optimizer)
-
-
-def _flat_linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    return nn.functional.linear(x, weight, bias).flatten(1)
-
-
-def _flattens(module: nn.Module) -> bool:
-    return type(module) is nn.Flatten and (module.start_dim, module.end_dim) == (1, -1)
+    return LinearStep(view, optimizer)
 
 
 def _hooked_module(module: nn.Module) -> bool:

@@ -96,7 +96,7 @@ def test_the_oracle_equals_highs_on_a_published_instance(published: Callable[[st
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["energy-1", "energy-2", "energy-3"])
 def test_the_oracle_equals_highs_on_200_vectors(published: Callable[[str], Instance], name: str) -> None:
-    from regretless.problems.semo import energy_data
+    from regretless.problems.irish_market import energy_data
 
     prices = energy_data()[1]
     costs = cost_vectors(48, 22, prices[::35])
