@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regretless.errors import SolveError
-from regretless.milp import MILP, Floats
+from regretless.milp import MILP, Floats, with_infinities
 
-# Solvers write infinity as a large number; a larger bound can never be active in float64 arithmetic.
-INFINITE = 1e20
 TINY = 1e-9
 Mask = NDArray[np.bool_]
 
@@ -39,11 +37,8 @@ class ConstraintSystem:
     @classmethod
     def of(cls, milp: MILP) -> ConstraintSystem:
         """Take the constraints of a MILP without its integrality."""
-
-        def unbounded(bound: Floats) -> Floats:
-            return np.where(np.abs(bound) >= INFINITE, np.copysign(np.inf, bound), bound)
-
-        row_lower, row_upper, lower, upper = map(unbounded, (milp.row_lower, milp.row_upper, milp.lower, milp.upper))
+        row_lower, row_upper = with_infinities(milp.row_lower), with_infinities(milp.row_upper)
+        lower, upper = with_infinities(milp.lower), with_infinities(milp.upper)
         return cls(milp.A.toarray(), row_lower, row_upper, lower, upper, np.arange(milp.n), np.zeros(milp.n))
 
     def rows(self, chosen: Mask) -> ConstraintSystem:
