@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -18,7 +17,7 @@ from regretless.family import Family, member
 from regretless.milp import MILP, Floats
 from regretless.solvers import EnginePool, FunctionBackend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
-from regretless.tensors import Array, ids, tensor
+from regretless.tensors import ids, tensor
 from regretless.types import Backend, Decisions, OnFailure, Sense, Solved, Status
 
 
@@ -170,17 +169,14 @@ class Problem:
             return f"{self.engine}({', '.join(f'{key}={self._options[key]!r}' for key in sorted(self._options))})"
         return type(self.backend).__qualname__
 
-    def to_minimization(self, costs: Array) -> Array:
+    def to_minimization(self, costs: Tensor) -> Tensor:
         """Costs in the user's sense ``(batch, d)`` to minimising costs ``(batch, width)``.
 
         Known costs are one more coordinate whose cost is 1: formulas that are linear in the costs then treat them
         right.
         """
         if self.width > self.dimension:
-            if isinstance(costs, Tensor):
-                costs = torch.cat([costs, costs.new_ones(len(costs), 1)], dim=1)
-            else:
-                costs = np.column_stack([costs, np.ones(len(costs), dtype=costs.dtype)])
+            costs = torch.cat([costs, costs.new_ones(len(costs), 1)], dim=1)
         return -costs if self.sense == "max" else costs
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:

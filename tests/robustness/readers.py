@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import io
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,7 @@ from regretless.problems import load
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.report import write as write_report
-from regretless.runs import Spec, trained
+from regretless.runs import Spec, load_trained, training_run
 from regretless.runs import run as do_run
 from regretless.runs.results import read_results
 from regretless.storage import load_state, read_json, save_state
@@ -246,12 +245,11 @@ def _grid(path: Path) -> None:
 
 def _weights(run: Path, loaded: Any) -> None:
     """Load weights back without loading the problem's data every time."""
-    module = sys.modules["regretless.runs.run"]
-    original, module.load_problem = module.load_problem, lambda *_, **__: loaded
+    original, training_run.load_problem = training_run.load_problem, lambda *_, **__: loaded
     try:
-        trained(run)
+        load_trained(run)
     finally:
-        module.load_problem = original
+        training_run.load_problem = original
 
 
 def _kept(folder: Path) -> Path:

@@ -79,7 +79,7 @@ def test_files_are_written_by_the_atomic_writers_only() -> None:
         "modeling/model_files.py": "a copy in a temporary folder that HiGHS reads and nobody keeps",
     }
     writers = {"write_text", "write_bytes", "to_csv", "savefig", "to_parquet", "tofile", "dump"}
-    own = {"write_text", "write_bytes", "history.to_csv", "drawn.figure.savefig"}  # of storage; text; into memory
+    own = {"write_text", "write_bytes", "history.to_csv", "chart.figure.savefig"}  # of storage; text; into memory
     bad = []
     for path, name, node in _calls():
         if path in allowed:

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from regretless.errors import FileError, InputError
-from regretless.runs import Spec, run
-from regretless.runs.decide import Decider, decider
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.runs import Spec, run
+from regretless.runs.decide import Decider, decider
 
 MODEL = "maximize\n v: x_0 + x_1 + x_2\nsubject to\n one: x_0 + x_1 + x_2 <= 1\nbinary\n x_0 x_1 x_2\nend\n"
 
@@ -60,7 +60,7 @@ def test_features_of_another_shape_are_refused(folder: Path, tmp_path: Path) -> 
     with pytest.raises(InputError, match="expected 2 features as in training, got 5"):
         ready.read(tmp_path / "x.npz")
     np.savez(tmp_path / "x.npz", features=np.zeros((2, 3, 2)))
-    with pytest.raises(InputError, match="trained with one row an instance"):
+    with pytest.raises(InputError, match="trained with one row per instance"):
         ready.read(tmp_path / "x.npz")
 
 

@@ -11,7 +11,7 @@ SPEC = Spec("knapsack-60", "map-dc", seed=3, settings={"p_solve": 0.1})
 def test_a_specification_survives_plain_data() -> None:
     assert Spec.from_dict(SPEC.as_dict()) == SPEC
     assert Spec.from_dict(SPEC.as_dict()).digest == SPEC.digest
-    assert Spec.from_dict(SPEC.as_dict() | {"lr": 1}).lr == 1, "a whole number is a rate"
+    assert Spec.from_dict(SPEC.as_dict() | {"lr": 1}).lr == 1, "an integer is a rate"
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,14 @@ def test_a_field_of_the_wrong_type_is_named(field: str, value: object) -> None:
 def test_something_else_than_an_object_is_refused(values: object) -> None:
     with pytest.raises(InputError, match="a run's specification is an object of fields"):
         Spec.from_dict(values)
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("map-dc", 0.05), ("spo", 1.0), ("blackbox", 1.0), ("direct", 1.0),
+        ("two-stage", None), ("spo-relax", None), ("qptl", None), ("interior", None),
+    ],
+)  # fmt: skip
+def test_methods_that_never_solve_exactly_have_no_p_solve(method: str, expected: float | None) -> None:
+    assert Spec("knapsack-60", method).p_solve == expected

@@ -19,9 +19,12 @@ from regretless.cli.reproduce import reproduce
 from regretless.cli.train import train
 from regretless.cli.tune import tune
 
+# The class is click's, of which some versions of typer bring their own copy.
+UsageError: type[Any] = typer.BadParameter.__bases__[0]
+
 
 class Commands(TyperGroup):
-    """All commands; one that is interrupted says what was kept, which typer would swallow."""
+    """All commands. An interrupted command says what was kept, which typer alone would not print."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -36,7 +39,7 @@ app = typer.Typer(
     name="regretless",
     cls=Commands,
     help="Decision-focused learning: train on the regret of the decision, with a solution cache.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -50,10 +53,16 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
-    from regretless.runs.run import single_threaded
+    from regretless.runs.training_run import single_threaded
 
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(2)
     single_threaded()
 
 

@@ -18,7 +18,7 @@ class QPTL(RelaxedRegret):
         x_\tau(\hat c) = \arg\min_{x \in P} \hat c^\top G x + \tfrac{\tau}{2} \|x\|^2
 
     with P the linear relaxation, bounds of the variables included. The gradient goes through the optimality conditions
-    of the quadratic programme.
+    of the quadratic program.
 
     Args:
         oracle: the problem; it needs a MILP.

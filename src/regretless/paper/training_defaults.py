@@ -1,4 +1,4 @@
-"""Training settings where the user gives none: the paper's for its problems, ours for the rest."""
+"""Default training settings: the paper's for its problems, ours for the rest."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from regretless.paper.grid import GROUPS, load_grid
 from regretless.training import methods
 
 GENERAL = {"lr": 0.1, "epochs": 20}
-# One setting for every decision loss on the embedded data; two-stage takes one instance a step, and 0.1 is enough.
+# One setting for every decision loss on the embedded data; two-stage takes one instance per step, and 0.1 is enough.
 SYNTHETIC = {"lr": 0.5, "epochs": 20}
 
 
 def training_defaults(problem: str, method: str) -> dict[str, Any]:
     """Return ``lr``, ``epochs``, ``batch_size`` and ``settings`` of a method for a problem.
 
-    The share of solves is not among them: a user who trains wants the cache, the paper's first tables solve always.
+    The probability of a solve is not among them: ``train`` uses the cache, while the paper's first tables always solve.
 
     >>> training_defaults("knapsack-60", "spo")
     {'lr': 0.7, 'epochs': 4, 'batch_size': None, 'settings': {}}
     """
     methods.method(method)
+    if method == "auto":
+        return {"lr": 0.1, "epochs": 0, "batch_size": None, "settings": {}}  # the search chooses
     for group in GROUPS:
         grid = load_grid(group)
         if problem in grid.problems and method in grid.methods:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
+from regretless.problems.option_check import check_options
 from regretless.tables.user_problem import is_model_file, load_model_file
 from regretless.types import OnFailure
 
@@ -57,11 +58,8 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
     on_failure = options.pop("on_failure", "raise")
     if on_failure not in get_args(OnFailure):
         raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
-    known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    unknown = [key for key in options if key not in known]
-    if unknown:
-        raise InputError(f"problem {name!r} has no option {unknown[0]!r}: its options are {', '.join(known)}")
-    if "on_failure" in known:  # its labels come from an engine that may fail
+    check_options(name, function, options)
+    if "on_failure" in inspect.signature(function).parameters:  # its labels come from an engine that may fail
         options["on_failure"] = on_failure
     loaded = function(name, **options)
     loaded.problem.on_failure = on_failure

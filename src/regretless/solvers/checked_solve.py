@@ -11,7 +11,6 @@ from torch import Tensor
 
 from regretless.errors import InputError, RegretlessError, SolveError
 from regretless.milp import Floats
-from regretless.tensors import view
 from regretless.types import Backend, Solved, Status
 
 
@@ -91,9 +90,14 @@ def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequen
 
 
 def _finite(values: Tensor) -> bool:
-    """Whether there is no need to look for a culprit; on a GPU a sum that overflows sends on a search in vain."""
-    array = view(values)
-    return math.isfinite(values.sum().item()) if array is None else bool(np.isfinite(array).all())
+    """Whether all values are finite; on a GPU by their sum, which is exact unless it overflows."""
+    if values.is_cuda:
+        return math.isfinite(values.sum().item())
+    return (
+        bool(np.isfinite(values.detach().numpy()).all())
+        if values.dtype != torch.bfloat16
+        else bool(torch.isfinite(values).all())
+    )
 
 
 def _without_garbage(solved: Solved, name: str) -> Solved:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+import torch
+
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError, SolveError
@@ -82,6 +84,8 @@ def load_model_file(
     shape = tuple(seen.values.shape[1:])
     kept = SavedProblem(milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files)
     kept.blank()  # raises for an unknown model or a wrong size before anything is solved
+    blank = torch.zeros(len(true.values), 1)
+    _parts(Dataset(blank, blank, blank), validation, test, None)  # raises for a part without instances
     problem = kept.problem(workers=workers)
     problem.name, problem.on_failure = name, on_failure
     _refuse_unsolvable(problem, name, costs, true)

@@ -1,7 +1,7 @@
 """Energy-cost-aware scheduling: tasks on machines at the cheapest prices of the day."""
 
+from regretless.problems.energy.drawing import gantt
 from regretless.problems.energy.formulation import Assignment, formulate, schedule
-from regretless.problems.energy.gantt import gantt
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.energy.instance import Instance, Machine, Task
 from regretless.problems.energy.load import load_energy

@@ -12,7 +12,6 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.knapsack.bound import KnapsackBound
 from regretless.problems.knapsack.weight_counts import make_counts
-from regretless.tensors import view
 from regretless.types import Solved
 
 BLOCK_VALUES = 4_000_000
@@ -36,8 +35,7 @@ class KnapsackOracle:
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, n)`` minimization costs; see ``regretless.types.Backend``."""
-        array = view(costs)
-        value = -costs.to(torch.float64) if array is None else torch.from_numpy(np.negative(array, dtype=np.float64))
+        value = -costs.to(torch.float64)
         values = len(self.weights) * (self.capacity + 1) if self.counts is None else self.counts.size
         block = max(1, BLOCK_VALUES // values)
         if value.shape[0] <= block:
