@@ -14,6 +14,8 @@ from regretless.errors import InputError
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-6
+# Solvers write infinity as a large number; larger bounds can never be active in float64 arithmetic.
+INFINITE = 1e20
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +166,12 @@ class MILP:
             digest.update(vector.tobytes())
         digest.update(repr(float(self.constant)).encode())
         return digest.hexdigest()[:32]
+
+
+def with_infinities(bounds: ArrayLike) -> Floats:
+    """Return bounds as an array in which huge values are infinite."""
+    values = np.asarray(bounds, dtype=np.float64)
+    return np.where(np.abs(values) >= INFINITE, np.copysign(np.inf, values), values)
 
 
 def decisions(x: ArrayLike, n: int) -> Floats:

@@ -124,7 +124,7 @@ def test_no_network_gives_a_clear_error(server: str, monkeypatch: Any, tmp_path:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    offer(monkeypatch, f"http://127.0.0.1:{port}/whole")
+    offer(monkeypatch, f"http://127.0.0.1:{port}/complete")
     with pytest.raises(FileError, match=r"cannot fetch sample.bin.*is there a network.*REGRETLESS_DATA"):
         files.fetch("sample.bin")
     assert left_behind(tmp_path) == []
@@ -137,7 +137,7 @@ def test_a_folder_that_cannot_be_written_is_named(server: str, monkeypatch: Any,
         files.fetch("sample.bin")
 
 
-def test_a_missing_file_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_file_is_named_with_the_command_to_fetch_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("REGRETLESS_DATA", str(tmp_path))
     with pytest.raises(FileError, match=r"ind.cora.x is not in .*regretless data fetch cora"):
         files.locate("ind.cora.x")

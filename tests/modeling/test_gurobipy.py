@@ -13,7 +13,7 @@ def model():
     try:
         environment = gurobipy.Env(params={"OutputFlag": 0})
     except gurobipy.GurobiError as error:
-        pytest.skip(f"no Gurobi licence: {error}")
+        pytest.skip(f"no Gurobi license: {error}")
     with environment, gurobipy.Model(env=environment) as model:
         yield model
 

@@ -68,7 +68,7 @@ def test_mps_and_lp_and_their_gzipped_copies_are_one_model(tmp_path):
     assert reads[0].milp.lower.tolist() == [0.0, 0.0, -float("inf")]
 
 
-def test_reading_says_nothing(tmp_path, capfd):
+def test_reading_prints_nothing(tmp_path, capfd):
     read(_file(tmp_path, "a.mps", MPS))
     read(_file(tmp_path, "a.lp", LP))
     for name, content in (("b.lp", "hello\n"), ("c.lp", LP.replace("c2: x0 +", "c2: x0 = 1 -> x1 +"))):

@@ -200,7 +200,7 @@ def gurobipy(model: Model, folder):
     try:
         environment = library.Env(params={"OutputFlag": 0})
     except library.GurobiError as error:
-        pytest.skip(f"no Gurobi licence: {error}")
+        pytest.skip(f"no Gurobi license: {error}")
     built = library.Model(env=environment)
     x = [
         built.addVar(lb=low, ub=high, vtype="I" if integer else "C", name=name)

@@ -8,7 +8,7 @@ from regretless.milp import MILP
 from regretless.relaxation.constraint_system import ConstraintSystem
 
 
-def test_short_rows_become_bounds_and_fixed_variables_go():
+def test_short_rows_become_bounds_and_fixed_variables_are_removed():
     model = MILP(
         [[0.0, 2.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]],
         row_lower=[-np.inf, -np.inf, -1.0],

@@ -30,7 +30,7 @@ def test_bounds_that_always_hold_with_equality_become_equalities():
     assert form.equalities == len(form.A) == 1
 
 
-def test_infeasibility_that_no_single_row_shows_is_told():
+def test_infeasibility_that_no_single_row_shows_is_reported():
     A = [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]
     with pytest.raises(SolveError, match="no feasible point"):
         presolve(MILP(A, row_lower=[1.2, 1.2, -1], row_upper=[2, 2, 0.3]))

@@ -25,14 +25,14 @@ def test_parallel_rows_become_one_with_the_tightest_bounds():
     assert (system.row_lower.tolist(), system.row_upper.tolist()) == ([0.6], [2.0])
 
 
-def test_a_row_that_no_choice_of_one_per_group_can_fill_goes():
+def test_a_row_that_no_choice_of_one_per_group_can_fill_is_dropped():
     # two groups of two, each at most one: the last row reaches at most 5 + 4, though its entries sum to 16
     A = [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [5.0, 4.0, 3.0, 4.0]]
     assert len(relax_never_binding(ConstraintSystem.of(MILP(A, row_upper=[1.0, 1.0, 9.0]))).A) == 2
     assert len(relax_never_binding(ConstraintSystem.of(MILP(A, row_upper=[1.0, 1.0, 8.9]))).A) == 3
 
 
-def test_a_row_that_asks_for_less_than_another_goes():
+def test_a_dominated_row_is_dropped():
     model = MILP([[1.0, 0.0, 2.0], [2.0, 1.0, 4.0], [0.0, 3.0, 1.0]], row_upper=[2.0, 4.0, 2.0])
     assert drop_dominated(ConstraintSystem.of(model)).A.tolist() == [[2.0, 1.0, 4.0], [0.0, 3.0, 1.0]]
 

@@ -123,7 +123,7 @@ def test_models_without_rows_are_boxes(program):
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_infeasible_relaxations_are_told(program):
+def test_infeasible_relaxations_are_reported(program):
     contradiction = MILP(
         [[1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0]], row_lower=[1.9, -1, 1.2], row_upper=[2, 2, 2]
     )
@@ -131,7 +131,7 @@ def test_infeasible_relaxations_are_told(program):
         Relaxation(Problem(contradiction), program)(torch.zeros(1, 3))
 
 
-def test_an_unbounded_relaxation_is_told_with_its_instance():
+def test_an_unbounded_relaxation_is_reported_with_its_instance():
     problem = Problem(MILP([[1.0, -1.0]], row_upper=1.0, upper=np.inf))
     layer = Relaxation(problem, BarrierProgram(cutoff=0.1))
     with pytest.raises(SolveError, match="instance 1 of the batch: unbounded"):

@@ -36,7 +36,7 @@ def loaded(folder: Path, **options: object):
     return load(str(folder / "m.lp"), **(files | options))
 
 
-def test_names_of_model_files_are_told_from_problems() -> None:
+def test_model_files_are_distinguished_from_named_problems() -> None:
     assert all(is_model_file(name) for name in ("a.mps", "A.LP", "b.mps.gz", "c.lp.gz"))
     assert not any(is_model_file(name) for name in ("knapsack-60", "energy:a.lp", "mps"))
 
@@ -49,10 +49,10 @@ def test_the_model_keeps_its_known_costs_and_its_constant(folder: Path) -> None:
 
 
 def test_parts_are_cut_in_order_or_at_random(folder: Path) -> None:
-    whole = loaded(folder).train
+    every = loaded(folder).train
     found = loaded(folder, validation=0.1, test=0.2)
     assert [len(part) for part in (found.train, found.validation, found.test)] == [14, 2, 4]
-    assert torch.equal(found.test.costs, whole.costs[16:])
+    assert torch.equal(found.test.costs, every.costs[16:])
     shuffled = loaded(folder, validation=0.1, test=0.2, split="random", seed=1)
     assert not torch.equal(shuffled.test.costs, found.test.costs)
     assert torch.equal(shuffled.test.costs, loaded(folder, validation=0.1, test=0.2, split="random", seed=1).test.costs)

@@ -10,11 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import InputError
-from regretless.milp import Floats
+from regretless.milp import Floats, with_infinities
 from regretless.types import Sense
-
-# Solvers treat larger bounds as infinite.
-INFINITE = 1e20
 
 
 @dataclass(frozen=True)
@@ -66,8 +63,8 @@ def canonical(model: LinearModel) -> LinearModel:
     A.sort_indices()
     if not np.isfinite(A.data).all():
         raise InputError("the rows of the model contain NaN or infinite coefficients")
-    row_lower, row_upper = _infinite(model.row_lower), _infinite(model.row_upper)
-    lower, upper = _infinite(model.lower), _infinite(model.upper)
+    row_lower, row_upper = with_infinities(model.row_lower), with_infinities(model.row_upper)
+    lower, upper = with_infinities(model.lower), with_infinities(model.upper)
     entries = np.diff(A.indptr)
     first = np.array([A.data[A.indptr[i]] if entries[i] else 1.0 for i in range(A.shape[0])])
     flip = first < 0
@@ -93,13 +90,6 @@ def canonical(model: LinearModel) -> LinearModel:
         constant=float(model.constant),
         names=_named(model.names),
     )
-
-
-def _infinite(bounds: Any) -> Floats:
-    values = np.array(bounds, dtype=np.float64)
-    values[values >= INFINITE] = np.inf
-    values[values <= -INFINITE] = -np.inf
-    return values
 
 
 def _named(names: tuple[str, ...]) -> tuple[str, ...]:

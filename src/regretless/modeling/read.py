@@ -14,7 +14,7 @@ from scipy import sparse
 from regretless.errors import InputError
 from regretless.milp import MILP
 from regretless.modeling.cost_variables import cost_columns
-from regretless.modeling.linear_model import LinearModel, canonical
+from regretless.modeling.linear_model import canonical
 from regretless.types import Sense
 
 # The package of a model's class, so that nothing is imported to find the reader: the reader, the class it reads, and an
@@ -71,7 +71,23 @@ def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, const
     """
     linear = canonical(importlib.import_module(_reader(model)).linear(model))
     chosen = cost_columns(linear.names, linear.objective, cost_variables)
-    return _assembled(linear, chosen, float(constant))
+    n, d = len(linear.names), len(chosen)
+    fixed = linear.objective.copy()
+    fixed[chosen] = 0.0
+    every = chosen == list(range(n))
+    milp = MILP(
+        linear.A,
+        row_lower=linear.row_lower,
+        row_upper=linear.row_upper,
+        lower=linear.lower,
+        upper=linear.upper,
+        integer=linear.integer,
+        cost_map=None if every else sparse.csr_array((np.ones(d), (np.arange(d), chosen)), shape=(d, n)),
+        fixed_cost=fixed if fixed.any() else None,
+        constant=linear.constant + float(constant),
+        names=linear.names,
+    )
+    return ModelRead(milp, linear.sense, tuple(linear.names[j] for j in chosen))
 
 
 def _reader(model: Any) -> str:
@@ -88,23 +104,3 @@ def _reader(model: Any) -> str:
         f"gurobipy or linopy, got {type(model).__module__}.{type(model).__qualname__}; "
         "other libraries can write an .mps file"
     )
-
-
-def _assembled(linear: LinearModel, chosen: list[int], constant: float) -> ModelRead:
-    n, d = len(linear.names), len(chosen)
-    fixed = linear.objective.copy()
-    fixed[chosen] = 0.0
-    every = chosen == list(range(n))
-    milp = MILP(
-        linear.A,
-        row_lower=linear.row_lower,
-        row_upper=linear.row_upper,
-        lower=linear.lower,
-        upper=linear.upper,
-        integer=linear.integer,
-        cost_map=None if every else sparse.csr_array((np.ones(d), (np.arange(d), chosen)), shape=(d, n)),
-        fixed_cost=fixed if fixed.any() else None,
-        constant=linear.constant + constant,
-        names=linear.names,
-    )
-    return ModelRead(milp, linear.sense, tuple(linear.names[j] for j in chosen))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -18,21 +18,20 @@ SHORT_STEP, RECENTER = 0.1, 0.8
 SCATTERED = 30.0
 
 
-@dataclass
-class Point:
+class Point(NamedTuple):
     """A batch of primal-dual points: all ``(batch, n + slacks)`` except ``y``.
 
     Attributes:
         z: variables and slacks.
-        below, above: distances to the lower and upper bounds, 1 if there is no bound.
         y: ``(batch, rows)`` multipliers of the rows.
+        below, above: distances to the lower and upper bounds, 1 if there is no bound.
         low, high: multipliers of the bounds, 0 if there is no bound.
     """
 
     z: Tensor
+    y: Tensor
     below: Tensor
     above: Tensor
-    y: Tensor
     low: Tensor
     high: Tensor
 
@@ -43,20 +42,16 @@ class Point:
         below = torch.where(form.has_lower > 0, z - form.lower, 1.0)
         above = torch.where(form.has_upper > 0, form.upper - z, 1.0)
         y = z.new_zeros(batch, len(form.A))
-        return cls(z, below, above, y, form.has_lower * mu / below, form.has_upper * mu / above)
+        return cls(z, y, below, above, form.has_lower * mu / below, form.has_upper * mu / above)
 
     def take(self, chosen: Tensor) -> Point:
         """The chosen instances."""
-        return Point(*(getattr(self, f.name)[chosen] for f in fields(self)))
+        return Point(*(part[chosen] for part in self))
 
     def put(self, chosen: Tensor, other: Point) -> None:
         """Overwrite the chosen instances."""
-        for f in fields(self):
-            getattr(self, f.name)[chosen] = getattr(other, f.name)
-
-    def clone(self) -> Point:
-        """A copy."""
-        return Point(*(getattr(self, f.name).clone() for f in fields(self)))
+        for part, new in zip(self, other, strict=True):
+            part[chosen] = new
 
     def curvature(self) -> Tensor:
         """Diagonal ``low / below + high / above``."""
@@ -104,9 +99,9 @@ def follow_path(
     if start is None:
         point = Point.centered(form, batch, _first_mu(form, cost).clamp(min=floor))
     else:
-        point = Point(start.z, start.below, start.above, start.y / scale, start.low / scale, start.high / scale)
-    final, done = point.clone(), torch.zeros(batch, dtype=torch.bool, device=c.device)
-    at = torch.arange(batch, device=c.device)
+        point = start._replace(y=start.y / scale, low=start.low / scale, high=start.high / scale)
+    at, done = torch.arange(batch, device=c.device), torch.zeros(batch, dtype=torch.bool, device=c.device)
+    final = point.take(at)
     for iteration in range(ITERATIONS + 1):
         r = cost + weight * point.z - form.transposed(point.y) - point.low + point.high
         s = form.b - form.apply(point.z)
@@ -125,7 +120,7 @@ def follow_path(
             break
         # Products far below the tolerance would only harm the arithmetic of the last steps.
         _step(form, point, weight, r, s, now, floor.clamp(min=1e-3 * tolerance))
-    return Point(final.z, final.below, final.above, final.y * scale, final.low * scale, final.high * scale), done
+    return final._replace(y=final.y * scale, low=final.low * scale, high=final.high * scale), done
 
 
 def _converged(form: StandardForm, point: Point, r: Tensor, s: Tensor, floor: Tensor, tolerance: float) -> Tensor:
@@ -172,7 +167,7 @@ def _step(form: StandardForm, at: Point, weight: Tensor, r: Tensor, s: Tensor, m
         back = direction(form.has_lower * target, form.has_upper * target)
         found = tuple(torch.where(stuck, b, a) for a, b in zip(found, back, strict=True))
     step = (BACK_OFF * found[-1]).clamp(max=1.0)
-    for value, change in zip((at.z, at.y, at.below, at.above, at.low, at.high), found[:-1], strict=True):
+    for value, change in zip(at, found[:-1], strict=True):
         value += step * change
 
 

@@ -8,10 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regretless.errors import SolveError
-from regretless.milp import MILP, Floats
+from regretless.milp import MILP, Floats, with_infinities
 
-# Solvers write infinity as a large number; a larger bound can never be active in float64 arithmetic.
-INFINITE = 1e20
 TINY = 1e-9
 Mask = NDArray[np.bool_]
 
@@ -39,19 +37,9 @@ class ConstraintSystem:
     @classmethod
     def of(cls, milp: MILP) -> ConstraintSystem:
         """Take the constraints of a MILP without its integrality."""
-
-        def unbounded(bound: Floats) -> Floats:
-            return np.where(np.abs(bound) >= INFINITE, np.copysign(np.inf, bound), bound)
-
-        return cls(
-            milp.A.toarray(),
-            unbounded(milp.row_lower),
-            unbounded(milp.row_upper),
-            unbounded(milp.lower),
-            unbounded(milp.upper),
-            keep=np.arange(milp.n),
-            offset=np.zeros(milp.n),
-        )
+        row_lower, row_upper = with_infinities(milp.row_lower), with_infinities(milp.row_upper)
+        lower, upper = with_infinities(milp.lower), with_infinities(milp.upper)
+        return cls(milp.A.toarray(), row_lower, row_upper, lower, upper, np.arange(milp.n), np.zeros(milp.n))
 
     def rows(self, chosen: Mask) -> ConstraintSystem:
         """Keep the chosen rows."""
@@ -60,17 +48,7 @@ class ConstraintSystem:
     def shifted(self) -> ConstraintSystem:
         """Shift every variable so that its smallest finite bound is 0."""
         shift = np.where(np.isfinite(self.lower), self.lower, np.where(np.isfinite(self.upper), self.upper, 0.0))
-        offset = self.offset.copy()
-        offset[self.keep] += shift
-        move = self.A @ shift
-        return replace(
-            self,
-            row_lower=self.row_lower - move,
-            row_upper=self.row_upper - move,
-            lower=self.lower - shift,
-            upper=self.upper - shift,
-            offset=offset,
-        )
+        return replace(self._moved(slice(None), shift), lower=self.lower - shift, upper=self.upper - shift)
 
     def without_fixed(self, at_upper: Mask | None = None, at_lower: Mask | None = None) -> ConstraintSystem:
         """Remove variables whose bounds are equal, and the given variables at the given bound."""
@@ -82,18 +60,15 @@ class ConstraintSystem:
         if not out.any():
             return self
         value = np.where(high, self.upper, np.where(np.isfinite(self.lower), self.lower, 0.0))
+        kept = self._moved(out, value[out])
+        return replace(kept, A=self.A[:, ~out], lower=self.lower[~out], upper=self.upper[~out], keep=self.keep[~out])
+
+    def _moved(self, columns: Mask | slice, value: Floats) -> ConstraintSystem:
+        """Add ``value`` to the offset of some columns, and move the bounds of the rows accordingly."""
         offset = self.offset.copy()
-        offset[self.keep[out]] += value[out]
-        move = self.A[:, out] @ value[out]
-        return ConstraintSystem(
-            self.A[:, ~out],
-            self.row_lower - move,
-            self.row_upper - move,
-            self.lower[~out],
-            self.upper[~out],
-            self.keep[~out],
-            offset,
-        )
+        offset[self.keep[columns]] += value
+        move = self.A[:, columns] @ value
+        return replace(self, row_lower=self.row_lower - move, row_upper=self.row_upper - move, offset=offset)
 
     def without_short_rows(self) -> ConstraintSystem:
         """Drop rows without variables or without bounds, and turn rows with one variable into its bounds."""
@@ -106,14 +81,12 @@ class ConstraintSystem:
                 f"{self.row_lower[wrong][0]:g} and {self.row_upper[wrong][0]:g}. Check the bounds of the model."
             )
         lower, upper = self.lower.copy(), self.upper.copy()
-        single = count == 1
-        for row in np.flatnonzero(single):
+        for row in np.flatnonzero(count == 1):
             column = int(np.flatnonzero(self.A[row])[0])
             ends = sorted((self.row_lower[row] / self.A[row, column], self.row_upper[row] / self.A[row, column]))
             lower[column], upper[column] = max(lower[column], ends[0]), min(upper[column], ends[1])
         bound = np.isfinite(self.row_lower) | np.isfinite(self.row_upper)
-        system = replace(self, lower=lower, upper=upper).rows((count > 1) & bound)
-        return system.checked()
+        return replace(self, lower=lower, upper=upper).rows((count > 1) & bound).checked()
 
     def checked(self) -> ConstraintSystem:
         """Refuse contradictory bounds; make bounds equal that cross by a rounding error only."""
@@ -127,11 +100,8 @@ class ConstraintSystem:
                     f"the relaxation is infeasible: {where} is forced above {low[i]:g} and below {high[i]:g}. "
                     "Check the constraints of the model."
                 )
-        return replace(
-            self,
-            upper=np.maximum(self.upper, self.lower),
-            row_upper=np.maximum(self.row_upper, self.row_lower),
-        )
+        row_upper = np.maximum(self.row_upper, self.row_lower)
+        return replace(self, upper=np.maximum(self.upper, self.lower), row_upper=row_upper)
 
     def reduced(self) -> ConstraintSystem:
         """Repeat these reductions until nothing changes."""

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from regretless.errors import InputError
-from regretless.family import Family, member
+from regretless.family import member
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.relaxation.normal_equations import NormalEquations
@@ -124,19 +124,15 @@ class Relaxation:
         check_finite(costs.detach())
         self.problem.check_instance(instance, len(costs))
         inner = costs.to(torch.float64)
-        if not isinstance(self.model, Family):
-            solution, smooth = self._member(0, costs.device)(inner, self.program)
-            parts = [(torch.arange(len(costs)), smooth)]
-        else:
-            assert instance is not None
-            parts, blocks = [], []
-            for i in torch.unique(instance).tolist():
-                rows = (instance == i).nonzero()[:, 0]
-                block, smooth = self._member(i, costs.device)(inner[rows.to(costs.device)], self.program)
-                blocks.append(block)
-                parts.append((rows.cpu(), smooth))
-            order = torch.cat([rows for rows, _ in parts]).argsort().to(costs.device)
-            solution = torch.cat(blocks)[order] if blocks else inner * 0.0
+        ids = torch.zeros(len(costs), dtype=torch.int64) if instance is None else instance.cpu()
+        parts, blocks = [], [inner[:0]]
+        for i in torch.unique(ids).tolist():
+            rows = (ids == i).nonzero()[:, 0]
+            block, smooth = self._member(i, costs.device)(inner[rows.to(costs.device)], self.program)
+            blocks.append(block)
+            parts.append((rows, smooth))
+        order = torch.cat([ids[:0], *(rows for rows, _ in parts)]).argsort().to(costs.device)
+        solution = torch.cat(blocks)[order]
         self._report(solution, parts, instance)
         return solution.to(costs.dtype)
 

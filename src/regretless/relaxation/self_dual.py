@@ -85,7 +85,7 @@ def solve_self_dual(form: StandardForm, c: Tensor, *, cutoff: float = 0.0) -> tu
     p, tau = final.point, final.tau
     below = torch.where(form.has_lower > 0, p.below / tau, 1.0)
     above = torch.where(form.has_upper > 0, p.above / tau, 1.0)
-    return Point(p.z / tau, below, above, p.y / tau * scale, p.low / tau * scale, p.high / tau * scale), status
+    return Point(p.z / tau, p.y / tau * scale, below, above, p.low / tau * scale, p.high / tau * scale), status
 
 
 def _residuals(form: StandardForm, c: Tensor, now: _Embedded) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -141,5 +141,5 @@ def _step(form: StandardForm, c: Tensor, now: _Embedded, rp: Tensor, rd: Tensor,
         1.0 - gamma,
     )
     step = (BACK_OFF * limit(second)).clamp(max=1.0)
-    for value, change in zip((p.z, p.y, p.below, p.above, p.low, p.high, tau, kappa), second, strict=True):
+    for value, change in zip((*p, tau, kappa), second, strict=True):
         value += step * change

@@ -142,13 +142,10 @@ def _pairs(A: Floats) -> Tensor | None:
     terms = float((np.count_nonzero(A, axis=0) ** 2).sum())
     if rows < 8 or terms > SPARSE * rows * rows * n:
         return None
-    places, columns, values = [], [], []
-    for column in range(n):
-        inside = np.flatnonzero(A[:, column])
-        places.append((inside[:, None] * rows + inside[None, :]).ravel())
-        columns.append(np.full(len(inside) ** 2, column))
-        values.append(np.outer(A[inside, column], A[inside, column]).ravel())
-    index = torch.as_tensor(np.stack([np.concatenate(places), np.concatenate(columns)]))
-    return torch.sparse_coo_tensor(
-        index, torch.as_tensor(np.concatenate(values)), (rows * rows, n), check_invariants=False
-    ).coalesce()
+    inside = [np.flatnonzero(column) for column in A.T]
+    places = np.concatenate([np.add.outer(rows * at, at).ravel() for at in inside])
+    values = np.concatenate([np.outer(A[at, j], A[at, j]).ravel() for j, at in enumerate(inside)])
+    columns = np.repeat(np.arange(n), [len(at) ** 2 for at in inside])
+    index = torch.as_tensor(np.stack([places, columns]))
+    size = (rows * rows, n)
+    return torch.sparse_coo_tensor(index, torch.as_tensor(values), size, check_invariants=False).coalesce()

@@ -9,7 +9,7 @@ from pathlib import Path
 from regretless.errors import InputError
 from regretless.milp import Floats
 from regretless.tables.features import Features
-from regretless.tables.npz_file import finite, instances, main_array, read_arrays, strings
+from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import read_table
 from regretless.tables.table import listed, ordered, suffix_of
 
@@ -34,9 +34,9 @@ def read_costs(path: Path | str, cost_names: Sequence[str]) -> Costs:
         values = finite(path, name, arrays[name])
         if values.ndim != 2 or (values.shape[1] != len(cost_names) and "cost_names" not in arrays):
             raise InputError(f"{path}: {name!r} must have shape (n, {len(cost_names)}), got {values.shape}")
-        if "cost_names" in arrays:
-            values = ordered(path, strings(path, arrays, "cost_names", values.shape[1]), values, cost_names, "cost")
-        return Costs(values, instances(path, arrays, len(values)))
+        have = strings(path, arrays, "cost_names", values.shape[1])
+        values = values if have is None else ordered(path, have, values, cost_names, "cost")
+        return Costs(values, strings(path, arrays, "instance", len(values)))
     # A variable of the model may be called "instance": then that column holds its cost.
     table = read_table(path, keys=() if "instance" in cost_names else ("instance",))
     return Costs(ordered(table.path, table.names, table.values, cost_names, "cost"), table.instances)

@@ -10,7 +10,7 @@ import numpy as np
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.tables.npz_file import finite, instances, main_array, read_arrays, strings
+from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import read_table
 from regretless.tables.table import Table, listed, ordered, suffix_of
 
@@ -69,13 +69,13 @@ def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:
     if values.ndim not in (2, 3) or not values.size:
         raise InputError(f"{path}: {name!r} must have shape (n, k) or (n, {len(cost_names)}, k), got {values.shape}")
     if values.ndim == 3:
-        if "variable_names" in arrays:
-            have = strings(path, arrays, "variable_names", values.shape[1])
+        have = strings(path, arrays, "variable_names", values.shape[1])
+        if have is not None:
             values = ordered(path, have, values.swapaxes(1, 2), cost_names, "variable").swapaxes(1, 2)
         elif values.shape[1] != len(cost_names):
             raise InputError(f"{path}: {name!r} must have shape (n, {len(cost_names)}, k), got {values.shape}")
-    names = strings(path, arrays, "feature_names", values.shape[-1]) if "feature_names" in arrays else None
-    return Features(np.ascontiguousarray(values), names, instances(path, arrays, len(values)))
+    names = strings(path, arrays, "feature_names", values.shape[-1])
+    return Features(np.ascontiguousarray(values), names, strings(path, arrays, "instance", len(values)))
 
 
 def _stacked(table: Table, instance: tuple[str, ...], cost_names: Sequence[str]) -> Features:

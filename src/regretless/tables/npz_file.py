@@ -54,8 +54,10 @@ def main_array(path: Path, arrays: dict[str, Any], name: str) -> str:
     raise InputError(f"{path} must hold an array called {name!r}, got {', '.join(sorted(arrays)[:5]) or 'none'}")
 
 
-def strings(path: Path, arrays: dict[str, Any], name: str, count: int) -> tuple[str, ...]:
-    """Return an array ``(count,)`` of distinct names."""
+def strings(path: Path, arrays: dict[str, Any], name: str, count: int) -> tuple[str, ...] | None:
+    """Return an array ``(count,)`` of distinct names; ``None`` if the file does not have it."""
+    if name not in arrays:
+        return None
     array = arrays[name]
     if array.shape != (count,):
         raise InputError(f"{path}: {name!r} must have shape ({count},), got {array.shape}")
@@ -63,8 +65,3 @@ def strings(path: Path, arrays: dict[str, Any], name: str, count: int) -> tuple[
     if len(set(names)) < count:
         raise InputError(f"{path}: {name!r} holds a name twice")
     return names
-
-
-def instances(path: Path, arrays: dict[str, Any], count: int) -> tuple[str, ...] | None:
-    """Return the names of the instances, if the file has them."""
-    return strings(path, arrays, "instance", count) if "instance" in arrays else None

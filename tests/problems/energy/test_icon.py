@@ -80,7 +80,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: int, text: str, message: st
     assert "instance.txt" in str(error.value)
 
 
-def test_a_file_that_is_cut_short_says_what_is_missing(tmp_path: Path) -> None:
+def test_the_error_for_an_incomplete_file_names_what_is_missing(tmp_path: Path) -> None:
     for kept in range(len(LINES)):
         with pytest.raises(FileError, match=f"line {max(kept, 1)}: expected .*, got the end of the file"):
             read_icon(write(tmp_path, "\n".join(LINES[:kept])))

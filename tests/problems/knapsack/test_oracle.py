@@ -129,7 +129,7 @@ def test_single_precision_costs_are_solved_in_double():
     assert torch.equal(oracle.solve(costs.float()).solution, oracle.solve(costs.float().double()).solution)
 
 
-def test_the_problem_maximises():
+def test_the_problem_maximizes():
     problem = knapsack_problem([3, 4, 5], 7)
     answer = problem.solve([[3.0, 4.0, 6.0], [-1.0, 2.0, -3.0]])
     assert answer.objective.tolist() == [7.0, 2.0]

@@ -32,7 +32,7 @@ def test_matching_10_has_its_instances_labels_and_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.data
-def test_the_product_of_words_tells_links_apart_and_the_words_alone_do_not(tmp_path: Path) -> None:
+def test_the_product_of_words_separates_links_and_the_words_alone_do_not(tmp_path: Path) -> None:
     plain, product = (load_matching("matching-10", product=flag, store=tmp_path) for flag in (False, True))
     true = plain.train.costs
     with torch.no_grad():

@@ -102,10 +102,8 @@ class WeightCounts:
 
     def _constants(self, device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
         if device not in self._on_device:
+            members, counts, ranks = (torch.from_numpy(a).to(device) for a in (self.members, self.counts, self._ranks))
             matrix = None if self._matrix is None else torch.from_numpy(self._matrix).to(device)
-            members, counts, ranks = (
-                torch.from_numpy(array).to(device) for array in (self.members, self.counts, self._ranks)
-            )
             self._on_device[device] = (members, counts, ranks, matrix)
         return self._on_device[device]
 
