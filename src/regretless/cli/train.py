@@ -39,7 +39,7 @@ def train(
     patience: Annotated[
         int | None,
         typer.Option(
-            help="Epochs without a better validation regret before training stops; 0: never. (5 if --validation)"
+            help="Epochs without a better validation regret before training stops; 0: never (5 if --validation)"
         ),
     ] = None,
     start: Annotated[
