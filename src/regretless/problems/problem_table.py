@@ -13,6 +13,16 @@ from regretless.tables.model_file import is_model_file, load_model_file
 from regretless.types import OnFailure
 
 # A row: names, module, function. Modules are imported when a problem is asked for, so that one cannot break another.
+GENERATED: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("shortest-path",), "regretless.problems.shortest_path.load", "load_shortest_path"),
+    (("multi-knapsack",), "regretless.problems.multi_knapsack.load", "load_multi_knapsack"),
+    (("travelling-salesman",), "regretless.problems.travelling_salesman.load", "load_travelling_salesman"),
+    (("vehicle-routing",), "regretless.problems.vehicle_routing.load", "load_vehicle_routing"),
+    (("portfolio",), "regretless.problems.portfolio.load", "load_portfolio"),
+    (("facility-location",), "regretless.problems.facility_location.load", "load_facility_location"),
+    (("random-lp",), "regretless.problems.random_linear_program.load", "load_random_linear_program"),
+    (("top-k",), "regretless.problems.top_k.load", "load_top_k"),
+)
 TABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("synthetic-knapsack-60", "synthetic-knapsack-120", "synthetic-knapsack-180"),
@@ -22,6 +32,7 @@ TABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("knapsack-60", "knapsack-120", "knapsack-180"), "regretless.problems.knapsack.load", "load_knapsack"),
     (("energy-1", "energy-2", "energy-3"), "regretless.problems.energy.load", "load_energy"),
     (("matching-10", "matching-25", "matching-50"), "regretless.problems.matching.load", "load_matching"),
+    *GENERATED,
 )
 
 
