@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
+from regretless.modeling.cvxpy import QUADRATIC
 from regretless.modeling.linear_expressions import Linear
 
 UNSUPPORTED = {
@@ -27,7 +28,8 @@ def linear(model: Any) -> Linear:
     model.update()
     for name, what in UNSUPPORTED.items():
         if getattr(model, name, 0):
-            raise InputError(f"the Gurobi model has {what}, which a linear model cannot represent")
+            hint = f"; {QUADRATIC}" if name == "NumQConstrs" else ""
+            raise InputError(f"the Gurobi model has {what}, which a linear model cannot represent{hint}")
     if model.NumQNZs or model.IsQP:
         raise InputError("the Gurobi model has a quadratic objective; only linear ones can be predicted")
     kinds = model.getAttr("VType")

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import InputError
+from regretless.modeling.cvxpy import QUADRATIC
 from regretless.modeling.linear_expressions import Linear
 
 UNSUPPORTED = {
@@ -27,7 +28,8 @@ def linear(model: Any) -> Linear:
     proto = model.export_model()
     for name, what in UNSUPPORTED.items():
         if len(getattr(proto, name, ())):
-            raise InputError(f"the MathOpt model has {what}, which a linear model cannot represent")
+            hint = f"; {QUADRATIC}" if name.startswith(("quadratic", "second_order")) else ""
+            raise InputError(f"the MathOpt model has {what}, which a linear model cannot represent{hint}")
     if len(proto.objective.quadratic_coefficients.row_ids):
         raise InputError("the MathOpt model has a quadratic objective; only linear ones can be predicted")
     variables, rows, entries = proto.variables, proto.linear_constraints, proto.linear_constraint_matrix

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
+from regretless.modeling.cvxpy import QUADRATIC
 from regretless.modeling.linear_expressions import Linear, Row, stacked
 from regretless.optional import need
 
@@ -68,7 +69,8 @@ def linear(model: Any) -> Linear:
 def _terms(expression: Any, column: dict[int, int], where: str) -> tuple[dict[int, float], float]:
     repn = need("pyomo.repn", pip="pyomo", why="read Pyomo models").generate_standard_repn(expression)
     if not repn.is_linear():
-        raise InputError(f"{where} of the Pyomo model is not linear, so it cannot be represented")
+        hint = f"; {QUADRATIC}" if repn.is_quadratic() and where != "the objective" else ""
+        raise InputError(f"{where} of the Pyomo model is not linear, so it cannot be represented{hint}")
     for variable in repn.linear_vars:
         if id(variable) not in column:
             raise InputError(f"{where} uses the variable {variable.name!r}, which does not belong to the model")

@@ -13,6 +13,8 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import MILP
+from regretless.modeling.convex import ConvexProgram
+from regretless.modeling.cost_parameter import is_convex_program
 from regretless.modeling.linear_expressions import Linear, canonical
 from regretless.modeling.select import select
 from regretless.types import Sense
@@ -34,12 +36,13 @@ class ModelRead:
     """A model, ready for ``Problem(milp, sense=sense)``; unpacks as ``milp, sense, cost_names``.
 
     Attributes:
-        milp: the model; its ``names`` are the variables' names.
+        milp: the model; its ``names`` are the variables' names. A convex problem of cvxpy that is not linear is a
+            ``ConvexProgram`` instead.
         sense: of the model's objective.
         cost_names: names of the variables that the predicted costs belong to, in the order of the costs.
     """
 
-    milp: MILP
+    milp: MILP | ConvexProgram
     sense: Sense
     cost_names: tuple[str, ...]
 
@@ -52,7 +55,8 @@ def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, const
 
     The objective becomes ``c . x[cost_variables] + h . x + constant``: the predicted costs ``c`` take the place of the
     model's own coefficients on the cost variables, its coefficients on all others are the known costs ``h``.
-    Variables and rows keep their order; a row on a single variable becomes a bound.
+    Variables and rows keep their order; a row on a single variable becomes a bound. A convex problem of cvxpy that is
+    not linear is not turned into arrays; its predicted costs are the Parameter of its objective.
 
     Args:
         model: a path, or a model of CPMpy, Pyomo, cvxpy, OR-Tools MathOpt, gurobipy or linopy.
@@ -68,7 +72,10 @@ def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, const
         FileError: the file is missing or garbled.
         MissingDependencyError: the library is not installed.
     """
-    linear = canonical(importlib.import_module(_reader(model)).linear(model))
+    reader = _reader(model)
+    if reader == READERS["cvxpy"] and hasattr(model, "objective") and is_convex_program(model):
+        return _convex(model, cost_variables, constant)
+    linear = canonical(importlib.import_module(reader).linear(model))
     chosen = select(linear.names, linear.objective, cost_variables)
     return _assembled(linear, chosen, float(constant))
 
@@ -85,6 +92,16 @@ def _reader(model: Any) -> str:
         f"gurobipy or linopy, got {type(model).__module__}.{type(model).__qualname__}; "
         "other libraries can write an .mps file"
     )
+
+
+def _convex(model: Any, cost_variables: str | Sequence[str] | None, constant: float) -> ModelRead:
+    if cost_variables is not None or constant:
+        raise InputError(
+            "the predicted costs of a convex cvxpy problem are the Parameter of its objective, and a constant is one of "
+            "its terms: leave out cost_variables= and constant="
+        )
+    program = ConvexProgram(model)
+    return ModelRead(program, program.sense, program.cost_names)
 
 
 def _assembled(linear: Linear, chosen: list[int], constant: float) -> ModelRead:

@@ -76,9 +76,10 @@ def polynomial_costs(
 def distance_costs(
     rng: Random, distances: Floats, *, instances: int, features: int, deg: int, noise: float, share: float = 0.5
 ) -> tuple[Floats, Floats]:
-    """Features ``x ~ N(0, I_p)`` and costs ``distance + (B x / sqrt p + 3)^deg / 3^(deg - 1) * U(1 - noise, 1 + noise)``.
+    """Features ``x ~ N(0, I_p)`` and costs ``distance + (B x / sqrt p + 3)^deg / 3^(deg - 1) * noise factor``.
 
-    The entries of B are 0, or with probability ``share`` drawn from U(-2, 2) (Tang and Khalil, PyEPO, 2024).
+    The noise factor is from U(1 - noise, 1 + noise). The entries of B are 0, or with probability ``share`` from
+    U(-2, 2) (Tang and Khalil, PyEPO, 2024).
 
     Args:
         rng: source of all draws.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
@@ -26,11 +28,9 @@ def facility_milp(demands: Floats, capacities: Floats, opening_costs: Floats) ->
     served = sparse.kron(sparse.eye_array(n), np.ones((1, m)))
     load = sparse.kron(demands[None], sparse.eye_array(m))
     of_facility = sparse.kron(np.ones((n, 1)), sparse.eye_array(m))
-    A = sparse.block_array(
-        [[served, None], [load, -sparse.diags_array(capacities)], [sparse.eye_array(n * m), -of_facility]]
-    )
+    blocks: Any = [[served, None], [load, -sparse.diags_array(capacities)], [sparse.eye_array(n * m), -of_facility]]
     return MILP(
-        A,
+        sparse.block_array(blocks),
         row_lower=np.concatenate([np.ones(n), np.full(m + n * m, -np.inf)]),
         row_upper=np.concatenate([np.ones(n), np.zeros(m + n * m)]),
         integer=np.arange(n * m + m) >= n * m,

@@ -34,7 +34,7 @@ class MultiKnapsackOracle:
         """Solve ``(batch, items)`` costs to minimize; see ``regretless.types.Backend``."""
         value = (-costs.to(torch.float64)).clamp(min=0.0)
         selections = self._selections.to(value.device)
-        parts = value.split(max(1, BLOCK_VALUES // len(selections)))
+        parts = torch.split(value, max(1, BLOCK_VALUES // len(selections)))
         best = torch.cat([(part @ selections.T).argmax(dim=1) for part in parts])
         return Solved(selections[best] * (value > 0.0))
 

@@ -25,7 +25,7 @@ def shortest_path_data(
     noise: float = 0.5,
     seed: int = 135,
 ) -> tuple[Floats, Costs]:
-    """Features ``(n, p)`` and edge costs ``(n, d)``; see ``polynomial_costs``."""  # fmt: skip
+    """Features ``(n, p)`` and edge costs ``(n, d)``; see ``polynomial_costs``."""
     x, c = polynomial_costs(
         random(seed), instances=instances, costs=len(grid_edges(rows, columns)), features=features, deg=deg, noise=noise
     )

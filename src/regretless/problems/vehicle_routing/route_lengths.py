@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
+from numpy.typing import NDArray
 
 from regretless.milp import Floats
 from regretless.problems.complete_graph import graph_edges
@@ -34,8 +37,8 @@ class RouteLengths:
         self._home = [edge[0][members] for members in self._members]
         # Of each set and last customer: the set without that customer, and the edges from its members to the customer.
         self._before: list[Ids] = []
-        self._steps: list[Ids] = []
-        for smaller, part in zip(layers, layers[1:], strict=False):
+        self._steps: list[NDArray[np.int32]] = []
+        for smaller, part in pairwise(layers):
             before = np.searchsorted(smaller.bits, part.bits[:, None] & ~(1 << part.members))
             self._before.append(before)
             self._steps.append(edge[smaller.members[before] + 1, part.members[:, :, None] + 1])
