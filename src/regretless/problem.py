@@ -102,9 +102,10 @@ class Problem:
             raise InputError(f"sense must be 'min' or 'max', got {sense!r}")
         if on_failure not in ("raise", "cache", "skip"):
             raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
-        program = model if isinstance(model, ConvexProgram) else None
-        if program is not None:  # it is its own oracle
-            model, oracle, dimension = None, program, program.dimension
+        width = None
+        if isinstance(model, ConvexProgram):  # it is its own oracle
+            oracle, dimension, width = model, model.dimension, model.width
+            model = None
         if model is None and (oracle is None or dimension is None):
             raise InputError("a problem needs a model, or an oracle together with dimension=d")
         if model is not None and dimension not in (None, member(model).dimension):
@@ -121,7 +122,7 @@ class Problem:
         self._options = options
         self.engine = engine if oracle is None else ""
         self.dimension: int = dimension if model is None else member(model).dimension  # type: ignore[assignment]
-        self.width: int = getattr(program, "width", self.dimension) if model is None else member(model).width
+        self.width: int = (width or self.dimension) if model is None else member(model).width
         self.instances = len(model) if isinstance(model, Family) else instances
         self.sign = 1.0 if sense == "min" else -1.0
         self.statistics = SolveStatistics()

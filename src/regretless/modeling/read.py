@@ -97,8 +97,8 @@ def _reader(model: Any) -> str:
 def _convex(model: Any, cost_variables: str | Sequence[str] | None, constant: float) -> ModelRead:
     if cost_variables is not None or constant:
         raise InputError(
-            "the predicted costs of a convex cvxpy problem are the Parameter of its objective, and a constant is one of "
-            "its terms: leave out cost_variables= and constant="
+            "the predicted costs of a convex cvxpy problem are the Parameter of its objective, and its constant is one "
+            "of the terms: leave out cost_variables= and constant="
         )
     program = ConvexProgram(model)
     return ModelRead(program, program.sense, program.cost_names)
