@@ -21,8 +21,9 @@ from regretless.types import Sense, Solved, Status
 
 SOLVER = "CLARABEL"  # comes with cvxpy and takes all cones; cvxpy itself prefers commercial solvers
 ENDED = {"optimal": Status.OPTIMAL, "infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
-# The solver stopped early and may have left a point, which nothing proves to be optimal.
+# The solver stopped early: where it is, nothing proves to be optimal, or even feasible.
 STOPPED = ("optimal_inaccurate", "user_limit")
+FEASIBLE = 1e-4
 
 
 class ConvexProgram:
@@ -87,7 +88,7 @@ class ConvexProgram:
         for k, row in enumerate(rows):
             with self._lock:
                 status[k], said = self._run(row)
-                if status[k] in (Status.OPTIMAL, Status.TIME_LIMIT):
+                if status[k] is Status.OPTIMAL or (status[k] is Status.TIME_LIMIT and self._is_feasible()):
                     x[k] = np.concatenate([np.reshape(v.value, -1, order="C") for v in self._variables])
                     solution[k, : self.dimension] = self._costs.map @ x[k] + self._costs.offset
                     if self._costs.known is not None:
@@ -120,10 +121,18 @@ class ConvexProgram:
         except Exception as error:  # a SolverError, or whatever the solver raises
             return Status.ERROR, f"{type(error).__name__}: {error}"
         ended = str(self._problem.status)
-        if ended in STOPPED and all(variable.value is not None for variable in self._variables):
-            return Status.TIME_LIMIT, f"cvxpy ended with '{ended}': the solution is not proven to be optimal"
+        if ended in STOPPED:
+            return Status.TIME_LIMIT, f"cvxpy ended with '{ended}', before the solution was proven to be optimal"
         status = ENDED.get(ended, Status.ERROR)
         return status, "" if status is Status.OPTIMAL else f"cvxpy ended with '{ended}'"
+
+    def _is_feasible(self) -> bool:
+        """Whether the variables hold a point that no constraint excludes."""
+        if any(variable.value is None for variable in self._variables):
+            return False
+        faults = [np.max(constraint.violation(), initial=0.0) for constraint in self._problem.constraints]
+        faults += [np.abs(v.value - v.project(v.value)).max(initial=0.0) for v in self._variables]
+        return max(faults) <= FEASIBLE
 
     def _compile(self, solver_error: type[Exception]) -> str:
         """Compile the problem, and return the hash of what the solver receives and of the map to the costs."""

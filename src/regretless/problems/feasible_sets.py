@@ -66,7 +66,7 @@ def feasible_sets(weights: Floats, capacities: Floats, *, most: int) -> list[Set
 def _grown(part: SetsOfSize, weights: Floats, room: Floats) -> SetsOfSize:
     """Sets with one item more, each built once: by the item that comes after all its members."""
     members, bits, loads = [], [], []
-    for item in range(1, weights.shape[1]):
+    for item in range(weights.shape[1]):
         load = part.loads + weights[:, item : item + 1]
         fits = np.flatnonzero((part.members[:, -1] < item) & (load <= room).all(axis=0))
         members.append(np.column_stack([part.members[fits], np.full(len(fits), item)]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -41,12 +43,8 @@ class MultiKnapsackOracle:
 
 def _maximal(layers: list[SetsOfSize], items: int) -> Floats:
     """Incidence ``(selections, items)`` of the sets that are part of no other; the empty one where nothing fits."""
-    maximal = []
-    for part, larger in zip(layers, [*layers[1:], None], strict=True):
-        keep = np.ones(len(part.bits), dtype=bool)
-        if larger is not None:
-            inside = larger.bits[:, None] & ~(1 << larger.members)
-            keep[np.searchsorted(part.bits, np.unique(inside))] = False
-        maximal.append(part.bits[keep])
-    bits = np.concatenate(maximal) if maximal else np.zeros(1, dtype=np.int64)
-    return ((bits[:, None] >> np.arange(items)) & 1).astype(np.float64)
+    maximal = [part.bits for part in layers[-1:]] or [np.zeros(1, dtype=np.int64)]
+    for part, larger in pairwise(layers):
+        inside = larger.bits[:, None] & ~(1 << larger.members)
+        maximal.append(np.setdiff1d(part.bits, inside))
+    return ((np.concatenate(maximal)[:, None] >> np.arange(items)) & 1).astype(np.float64)
