@@ -132,7 +132,7 @@ class ConvexProgram:
             return False
         faults = [np.max(constraint.violation(), initial=0.0) for constraint in self._problem.constraints]
         faults += [np.abs(v.value - v.project(v.value)).max(initial=0.0) for v in self._variables]
-        return max(faults) <= FEASIBLE
+        return bool(max(faults) <= FEASIBLE)
 
     def _compile(self, solver_error: type[Exception]) -> str:
         """Compile the problem, and return the hash of what the solver receives and of the map to the costs."""

@@ -16,7 +16,6 @@ from regretless.modeling.linear_expressions import Linear
 UNSUPPORTED = ("complex", "imag", "symmetric", "diag", "PSD", "NSD", "hermitian", "sparsity")
 LINEAR = ("Equality", "Inequality", "Zero", "NonPos", "NonNeg")
 CONVEX = "a convex problem is accepted as it is where its objective is linear in a cvxpy.Parameter, the predicted costs"
-QUADRATIC = "convex quadratic constraints are accepted from cvxpy: write the model there (docs/models.md)"
 
 
 def linear(model: Any) -> Linear:

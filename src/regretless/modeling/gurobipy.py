@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.modeling.cvxpy import QUADRATIC
-from regretless.modeling.linear_expressions import Linear
+from regretless.modeling.linear_expressions import QUADRATIC, Linear
 
 UNSUPPORTED = {
-    "NumQConstrs": "quadratic constraints",
+    "NumQConstrs": QUADRATIC,
     "NumSOS": "SOS constraints",
     "NumGenConstrs": "general or indicator constraints",
     "NumPWLObjVars": "a piecewise-linear objective",
@@ -28,8 +27,7 @@ def linear(model: Any) -> Linear:
     model.update()
     for name, what in UNSUPPORTED.items():
         if getattr(model, name, 0):
-            hint = f"; {QUADRATIC}" if name == "NumQConstrs" else ""
-            raise InputError(f"the Gurobi model has {what}, which a linear model cannot represent{hint}")
+            raise InputError(f"the Gurobi model has {what}, which a linear model cannot represent")
     if model.NumQNZs or model.IsQP:
         raise InputError("the Gurobi model has a quadratic objective; only linear ones can be predicted")
     kinds = model.getAttr("VType")

@@ -13,6 +13,8 @@ from regretless.errors import InputError
 from regretless.milp import Floats
 from regretless.types import Sense
 
+# What readers say of constraints that a linear model cannot hold, but a convex one can.
+QUADRATIC = "quadratic constraints (convex ones are accepted from cvxpy, see docs/models.md)"
 # What solvers call infinite.
 INFINITE = 1e20
 

@@ -8,13 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import InputError
-from regretless.modeling.cvxpy import QUADRATIC
-from regretless.modeling.linear_expressions import Linear
+from regretless.modeling.linear_expressions import QUADRATIC, Linear
 
 UNSUPPORTED = {
     "auxiliary_objectives": "more than one objective",
-    "quadratic_constraints": "quadratic constraints",
-    "second_order_cone_constraints": "second-order cone constraints",
+    "quadratic_constraints": QUADRATIC,
+    "second_order_cone_constraints": QUADRATIC,
     "sos1_constraints": "SOS constraints",
     "sos2_constraints": "SOS constraints",
     "indicator_constraints": "indicator constraints",
@@ -28,8 +27,7 @@ def linear(model: Any) -> Linear:
     proto = model.export_model()
     for name, what in UNSUPPORTED.items():
         if len(getattr(proto, name, ())):
-            hint = f"; {QUADRATIC}" if name.startswith(("quadratic", "second_order")) else ""
-            raise InputError(f"the MathOpt model has {what}, which a linear model cannot represent{hint}")
+            raise InputError(f"the MathOpt model has {what}, which a linear model cannot represent")
     if len(proto.objective.quadratic_coefficients.row_ids):
         raise InputError("the MathOpt model has a quadratic objective; only linear ones can be predicted")
     variables, rows, entries = proto.variables, proto.linear_constraints, proto.linear_constraint_matrix

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import FileError, InputError
-from regretless.modeling.linear_expressions import Linear
+from regretless.modeling.linear_expressions import QUADRATIC, Linear
 from regretless.modeling.mps import refuse_garbled
 from regretless.optional import need
 
@@ -21,7 +21,7 @@ SUFFIXES = (".mps", ".lp", ".mps.gz", ".lp.gz")
 # HiGHS says these in its log; they are sound files that hold what a linear model cannot.
 UNSUPPORTED = {
     "SOS not supported": "SOS constraints",
-    "Quadratic": "quadratic constraints",
+    "Quadratic": QUADRATIC,
     "INDICATORS": "indicator constraints",
     "LAZYCONS": "lazy constraints",
     "GENCONS": "general constraints",

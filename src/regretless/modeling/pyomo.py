@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.modeling.cvxpy import QUADRATIC
-from regretless.modeling.linear_expressions import Linear, Row, stacked
+from regretless.modeling.linear_expressions import QUADRATIC, Linear, Row, stacked
 from regretless.optional import need
 
 # Everything active that is none of these says something about the feasible set that rows cannot say.
@@ -68,9 +67,10 @@ def linear(model: Any) -> Linear:
 
 def _terms(expression: Any, column: dict[int, int], where: str) -> tuple[dict[int, float], float]:
     repn = need("pyomo.repn", pip="pyomo", why="read Pyomo models").generate_standard_repn(expression)
+    if repn.is_quadratic() and where != "the objective":
+        raise InputError(f"{where} of the Pyomo model is not linear: there can be no {QUADRATIC}")
     if not repn.is_linear():
-        hint = f"; {QUADRATIC}" if repn.is_quadratic() and where != "the objective" else ""
-        raise InputError(f"{where} of the Pyomo model is not linear, so it cannot be represented{hint}")
+        raise InputError(f"{where} of the Pyomo model is not linear, so it cannot be represented")
     for variable in repn.linear_vars:
         if id(variable) not in column:
             raise InputError(f"{where} uses the variable {variable.name!r}, which does not belong to the model")
