@@ -15,6 +15,7 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.family import Family, member
 from regretless.milp import MILP, Floats
+from regretless.modeling.convex import ConvexProgram
 from regretless.solvers import EnginePool, FunctionBackend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
 from regretless.tensors import ids, tensor
@@ -58,7 +59,7 @@ class Problem:
     """A batched exact oracle with a sense.
 
     Args:
-        model: a ``MILP``, a ``Family`` of them, or ``None`` when only a solver is there.
+        model: a ``MILP``, a ``Family`` of them, a ``ConvexProgram``, or ``None`` when only a solver is there.
         oracle: solves it: ``None`` for ``engine``, an object with ``solve(costs, instance)`` that minimises in cost
             space (a ``Backend``), or a plain function ``costs -> solution`` that speaks the user's sense.
         dimension: number d of predicted costs; needed only without a model.
@@ -82,7 +83,7 @@ class Problem:
 
     def __init__(
         self,
-        model: MILP | Family | None = None,
+        model: MILP | Family | ConvexProgram | None = None,
         *,
         oracle: Backend | Callable[..., Any] | None = None,
         dimension: int | None = None,
@@ -100,6 +101,10 @@ class Problem:
             raise InputError(f"sense must be 'min' or 'max', got {sense!r}")
         if on_failure not in ("raise", "cache", "skip"):
             raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
+        width = None
+        if isinstance(model, ConvexProgram):  # it is its own oracle
+            oracle, dimension, width = model, model.dimension, model.width
+            model = None
         if model is None and (oracle is None or dimension is None):
             raise InputError("a problem needs a model, or an oracle together with dimension=d")
         if model is not None and dimension not in (None, member(model).dimension):
@@ -116,7 +121,7 @@ class Problem:
         self._options = options
         self.engine = engine if oracle is None else ""
         self.dimension: int = dimension if model is None else member(model).dimension  # type: ignore[assignment]
-        self.width: int = self.dimension if model is None else member(model).width
+        self.width: int = (width or self.dimension) if model is None else member(model).width
         self.instances = len(model) if isinstance(model, Family) else instances
         self.sign = 1.0 if sense == "min" else -1.0
         self.statistics = SolveStatistics()
@@ -158,6 +163,8 @@ class Problem:
         """Hash of the feasible set: caches and labels with another one are refused."""
         if self.model is not None:
             return self.model.fingerprint
+        if isinstance(self.backend, ConvexProgram):
+            return self.backend.fingerprint
         function = getattr(self.backend, "function", self.backend)
         label = getattr(function, "__qualname__", type(function).__qualname__)
         return hashlib.sha256(f"{label}:{self.name}:{self.dimension}:{self.sense}".encode()).hexdigest()[:32]

@@ -131,7 +131,7 @@ def _start(spec: Spec) -> Any:
     """First weights of a run, for ``train``."""
     if spec.start in ("", "two-stage"):
         return spec.start or None
-    return load_state(Path(spec.start) / WEIGHTS, kind="weights")
+    return load_state(Path(spec.start) / files.WEIGHTS, kind="weights")
 
 
 def _train(
