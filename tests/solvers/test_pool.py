@@ -155,7 +155,9 @@ def _ties(rng: np.random.Generator) -> tuple[MILP, torch.Tensor]:
     upper = rng.choice([1.0, 3.0, 10.0], n)
     high = np.floor(A.clip(0) @ upper * 0.4) + 1
     low = np.where(rng.random(rows) < 0.3, high - 2, -np.inf)
-    return MILP(A, row_lower=low, row_upper=high, upper=upper), torch.as_tensor(rng.integers(-3, 3, (6, n)).astype(float))
+    return MILP(A, row_lower=low, row_upper=high, upper=upper), torch.as_tensor(
+        rng.integers(-3, 3, (6, n)).astype(float)
+    )
 
 
 @pytest.mark.parametrize("engine", engines.names())
