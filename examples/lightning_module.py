@@ -1,4 +1,4 @@
-"""A Lightning module: the loss is an ordinary module, so it goes where any loss goes.
+"""A Lightning module with a decision-focused loss, which is an ordinary ``nn.Module``.
 
 pip install lightning        # or pytorch-lightning
 python examples/lightning_module.py
@@ -62,7 +62,7 @@ def main() -> tuple[float, float]:
     before = rl.evaluate(module.model, validation, problem).relative_regret
     trainer.fit(module, loader(train, shuffle=True), loader(validation, shuffle=False))
     after = rl.evaluate(module.model, validation, problem).relative_regret
-    print(f"regret: {100 * before:.1f} % of the best value before training, {100 * after:.1f} % after it")
+    print(f"regret: {100 * before:.1f} % of the optimal value before training, {100 * after:.1f} % after")
     return before, after
 
 

@@ -106,7 +106,7 @@ def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[
                             if side[1] != "gurobi":  # only its license may be missing
                                 raise
                             absent[side] = str(error)
-                            print(f"{SIDES[side]} is left out: {error}", flush=True)
+                            print(f"{SIDES[side]} is skipped: {error}", flush=True)
                             continue
                         cell = {"problem": problem, "p_solve": p_solve, "repeat": repeat}
                         for row in found:

@@ -16,6 +16,7 @@ from regretless.errors import InputError
 from regretless.metrics import optimal_values, regret, relative_regret
 from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
+from regretless.search import Trained, train
 from regretless.search.check_settings import check_numbers, check_settings
 from regretless.training import methods, predict
 from regretless.training.models import make_model
@@ -105,8 +106,8 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_settings(self, problem: Problem, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
         """Check all settings before anything is solved."""
-        numbers = {"epochs": self.epochs, "lr": self.lr}
-        given = {name: value for name, value in numbers.items() if value is not None}
+        given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr}
+        given = {name: value for name, value in given.items() if value is not None}
         check_numbers(seed=self.random_state, batch_size=self.batch_size, **given)
         if self.patience < 1:
             raise InputError(f"patience must be at least 1, got {self.patience}")

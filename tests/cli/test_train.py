@@ -27,6 +27,15 @@ def test_a_named_problem_trains_and_keeps_its_run(cli: CommandLine, tmp_path: Pa
     assert cli.ok(*words, "--resume", "--json").json["regret"] == figures["regret"]
 
 
+def test_a_generated_problem_takes_the_options_of_its_formula(cli: CommandLine, tmp_path: Path) -> None:
+    sizes = ["--option", "train=30", "--option", "test=10", "--option", "validation=10"]
+    words = ["train", "shortest-path", *sizes, "--option", "deg=6", "--method", "map-dc", "--epochs", 2]
+    assert cli.ok(*words, "--out", tmp_path / "run", "--json").json["instances"] == 10
+    assert json.loads((tmp_path / "run" / "spec.json").read_text())["options"]["deg"] == 6
+    assert "deg must be an integer" in cli(*words, "--option", "deg=1.5", "--out", tmp_path / "no").error
+    assert not (tmp_path / "no").exists()
+
+
 def test_a_model_file_trains_on_csv_and_says_how_good_it_is(cli: CommandLine, files: Files) -> None:
     figures = cli.ok(*files.words(epochs=15), "--json").json
     assert (figures["on"], figures["instances"], figures["failed"]) == ("test", 8, 0)

@@ -35,7 +35,7 @@ def _semi(model, x):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda model, x: model.addConstr(x[0] * x[0] <= 1), "quadratic constraints"),
+        (lambda model, x: model.addConstr(x[0] * x[0] <= 1), "quadratic constraints .*cvxpy"),
         (lambda model, x: model.setObjective(x[0] * x[1]), "quadratic objective"),
         (lambda model, x: model.addSOS(gurobipy.GRB.SOS_TYPE1, [x[0], x[1]]), "SOS"),
         (lambda model, x: model.addConstr((x[0] == 1) >> (x[1] <= 0)), "indicator"),

@@ -8,8 +8,8 @@ import torch
 
 from regretless.cache import Bernoulli
 from regretless.errors import InputError, MissingDependencyError
-from regretless.training import methods
 from regretless.search.check_settings import check_numbers, check_settings
+from regretless.training import methods
 
 NAN = float("nan")
 WRONG: list[tuple[str, dict[str, Any]]] = [

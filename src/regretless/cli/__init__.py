@@ -17,7 +17,8 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         sys.exit(app(arguments, standalone_mode=False) or 0)
     except UsageError as error:
-        print(f"error: {' '.join(error.format_message().split())}", file=sys.stderr)
+        if message := " ".join(error.format_message().split()):  # empty after a help page
+            print(f"error: {message}", file=sys.stderr)
         sys.exit(2)
     except RegretlessError as error:
         print(f"error: {error}", file=sys.stderr)

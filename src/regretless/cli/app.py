@@ -39,7 +39,7 @@ app = typer.Typer(
     name="regretless",
     cls=Commands,
     help="Decision-focused learning: train on the regret of the decision, with a solution cache.",
-    invoke_without_command=True,
+    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -53,16 +53,12 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     from regretless.runs.training_run import single_threaded
 
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-        raise typer.Exit(2)
     single_threaded()
 
 

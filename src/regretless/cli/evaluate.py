@@ -7,14 +7,7 @@ from typing import Annotated
 
 import typer
 
-from regretless.cli.show import (
-    number,
-    print_json,
-    print_ledger,
-    print_table,
-    warn_of_idle_workers,
-    warn_of_inexact,
-)
+from regretless.cli import show
 from regretless.cli.spec_options import Json, Workers
 from regretless.errors import InputError
 from regretless.runs import Spec, load_trained
@@ -42,7 +35,7 @@ def evaluate(
     if features is not None and on is not None:
         raise InputError("--on is for the run's own data: leave it out with --features and --costs")
     spec = read_spec(run)
-    warn_of_idle_workers(spec, workers)
+    show.warn_of_idle_workers(spec, workers)
     if features is not None and costs is not None:
         where, ready = str(features), decider(run, workers=workers)
         model, problem, data = ready.model, ready.problem, ready.labelled(features, costs)
@@ -57,14 +50,14 @@ def evaluate(
                 f"the split of {spec.problem} has no {where} data: use --on, or give --features and --costs"
             )
     result = exact_evaluation(model, data, problem).as_dict()
-    warn_of_inexact(result)
+    show.warn_of_inexact(result)
     if json:
         about = {"problem": spec.problem, "method": spec.method, "on": where, "ledger": ledger(problem)}
-        print_json(result | about)
+        show.print_json(result | about)
         return
-    rows = [(name.replace("_", " "), number(value)) for name, value in result.items() if value is not None]
-    print_table(f"{spec.problem}, {spec.method}, {where} data", ("figure", "value"), rows)
-    print_ledger(ledger(problem))
+    rows = [(name.replace("_", " "), show.number(value)) for name, value in result.items() if value is not None]
+    show.print_table(f"{spec.problem}, {spec.method}, {where} data", ("figure", "value"), rows)
+    show.print_ledger(ledger(problem))
 
 
 def _refuse_changed(run: Path, spec: Spec) -> None:

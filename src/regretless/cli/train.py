@@ -39,7 +39,7 @@ def train(
     patience: Annotated[
         int | None,
         typer.Option(
-            help="Epochs without a better validation regret before training stops; 0: never. (5 if --validation)"
+            help="Epochs without a better validation regret before training stops; 0: never (5 if --validation)"
         ),
     ] = None,
     start: Annotated[
@@ -82,10 +82,7 @@ def train(
         epochs=defaults["epochs"] if epochs is None else epochs,
         lr=defaults["lr"] if lr is None else lr,
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
-        settings=_two_stage(method, epochs, lr)
-        | defaults["settings"]
-        | options.parse(set_)
-        | options.given(p_solve=p_solve, grow_at=grow_at),
+        settings=settings | options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at),
         options=options.parse(option) | files | solver,
         patience=(PATIENCE if files.get("validation") and method != "auto" else 0) if patience is None else patience,
         start=start,

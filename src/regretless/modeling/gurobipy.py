@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.modeling.linear_model import LinearModel
+from regretless.modeling.linear_model import QUADRATIC, LinearModel
 
 UNSUPPORTED = {
-    "NumQConstrs": "quadratic constraints",
+    "NumQConstrs": QUADRATIC,
     "NumSOS": "SOS constraints",
     "NumGenConstrs": "general or indicator constraints",
     "NumPWLObjVars": "a piecewise-linear objective",

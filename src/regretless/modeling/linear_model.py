@@ -13,6 +13,9 @@ from regretless.errors import InputError
 from regretless.milp import Floats, with_infinities
 from regretless.types import Sense
 
+# Constraints that a linear model cannot hold, but a convex one can.
+QUADRATIC = "quadratic constraints (convex ones are accepted from cvxpy, see docs/models.md)"
+
 
 @dataclass(frozen=True)
 class Row:

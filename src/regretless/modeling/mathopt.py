@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import InputError
-from regretless.modeling.linear_model import LinearModel
+from regretless.modeling.linear_model import QUADRATIC, LinearModel
 
 UNSUPPORTED = {
     "auxiliary_objectives": "more than one objective",
-    "quadratic_constraints": "quadratic constraints",
-    "second_order_cone_constraints": "second-order cone constraints",
+    "quadratic_constraints": QUADRATIC,
+    "second_order_cone_constraints": QUADRATIC,
     "sos1_constraints": "SOS constraints",
     "sos2_constraints": "SOS constraints",
     "indicator_constraints": "indicator constraints",

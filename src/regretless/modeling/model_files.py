@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import FileError, InputError
-from regretless.modeling.linear_model import LinearModel
+from regretless.modeling.linear_model import QUADRATIC, LinearModel
 from regretless.modeling.mps_check import refuse_damaged
 from regretless.optional import need
 
@@ -21,7 +21,7 @@ SUFFIXES = (".mps", ".lp", ".mps.gz", ".lp.gz")
 # Phrases in the log of HiGHS for valid files that hold what a linear model cannot represent.
 UNSUPPORTED = {
     "SOS not supported": "SOS constraints",
-    "Quadratic": "quadratic constraints",
+    "Quadratic": QUADRATIC,
     "INDICATORS": "indicator constraints",
     "LAZYCONS": "lazy constraints",
     "GENCONS": "general constraints",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.modeling.linear_model import LinearModel, Row, stacked
+from regretless.modeling.linear_model import QUADRATIC, LinearModel, Row, stacked
 from regretless.optional import need
 
 # Any other active component restricts the feasible set in a way that rows cannot represent.
@@ -63,6 +63,8 @@ def linear(model: Any) -> LinearModel:
 
 def _terms(expression: Any, column: dict[int, int], where: str) -> tuple[dict[int, float], float]:
     repn = need("pyomo.repn", pip="pyomo", why="read Pyomo models").generate_standard_repn(expression)
+    if repn.is_quadratic() and where != "the objective":
+        raise InputError(f"{where} of the Pyomo model is not linear: there can be no {QUADRATIC}")
     if not repn.is_linear():
         raise InputError(f"{where} of the Pyomo model is not linear, so it cannot be represented")
     for variable in repn.linear_vars:

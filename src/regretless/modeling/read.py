@@ -13,6 +13,8 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import MILP
+from regretless.modeling.convex import ConvexProgram
+from regretless.modeling.cost_parameter import is_convex_program
 from regretless.modeling.cost_variables import cost_columns
 from regretless.modeling.linear_model import canonical
 from regretless.types import Sense
@@ -35,12 +37,13 @@ class ModelRead:
     """A model, ready for ``Problem(milp, sense=sense)``; unpacks as ``milp, sense, cost_names``.
 
     Attributes:
-        milp: the model; its ``names`` are the names of the variables.
+        milp: the model; its ``names`` are the names of the variables. A convex problem of cvxpy that is not linear is a
+            ``ConvexProgram`` instead.
         sense: sense of the objective.
         cost_names: names of the variables that the predicted costs belong to, in the order of the costs.
     """
 
-    milp: MILP
+    milp: MILP | ConvexProgram
     sense: Sense
     cost_names: tuple[str, ...]
 
@@ -53,7 +56,8 @@ def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, const
 
     The objective becomes ``c . x[cost_variables] + h . x + constant``: the predicted costs ``c`` replace the
     coefficients of the model on the cost variables, its coefficients on all other variables are the known costs ``h``.
-    Variables and rows keep their order; a row on a single variable becomes a bound.
+    Variables and rows keep their order; a row on a single variable becomes a bound. A convex problem of cvxpy that is
+    not linear is not turned into arrays; its predicted costs are the Parameter of its objective.
 
     Args:
         model: a path, or a model of CPMpy, Pyomo, cvxpy, OR-Tools MathOpt, gurobipy or linopy.
@@ -69,7 +73,10 @@ def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, const
         FileError: the file is missing or damaged.
         MissingDependencyError: the library is not installed.
     """
-    linear = canonical(importlib.import_module(_reader(model)).linear(model))
+    reader = _reader(model)
+    if reader == READERS["cvxpy"][0] and is_convex_program(model):
+        return _convex(model, cost_variables, constant)
+    linear = canonical(importlib.import_module(reader).linear(model))
     chosen = cost_columns(linear.names, linear.objective, cost_variables)
     n, d = len(linear.names), len(chosen)
     fixed = linear.objective.copy()
@@ -88,6 +95,16 @@ def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, const
         names=linear.names,
     )
     return ModelRead(milp, linear.sense, tuple(linear.names[j] for j in chosen))
+
+
+def _convex(model: Any, cost_variables: str | Sequence[str] | None, constant: float) -> ModelRead:
+    if cost_variables is not None or constant:
+        raise InputError(
+            "the predicted costs of a convex cvxpy problem are the Parameter of its objective, and its constant is one "
+            "of the terms: leave out cost_variables= and constant="
+        )
+    program = ConvexProgram(model)
+    return ModelRead(program, program.sense, program.cost_names)
 
 
 def _reader(model: Any) -> str:

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from types import UnionType
 from typing import Any
 
 from regretless.errors import FileError, InputError, RegretlessError
@@ -18,14 +17,6 @@ ENGINES = ("oracle", "highs", "scip", "cpsat", "gurobi")
 TABLES = ("", "timing", "policies")  # kinds of tables
 # Fields of a method's row that belong to the training; all others are settings of its loss or cache.
 TRAINING = ("lr", "epochs", "batch_size")
-# Fields of the file and their types: of the field, and of its members.
-TYPES: dict[str, tuple[type, type | UnionType]] = {
-    "title": (str, str), "focus": (str, str), "problems": (list, str), "sweeps": (list, dict), "tables": (list, dict),
-    "methods": (dict, dict), "cache": (dict, object), "options": (dict, object), "timing": (dict, object),
-    "unit": (dict, int | float),
-}  # fmt: skip
-# Fields of sweeps, tables and timing that are lists, and the type of their members.
-LISTS: dict[str, type | UnionType] = {"methods": str, "problems": str, "p_solve": int | float}
 MANY = 10**9
 # Problem, method, most seeds, and fields of the specification that differ from the method's row.
 Cell = tuple[str, str, int, dict[str, Any]]
@@ -68,6 +59,8 @@ class Grid:
                 raise InputError(f"grid {self.name!r} has no row for the method {name!r}: add [methods.{name}]")
         for name in self.methods:
             method_table.method(name)
+        if unknown := [table["kind"] for table in self.tables if table.get("kind", "") not in TABLES]:
+            raise InputError(f"a table is of kind 'timing' or 'policies', or of none, got {unknown[0]!r}")
         for name in (self.focus, *(problem for row in rows for problem in row.get("problems", ()))):
             if name not in self.problems:
                 raise InputError(f"problems of grid {self.name!r} are {', '.join(self.problems)}; got {name!r}")
@@ -185,42 +178,19 @@ def read_grid(name: str, text: str) -> Grid:
     """Make a grid of the text of a TOML file.
 
     Raises:
-        FileError: names the field that is missing, unknown or of the wrong type.
+        FileError: the text is no valid TOML, or a field is missing, unknown or of the wrong type.
     """
-
-    def refuse_unless(sound: bool, problem: str) -> None:
-        if not sound:
-            raise FileError(f"the grid {name!r}: {problem}")
-
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"the grid {name!r} is no valid TOML: {error}") from error
-    for key, (kind, inner) in TYPES.items():
-        part = values.get(key, kind())
-        members = part.values() if isinstance(part, dict) else part
-        sound = isinstance(part, kind) and all(isinstance(member, inner) for member in members)
-        refuse_unless(sound, f"field {key!r} has the wrong type")
-    for key in ("problems", "sweeps", "tables"):
-        values[key] = tuple(values.get(key, ()))
-    rows = [*values["sweeps"], *values["tables"], values.get("timing", {})]
-    for row, (key, inner) in ((row, item) for row in rows for item in LISTS.items()):
-        part = row.get(key, [])
-        sound = isinstance(part, list) and all(isinstance(member, inner) for member in part)
-        refuse_unless(sound, f"field {key!r} must be a list, got {part!r}")
-    for row in (*rows, *values.get("methods", {}).values()):
-        refuse_unless(isinstance(row.get("seeds", 1), int), "seeds must be integers")
-    for row in values["tables"]:
-        kind = row.get("kind", "")
-        refuse_unless(kind in TABLES, f"a table is of kind 'timing' or 'policies', or of none, got {kind!r}")
-    for row in values["sweeps"]:
-        refuse_unless("methods" in row and "p_solve" in row, "every sweep needs methods and p_solve")
-    try:
-        return Grid(name=name, **values)
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
-        if isinstance(error, RegretlessError):
-            raise
-        raise FileError(f"the grid {name!r} is incomplete or has an unknown field: {error}") from error
+        for key in ("problems", "sweeps", "tables"):
+            values[key] = tuple(values.get(key, ()))
+        grid = Grid(name=name, **values)
+        grid.specs()  # a wrong type shows when a field is used
+        return grid
+    except RegretlessError:
+        raise
+    except (TypeError, LookupError, AttributeError, ValueError, ArithmeticError) as error:
+        raise FileError(f"the grid {name!r} is no valid TOML or has a wrong field: {error}") from error
 
 
 def _folder() -> Any:

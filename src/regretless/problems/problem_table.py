@@ -14,6 +14,16 @@ from regretless.tables.user_problem import is_model_file, load_model_file
 from regretless.types import OnFailure
 
 # Names, and the package and function that load them. A package is imported when one of its problems is loaded.
+GENERATED: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("shortest-path",), "regretless.problems.shortest_path", "load_shortest_path"),
+    (("multi-knapsack",), "regretless.problems.multi_knapsack", "load_multi_knapsack"),
+    (("travelling-salesman",), "regretless.problems.travelling_salesman", "load_travelling_salesman"),
+    (("vehicle-routing",), "regretless.problems.vehicle_routing", "load_vehicle_routing"),
+    (("portfolio",), "regretless.problems.portfolio", "load_portfolio"),
+    (("facility-location",), "regretless.problems.facility_location", "load_facility_location"),
+    (("random-lp",), "regretless.problems.random_linear_program", "load_random_linear_program"),
+    (("top-k",), "regretless.problems.top_k", "load_top_k"),
+)
 TABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("synthetic-knapsack-60", "synthetic-knapsack-120", "synthetic-knapsack-180"),
@@ -23,6 +33,7 @@ TABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("knapsack-60", "knapsack-120", "knapsack-180"), "regretless.problems.knapsack", "load_knapsack"),
     (("energy-1", "energy-2", "energy-3"), "regretless.problems.energy", "load_energy"),
     (("matching-10", "matching-25", "matching-50"), "regretless.problems.matching", "load_matching"),
+    *GENERATED,
 )
 
 

@@ -15,21 +15,8 @@ from torch import nn
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.problems import BenchmarkProblem, load
+from regretless.runs import run_folder as files
 from regretless.runs.ledger import ledger
-from regretless.runs.run_folder import (
-    CHECKPOINT,
-    FIRST,
-    METRICS,
-    SPEC,
-    WEIGHTS,
-    finished,
-    has_epochs,
-    missing_paths,
-    read_spec,
-    refuse_another,
-    removed_on_failure,
-    with_weights,
-)
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
@@ -72,33 +59,35 @@ def run(
         FileError: the folder holds another run, another process is at work in it, or it cannot be written.
     """
     folder = Path(folder)
-    if (folder / METRICS).exists():
-        return finished(folder, spec)
-    refuse_another(folder, spec)
+    if (folder / files.METRICS).exists():
+        return files.finished(folder, spec)
+    files.refuse_another(folder, spec)
     check_spec(spec, workers=workers)
-    new = missing_paths(folder, FIRST)
+    new = files.missing_paths(folder, files.FIRST)
     with try_lock(folder / ".lock") as held:
         if not held:
             raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
-        if (folder / METRICS).exists():  # another process finished it in the meantime
-            return finished(folder, spec)
-        with removed_on_failure(new, unless=lambda: has_epochs(folder)):
-            refuse_another(folder, spec)
+        if (folder / files.METRICS).exists():  # another process finished it in the meantime
+            return files.finished(folder, spec)
+        with files.removed_on_failure(new, unless=lambda: files.has_epochs(folder)):
+            files.refuse_another(folder, spec)
             return _run(spec, folder, loaded or load_problem(spec, workers=workers, store=store), progress)
 
 
 def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | None) -> dict[str, Any]:
     if spec.patience and loaded.validation is None:
         raise InputError(f"patience needs validation data, and {spec.problem} has none: leave patience out")
-    for left in folder.glob(f".{CHECKPOINT}.*.tmp"):  # by a process that was killed while it wrote
+    for left in folder.glob(f".{files.CHECKPOINT}.*.tmp"):  # by a process that was killed while it wrote
         left.unlink(missing_ok=True)
-    write_json(folder / SPEC, spec.as_dict())
+    write_json(folder / files.SPEC, spec.as_dict())
     write_json(folder / "environment.json", environment())
     if loaded.kept is not None:
         save_state(folder / saved_problem.FILE, loaded.kept, kind=saved_problem.KIND)
     model, before = loaded.model(0 if spec.init == "shared" else spec.seed), ledger(loaded.problem)
     start = time.perf_counter()
-    fitted = _train(spec, loaded, model, loaded.validation if spec.patience else None, folder / CHECKPOINT, progress)
+    fitted = _train(
+        spec, loaded, model, loaded.validation if spec.patience else None, folder / files.CHECKPOINT, progress
+    )
     seconds = time.perf_counter() - start
     model, history = fitted.model, fitted.history
     result = evaluate(model, loaded.test, loaded.problem)
@@ -113,11 +102,11 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     if fitted.search is not None:
         figures |= _search_figures(fitted.search, loaded, folder)
     figures |= {"ledger": ledger(loaded.problem, since=before, history=history)}
-    save_state(folder / WEIGHTS, dict(model.state_dict()), kind="weights")
+    save_state(folder / files.WEIGHTS, dict(model.state_dict()), kind="weights")
     write_text(folder / "history.csv", history.to_csv())
     # Last, since this is what marks the run as done.
-    write_json(folder / METRICS, figures)
-    (folder / CHECKPOINT).unlink(missing_ok=True)
+    write_json(folder / files.METRICS, figures)
+    (folder / files.CHECKPOINT).unlink(missing_ok=True)
     return figures
 
 
@@ -142,7 +131,7 @@ def _start(spec: Spec) -> Any:
     """First weights of a run, for ``train``."""
     if spec.start in ("", "two-stage"):
         return spec.start or None
-    return load_state(Path(spec.start) / WEIGHTS, kind="weights")
+    return load_state(Path(spec.start) / files.WEIGHTS, kind="weights")
 
 
 def _train(
@@ -181,9 +170,9 @@ def load_trained(
     folder: Path | str, *, workers: int = 1, store: Path | str | None = None
 ) -> tuple[Spec, BenchmarkProblem, nn.Module]:
     """Load a finished run: its specification, its problem and its model."""
-    spec = read_spec(Path(folder))
+    spec = files.read_spec(Path(folder))
     loaded = load_problem(spec, workers=workers, store=store)
-    return spec, loaded, with_weights(loaded.model(0), Path(folder))
+    return spec, loaded, files.with_weights(loaded.model(0), Path(folder))
 
 
 def environment() -> dict[str, str]:
