@@ -46,18 +46,18 @@ def look_up() -> bool:
         return torch.cat([(part @ rows.T).argmin(dim=1) for part in costs.split(256)])
 
     with torch.no_grad():
-        wanted = plain()
+        expected = plain()
         found = store.look_up(costs)
         # A tie may be broken otherwise; a worse objective may not be.
-        ours = (costs.double() * rows[found].double()).sum(dim=1)
-        theirs = (costs.double() * rows[wanted].double()).sum(dim=1)
+        ours = (costs.double() * store.take(found).double()).sum(dim=1)
+        theirs = (costs.double() * store.take(expected).double()).sum(dim=1)
         worst = float((ours - theirs).max())
         exact = milliseconds(plain)
         time_of_ours = milliseconds(lambda: store.look_up(costs))
         aligned = torch.nn.functional.pad(rows[: SIZE // 8], (0, -WIDTH % 64)).half()
         there = torch.nn.functional.pad(costs, (0, -WIDTH % 64)).half().T.contiguous()
         bound = 8 * milliseconds(lambda: aligned @ there)
-        certified = float(store._half.look_up(costs, rows)[1].float().mean())
+        certified = float(store._half.look_up(costs, len(store))[1].float().mean())
     print(
         f"look-up, |S| = {SIZE:,}, d = {WIDTH}, batch {BATCH}: {time_of_ours:.1f} ms; float32 product and arg-min "
         f"{exact:.1f} ms; half-precision product alone (the bound) {bound:.1f} ms; worst loss {worst:.1e}"
