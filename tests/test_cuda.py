@@ -10,7 +10,7 @@ from regretless.cache import SolutionStore
 from regretless.cache import fp16_lookup as half
 from regretless.losses import QPTL, ExpectedRegret, Interior
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.knapsack.synthetic import knapsack_data, standardised
+from regretless.problems.knapsack.synthetic import knapsack_data, standardized
 from regretless.problems.seeded_models import shared_linear
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is 
 def data(days: int = 60):
     features, values, weights = knapsack_data(days)
     problem = knapsack_problem(weights, 120)
-    return problem, Dataset.solve(problem, standardised(features, days), values)
+    return problem, Dataset.solve(problem, standardized(features, days), values)
 
 
 def test_knapsack_oracle_agrees_with_the_cpu():

@@ -131,14 +131,22 @@ def test_own_model_is_taken():
         ({"problem": None}, "needs a problem"),
         ({"method": "nothing"}, "method must be one of"),
         ({"model": "forest"}, "model must be 'linear' or 'mlp'"),
-        ({"validation": 2.0}, "share between 0 and 1"),
+        ({"hidden": 0, "model": "mlp"}, "hidden"),
+        ({"validation": 2.0}, "validation must be a share"),
+        ({"validation": 0.2, "patience": 0}, "patience must be at least 1"),
         ({"settings": {"tau": 1}}, "does not know 'tau'"),
+        ({"p_solve": 5}, "p_solve must be between 0 and 1"),
+        ({"lr": float("nan")}, "lr must be a finite number"),
+        ({"epochs": -1}, "epochs must be at least 0"),
+        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"random_state": -1}, "seed must be an integer from 0"),
     ],
 )
-def test_bad_settings_are_named(options, message):
+def test_bad_settings_are_named_before_anything_is_solved(options, message):
     X, C = toy()
+    unsolved = Problem(oracle=lambda costs: pytest.fail("something was solved"), dimension=C.shape[1])
     with pytest.raises(InputError, match=message):
-        DecisionRegressor(**({"problem": choose_one()} | options)).fit(X, C)
+        DecisionRegressor(**({"problem": unsolved} | options)).fit(X, C)
 
 
 def test_costs_of_the_wrong_width_are_refused():

@@ -189,7 +189,7 @@ def test_a_newer_version_names_the_field_and_an_older_one_is_read(tmp_path: Path
 @pytest.mark.parametrize("version", ["1", None, 1.0, True, "²", [1]])
 def test_a_version_that_is_no_whole_number_names_the_field(tmp_path: Path, version: Any) -> None:
     path = crafted(tmp_path / "f", format="regretless.test", version=version, state=None)
-    with pytest.raises(FileError, match="field 'version' must be a whole number"):
+    with pytest.raises(FileError, match="field 'version' must be an integer"):
         load_state(path, kind="test")
 
 

@@ -23,6 +23,7 @@ from regretless.losses import (
     Loss,
     Pairwise,
     PairwiseDifference,
+    PerturbedFenchelYoung,
     Pointwise,
     SPOPlus,
     TwoStage,
@@ -44,7 +45,7 @@ __version__ = "0.1.0"
 __all__ = [
     "MAP", "MILP", "NCE", "QPTL", "AutoResult", "AutogradLoss", "Bernoulli", "Blackbox", "ClosedFormLoss", "Committee",
     "Dataset", "EarlyStopping", "ExpectedRegret", "Falling", "Family", "GapAbove", "Interior", "LargestGap", "Listwise",
-    "Loss", "Pairwise", "PairwiseDifference", "Pointwise", "Problem", "SPOPlus", "SolutionCache", "Status", "TwoStage",
-    "Verdict", "WarmUp", "Watch", "auto", "errors", "evaluate", "fit", "load", "make_loss", "make_model", "predict",
-    "read", "regret", "train",
+    "Loss", "Pairwise", "PairwiseDifference", "PerturbedFenchelYoung", "Pointwise", "Problem", "SPOPlus",
+    "SolutionCache", "Status", "TwoStage", "Verdict", "WarmUp", "Watch", "auto", "errors", "evaluate", "fit", "load",
+    "make_loss", "make_model", "predict", "read", "regret", "train",
 ]  # fmt: skip

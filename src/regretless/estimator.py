@@ -16,12 +16,16 @@ from regretless.errors import InputError
 from regretless.metrics import optimal_values, regret, relative_regret
 from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
-from regretless.training import Callback, EarlyStopping, fit, methods, predict
+from regretless.search import Trained, train
+from regretless.search.check_settings import check_numbers, check_settings
+from regretless.training import methods, predict
 from regretless.training.models import make_model
 
 need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
 from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+
+FOLDS = 5
 
 
 class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -29,13 +33,14 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         problem: the ``Problem`` that takes the decision.
-        method: a name in the table of methods.
+        method: ``"auto"``, or a name in the table of methods.
         p_solve: probability of a solve, for methods with a cache.
         model: ``"linear"``, ``"mlp"``, or ``(features, dimension, seed) -> torch module``.
         hidden: units of the hidden layer of ``"mlp"``.
-        epochs, lr, batch_size: of the training.
+        epochs, lr: of the training; ``None`` for the defaults of the method.
+        batch_size: instances per step.
         validation: share of the data that stops training early by its exact regret; 0 trains to the end.
-        patience: epochs without a better validation regret that are endured.
+        patience: epochs without a better validation regret before training stops.
         settings: further settings of the method, as a dictionary.
         random_state: seed of first weights, shuffling, coin and validation split.
 
@@ -50,12 +55,12 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         problem: Problem | None = None,
         *,
-        method: str = "map-dc",
+        method: str = "auto",
         p_solve: float = 0.05,
         model: str | Callable[..., nn.Module] = "linear",
         hidden: int = 32,
-        epochs: int = 20,
-        lr: float = 0.1,
+        epochs: int | None = None,
+        lr: float | None = None,
         batch_size: int = 32,
         validation: float = 0.0,
         patience: int = 5,
@@ -76,55 +81,61 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, instance: ArrayLike | None = None) -> DecisionRegressor:
-        """Solve the true optima, then train.
+        """Check the settings, solve the true optima, then train.
 
         Args:
             X: ``(n, k)`` features of instances, or ``(n, d, k)`` of their variables.
             y: ``(n, d)`` true costs.
             instance: ``(n,)`` ids, for families.
         """
-        # A problem counts its solves; the one that was handed over stays as it was, as scikit-learn asks.
+        # A problem counts its solves; scikit-learn requires that fit leaves the arguments of __init__ unchanged.
         problem = copy.copy(self._problem())
         problem.statistics = SolveStatistics()
         features, costs = self._checked(X, y, first=True)
-        train = Dataset.solve(problem, features, costs, instance=instance, progress=False)
-        held_out, callbacks = None, list[Callback]()
+        settings = dict(self.settings or {})
+        if methods.method(self.method).cached:
+            settings = {"p_solve": self.p_solve} | settings
+        self._check_settings(problem, settings, np.shape(features)[1:])
+        data, held_out = Dataset.solve(problem, features, costs, instance=instance, progress=False), None
         if self.validation:
-            if not 0 < self.validation < 1:
-                raise InputError(f"validation must be a share between 0 and 1, got {self.validation}")
-            train, held_out = train.split(1 - self.validation, seed=self.random_state)
-            callbacks.append(EarlyStopping(patience=self.patience))
-        if isinstance(self.model, str):
-            self.model_ = make_model(
-                train.features,
-                problem.dimension,
-                kind=self.model,  # type: ignore[arg-type]
-                hidden=self.hidden,
-                seed=self.random_state,
-            )
-        else:
-            self.model_ = self.model(train.features, problem.dimension, self.random_state)
-        row = methods.method(self.method)
-        settings = {"p_solve": self.p_solve} | dict(self.settings or {}) if row.cached else dict(self.settings or {})
-        if row.search is not None:
-            chosen = methods.chosen(self.method, settings)
-            fitted = row.search(self.model_, problem, train, seed=self.random_state, progress=False, **chosen)
-        else:
-            fitted = fit(
-                self.model_,
-                methods.make_loss(self.method, problem, train, seed=self.random_state, **settings),
-                train,
-                epochs=self.epochs,
-                lr=self.lr,
-                batch_size=self.batch_size,
-                seed=self.random_state,
-                validation=held_out,
-                callbacks=callbacks,
-                progress=False,
-            )
-        self.history_ = fitted.history
-        self.n_iter_ = max(len(fitted.history), 1)
+            data, held_out = data.split(1 - self.validation, seed=self.random_state)
+        trained = self._train(problem, data, held_out, settings)
+        self.model_, self.history_, self.search_ = trained.model, trained.history, trained.search
+        self.n_iter_ = max(len(self.history_), 1)
         return self
+
+    def _check_settings(self, problem: Problem, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+        """Check all settings before anything is solved."""
+        given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr}
+        given = {name: value for name, value in given.items() if value is not None}
+        check_numbers(seed=self.random_state, batch_size=self.batch_size, **given)
+        if self.patience < 1:
+            raise InputError(f"patience must be at least 1, got {self.patience}")
+        check_settings(self.method, settings, engine=problem.engine or "oracle")
+        if isinstance(self.model, str):
+            self._model(torch.zeros(2, *shape), problem.dimension, torch.zeros(2, problem.dimension))
+        if not 0 <= self.validation < 1:
+            raise InputError(f"validation must be a share from 0 to below 1, got {self.validation}")
+        if self.validation and self.method == "auto":
+            raise InputError("method 'auto' chooses by folds of all data: leave out validation")
+
+    def _model(self, features: torch.Tensor, dimension: int, costs: torch.Tensor) -> nn.Module:
+        if not isinstance(self.model, str):
+            return self.model(features, dimension, self.random_state)
+        kind: Any = self.model
+        return make_model(features, dimension, costs=costs, kind=kind, hidden=self.hidden, seed=self.random_state)
+
+    def _train(self, problem: Problem, data: Dataset, held_out: Dataset | None, settings: dict[str, Any]) -> Trained:
+        training: dict[str, Any] = {"epochs": self.epochs, "batch_size": self.batch_size}
+        if self.method == "auto":
+            settings = {"folds": min(FOLDS, len(data) // 2)} | settings
+        else:
+            training |= {"lr": self.lr}
+            if held_out is not None:
+                training |= {"validation": held_out, "patience": self.patience}
+        first = self._model(data.features, problem.dimension, data.costs)
+        seed = self.random_state
+        return train(problem, data, first, method=self.method, seed=seed, progress=False, **training, **settings)
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Predicted costs ``(n, d)``."""
@@ -153,7 +164,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = True
         tags.target_tags.single_output = False
         tags.input_tags.three_d_array = True
-        tags.regressor_tags.poor_score = True  # the score is a regret, and not the R^2 that the checks ask for
+        tags.regressor_tags.poor_score = True  # the score is a regret and not the R^2 of scikit-learn's checks
         return tags
 
     def _problem(self) -> Problem:
@@ -162,7 +173,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return self.problem
 
     def _checked(self, X: ArrayLike, y: ArrayLike | None = None, *, first: bool = False) -> Any:
-        """Arrays with finite numbers; features are counted on fit and compared afterwards, as scikit-learn asks."""
+        """Check that arrays are finite; the number of features is stored by fit and compared afterwards."""
         settings: dict[str, Any] = {"reset": first}
         if getattr(X, "ndim", 2) == 3:
             settings |= {"allow_nd": True, "ensure_2d": False}

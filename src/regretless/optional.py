@@ -1,4 +1,4 @@
-"""Import of optional packages, with the pip line that gets them."""
+"""Import of optional packages, with the pip command that installs them."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from regretless.errors import MissingDependencyError
 
 
 def need(module: str, *, pip: str, why: str) -> Any:
-    """Import ``module``, or say what it is needed for and how to get it.
+    """Import ``module``; if it is missing, say what it is needed for and how to install it.
 
     Args:
         module: the name to import.
-        pip: what to hand to ``pip install``.
-        why: what the package is needed for, as the object of "to ...".
+        pip: the argument of ``pip install``.
+        why: what the package is needed for, after "to".
 
     Raises:
-        MissingDependencyError: the package is not installed, with its pip line.
+        MissingDependencyError: the package is not installed; with the pip command.
     """
     try:
         return importlib.import_module(module)

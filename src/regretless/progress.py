@@ -1,47 +1,111 @@
-"""Progress bars that appear only where somebody is looking, and only after a second."""
+"""Progress bars on standard error, for loops that take longer than a second."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Any, ClassVar, TextIO, TypeVar
+
+from regretless.errors import MissingDependencyError
+from regretless.optional import need
 
 T = TypeVar("T")
+DELAY = 1.0  # seconds before a bar appears
+
+
+class Bar:
+    """One line on a terminal: label, bar, count and a note. It appears ``DELAY`` seconds after it was made.
+
+    Nested loops share one display of rich, with one line per bar. Without rich there is no bar.
+
+    Args:
+        label: what is being done.
+        total: the number of steps.
+        stream: where to write.
+    """
+
+    _lock: ClassVar = threading.RLock()
+    _display: ClassVar[Any] = None
+    _shown: ClassVar[int] = 0  # bars in the display
+
+    def __init__(self, label: str, total: int, stream: TextIO) -> None:
+        self.label, self.total, self.stream = label, total, stream
+        self.start = time.monotonic()
+        self._task: Any = None  # of rich, once the bar has appeared
+
+    def update(self, done: int, note: str) -> None:
+        """Show that ``done`` steps are done."""
+        if self._task is None and time.monotonic() - self.start > DELAY:
+            self._appear()
+        if self._task is not None:
+            Bar._display.update(self._task, completed=done, total=max(self.total, done), note=note)
+
+    def say(self, text: str) -> None:
+        """Write a line above the bar."""
+        if self._task is None:
+            print(text, file=self.stream, flush=True)
+        else:
+            Bar._display.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def close(self) -> None:
+        """End the line, so that the next output starts on its own."""
+        if self._task is None:
+            return
+        with Bar._lock:
+            Bar._shown -= 1
+            if Bar._shown:  # an inner loop ends: its line goes
+                Bar._display.remove_task(self._task)
+            else:
+                Bar._display.stop()
+                Bar._display = None
+        self._task = None
+
+    def _appear(self) -> None:
+        try:
+            rich = need("rich.progress", pip="rich", why="show progress")
+            console = need("rich.console", pip="rich", why="show progress").Console(file=self.stream)
+        except MissingDependencyError:
+            return
+        with Bar._lock:
+            if Bar._display is None:
+                columns = ("{task.description}", rich.BarColumn(), rich.MofNCompleteColumn(), "{task.fields[note]}")
+                # Standard output stays as it is: it may be a pipe to another program.
+                Bar._display = rich.Progress(*columns, console=console, redirect_stdout=False, refresh_per_second=5)
+                Bar._display.start()
+            Bar._shown += 1
+            self._task = Bar._display.add_task(self.label, total=self.total, note="")
 
 
 def track(items: Iterable[T], *, total: int, label: str, show: bool | None = None) -> Iterator[T]:
-    """Yield ``items`` while a bar on standard error tells how far it is and how long it will take.
+    """Yield ``items`` and show a bar with the time left on standard error.
 
     Args:
-        items: what to go through.
-        total: how many there are.
+        items: what to iterate over.
+        total: the number of items.
         label: what is being done.
-        show: force the bar on or off; by default it shows on a terminal only.
+        show: force the bar on or off; by default it appears on a terminal only.
     """
-    if show is None:
-        show = sys.stderr.isatty()
-    if not show:
+    if not (sys.stderr.isatty() if show is None else show):
         yield from items
         return
-    start = shown = time.monotonic()
-    open_line = False
+    bar = Bar(label, total, sys.stderr)
     try:
         for done, item in enumerate(items, start=1):
             yield item
-            now = time.monotonic()
-            if now - start > 1.0 and (now - shown > 0.2 or done >= total):
-                shown, open_line = now, True
-                sys.stderr.write(f"\r{_line(label, done, total, now - start)}\x1b[K")
-                sys.stderr.flush()
+            left = (time.monotonic() - bar.start) / done * max(total - done, 0)
+            bar.update(done, f"{duration(left)} left")
     finally:
-        # Whatever ends it, an error or a break included, the next line of output starts on its own line.
-        if open_line:
-            sys.stderr.write("\n")
-            sys.stderr.flush()
+        bar.close()
 
 
-def _line(label: str, done: int, total: int, seconds: float) -> str:
-    share = min(done / max(total, 1), 1.0)
-    left = seconds / done * max(total - done, 0)
-    return f"{label} [{'#' * int(24 * share):<24}] {done}/{total}, {left:.0f} s left"
+def duration(seconds: float) -> str:
+    """Write a duration in the unit that suits it.
+
+    >>> duration(42), duration(260), duration(9000)
+    ('42 s', '4 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

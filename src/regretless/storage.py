@@ -1,4 +1,4 @@
-"""Files that are either the old or the new one, never half of each: tensors and plain data, without pickle.
+"""Files with tensors and plain data, written atomically and without pickle.
 
 One file holds the tensors of a nested state (safetensors) and, in its header, the rest of it as JSON together with a
 format name, a version and a checksum over all of it. It is written to a temporary name beside its place, flushed and
@@ -72,7 +72,7 @@ def save_state(path: Path | str, state: Any, *, kind: str, version: int = 1) -> 
     """Write a nested state (dicts, lists, tuples, numbers, strings, ``None``, tensors) to one file.
 
     Args:
-        path: where to.
+        path: of the file.
         state: what to keep; dictionary keys are strings or integers.
         kind: the format's name, checked on reading.
         version: the format's version, checked on reading.
@@ -102,7 +102,7 @@ def load_state(path: Path | str, *, kind: str, version: int = 1) -> Any:
     load = need("safetensors.torch", pip="safetensors", why="read caches and checkpoints").load
     path = Path(path)
     try:
-        # Read whole, not mapped: a file that changes later must not change what was loaded from it.
+        # Read, not mapped: a file that changes later must not change what was loaded from it.
         content = path.read_bytes()
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
@@ -112,12 +112,12 @@ def load_state(path: Path | str, *, kind: str, version: int = 1) -> Any:
         fields = json.loads(content[8 : 8 + size]).get("__metadata__", {})
         header = json.loads(fields.get(_HEADER, "{}"))
         expected = _checksum(header, tensors)
-    except Exception as error:  # whatever the bytes make the readers do, it is the file's fault
-        raise FileError(f"{path} is damaged or no regretless file: {error}") from error
+    except Exception as error:  # damaged bytes can make the readers raise anything
+        raise FileError(f"{path} is damaged or not a regretless file: {error}") from error
     if header.get("format") != f"regretless.{kind}":
         raise FileError(f"{path}: field 'format' must be 'regretless.{kind}', got {header.get('format')!r}")
     if type(header.get("version")) is not int:
-        raise FileError(f"{path}: field 'version' must be a whole number, got {header.get('version')!r}")
+        raise FileError(f"{path}: field 'version' must be an integer, got {header.get('version')!r}")
     if header["version"] > version:
         raise FileError(
             f"{path}: field 'version' is {header['version']}, this library reads up to {version}; upgrade regretless"
@@ -140,7 +140,7 @@ def _checksum(header: dict[str, Any], tensors: dict[str, Tensor]) -> str:
 
 
 def _split(value: Any, tensors: dict[str, Tensor]) -> Any:
-    """Replace tensors by references; keep integer keys and tuples recognisable in JSON."""
+    """Replace tensors by references; mark integer keys and tuples, which JSON does not have."""
     if isinstance(value, Tensor):
         name = str(len(tensors))
         tensors[name] = value.detach().cpu().contiguous().clone()

@@ -16,7 +16,7 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.training import fit
 
-from .bounds.programmes import small_programmes
+from .bounds.small_models import small_models
 
 ASSIGNMENT = MILP(
     np.concatenate([np.kron(np.eye(3), np.ones(3)), np.kron(np.ones(3), np.eye(3))]), row_lower=1, row_upper=1
@@ -28,7 +28,7 @@ def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 @settings(max_examples=60)
-@given(small_programmes())
+@given(small_models())
 def test_a_gap_is_never_smaller_than_the_true_one(small):
     points = torch.from_numpy(small.milp.solution(small.decisions))
     problem = Problem(small.milp)

@@ -14,7 +14,7 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.types import Solved
 
-from .bounds.programmes import small_programmes
+from .bounds.small_models import small_models
 
 BATCH = 25
 
@@ -130,7 +130,7 @@ def test_gap_above_takes_what_is_larger_than_epsilon():
 
 
 @settings(max_examples=60)
-@given(small_programmes(costs=4), st.sampled_from(["lagrangian", "linear"]), st.booleans())
+@given(small_models(costs=4), st.sampled_from(["lagrangian", "linear"]), st.booleans())
 def test_gap_above_0_always_answers_with_an_optimum(small, bound, maximize):
     points = torch.from_numpy(small.milp.solution(small.decisions))
 

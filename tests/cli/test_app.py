@@ -26,11 +26,20 @@ def test_the_version_is_shown(cli: CommandLine) -> None:
     assert cli.ok("--version").out == f"regretless {__version__}\n"
 
 
-@pytest.mark.parametrize("words", [["conquer"], ["train"], ["evaluate", "run", "--nonsense"]])
-def test_wrong_usage_ends_with_code_two(words: list[str], cli: CommandLine) -> None:
+@pytest.mark.parametrize(
+    "words", [["conquer"], ["train"], ["evaluate", "run", "--nonsense"], ["demo", "--seed", "many"], ["data", "burn"]]
+)
+def test_wrong_usage_is_one_line_and_ends_with_code_two(words: list[str], cli: CommandLine) -> None:
     result = cli(*words)
     assert result.code == 2
-    assert "Traceback" not in result.err
+    assert result.error
+
+
+@pytest.mark.parametrize("words", [[], ["data"]])
+def test_a_missing_command_shows_the_help(words: list[str], cli: CommandLine) -> None:
+    result = cli(*words)
+    assert "Commands" in result.out + result.err
+    assert "error" not in result.err
 
 
 def test_the_module_runs_and_fails_as_the_command_does() -> None:

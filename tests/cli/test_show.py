@@ -5,7 +5,15 @@ import math
 
 import pytest
 
-from regretless.cli.show import number, print_json, print_table
+from regretless.cli.show import (
+    number,
+    print_json,
+    print_ledger,
+    print_table,
+    warn_of_idle_workers,
+    warn_of_inexact,
+)
+from regretless.runs import Spec
 
 
 @pytest.mark.parametrize(
@@ -27,3 +35,31 @@ def test_titles_stay_whole_and_brackets_are_text(capsys: pytest.CaptureFixture[s
     assert printed.splitlines()[0] == "a title that is much longer than its table"
     assert "x[0]" in printed
     assert "[red]y" in printed
+
+
+def test_figures_that_are_not_exact_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
+    warn_of_inexact({"not_optimal": 3, "cut_short": 0, "failed": 1, "regret": 5.0})
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == [
+        "warning: 3 labels are not proven optimal: the regret is only a bound",
+        "warning: 1 instances have no decision and are left out of the regret",
+    ]
+    warn_of_inexact({"not_optimal": 0})
+    assert capsys.readouterr().err == ""
+
+
+def test_threads_that_cannot_help_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    own, engine = Spec("knapsack-60", "spo"), Spec("knapsack-60", "spo", options={"engine": "highs"})
+    for spec, workers in ((own, 1), (engine, 2), (Spec("m.lp", "spo"), 2)):
+        warn_of_idle_workers(spec, workers)
+    assert capsys.readouterr().err == ""
+    warn_of_idle_workers(own, 2)
+    assert "--workers has no effect: the oracle of knapsack-60" in capsys.readouterr().err
+
+
+def test_a_run_without_a_ledger_prints_none(capsys: pytest.CaptureFixture[str]) -> None:
+    print_ledger(None)
+    assert capsys.readouterr().out == ""
+    print_ledger({"labels": {"solves": 5, "seconds": 1.0}})
+    assert capsys.readouterr().out == "exact solves: labels 5 (1.0 s)\n"

@@ -7,13 +7,13 @@ from typing import Any
 
 from regretless.runs import Spec
 from regretless.runs.results import register
-from regretless.runs.worker import run_folder
+from regretless.runs.run_folder import run_path
 from regretless.storage import write_json, write_text
 
 
 def finished(results: Path, spec: Spec, *, epochs: int = 3, **figures: Any) -> None:
     """A finished run with these figures and a made-up history."""
-    folder = run_folder(results, spec)
+    folder = run_path(results, spec)
     base = {
         "regret": 100.0,
         "mse": 1.0,

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from regretless.errors import InputError
-from regretless.paper.reproduce import plan, reproduce, write_outcome
+from regretless.errors import InputError, MissingDependencyError
+from regretless.paper.reproduce import plan, reproduce_runs, write_outcome
 from regretless.runs import Spec
 from regretless.runs.results import TIMES, register
 from regretless.runs.worker import Worker
@@ -21,10 +21,10 @@ from regretless.runs.worker import Worker
 pytest.importorskip("matplotlib")
 COMMAND = """
 import sys
-from regretless.paper.reproduce import plan, reproduce
+from regretless.paper.reproduce import plan, reproduce_runs
 methods, seeds, epochs, workers = sys.argv[2].split(","), int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
 specs = plan("smoke", methods=methods, seeds=seeds, epochs=epochs)
-reproduce("smoke", specs, sys.argv[1], workers=workers, stream=None)
+reproduce_runs("smoke", specs, sys.argv[1], workers=workers, stream=None)
 """
 
 
@@ -115,28 +115,49 @@ def test_two_processes_share_one_folder(tmp_path: Path) -> None:
 def test_what_is_done_is_not_done_again_and_what_failed_is_tried_again(tmp_path: Path) -> None:
     good = Spec("synthetic-knapsack-60", "spo", epochs=1, options={"days": 20})
     bad = Spec("synthetic-knapsack-60", "spo", epochs=1, options={"days": 20, "split": "paper"})
-    first = reproduce("x", [good, bad], tmp_path, workers=1, stream=None)
+    first = reproduce_runs("x", [good, bad], tmp_path, workers=1, stream=None)
     assert [result.status for result in first.results] == ["done", "failed"]
     metrics = tmp_path / "runs" / good.digest / "metrics.json"
     failure = tmp_path / "runs" / bad.digest / "failure.json"
     before = (metrics.stat().st_mtime_ns, failure.stat().st_mtime_ns)
-    again = reproduce("x", [good, bad], tmp_path, workers=1, stream=None)
+    again = reproduce_runs("x", [good, bad], tmp_path, workers=1, stream=None)
     assert [result.spec for result in again.failed] == [bad]
     assert metrics.stat().st_mtime_ns == before[0]
     assert failure.stat().st_mtime_ns > before[1]
 
 
-def test_an_interrupt_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_says_how_to_continue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("regretless.paper.reproduce.do", interrupted)
+    monkeypatch.setattr("regretless.paper.reproduce.do_runs", interrupted)
     with pytest.raises(KeyboardInterrupt, match=r"0 of 1 runs done.*same command again"):
-        reproduce("x", [Spec("synthetic-knapsack-60", "spo")], tmp_path, stream=None)
+        reproduce_runs("x", [Spec("synthetic-knapsack-60", "spo")], tmp_path, stream=None)
 
 
 def test_all_takes_from_each_grid_the_methods_it_has() -> None:
     specs = plan("all", methods=["spo", "map-dc"], seeds=1)
     assert {spec.problem.partition("-")[0] for spec in specs} == {"knapsack", "energy", "matching"}
-    with pytest.raises(InputError, match="magic"):
-        plan("knapsack", methods=["magic"])
+
+
+@pytest.mark.parametrize(("group", "methods"), [("knapsack", ["magic"]), ("all", ["spo", "magic"]), ("all", [])])
+def test_a_method_that_no_grid_has_is_refused(group: str, methods: list[str]) -> None:
+    with pytest.raises(InputError, match="magic" if methods else "got none"):
+        plan(group, methods=methods)
+
+
+@pytest.mark.parametrize("wrong", [{"workers": 0}, {"settings": {"p_solve": 2}}])
+def test_a_refused_grid_leaves_nothing(wrong: dict[str, Any], tmp_path: Path) -> None:
+    spec = Spec("synthetic-knapsack-60", "map-dc", settings=wrong.get("settings", {}))
+    with pytest.raises(InputError, match=next(iter(wrong)).replace("settings", "p_solve")):
+        reproduce_runs("x", [spec], tmp_path / "out", workers=wrong.get("workers", 1), stream=None)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_missing_package_for_figures_is_told_before_anything_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependencyError, match="matplotlib"):
+        reproduce_runs("x", [Spec("synthetic-knapsack-60", "spo")], tmp_path / "out", stream=None)
+    assert not list(tmp_path.iterdir())

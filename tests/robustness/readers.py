@@ -7,8 +7,6 @@ import importlib
 import importlib.util
 import io
 import json
-import pickle
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,9 +25,8 @@ from regretless.paper.grid import read_grid
 from regretless.problems import load
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.matching.unpickle import read_pickle
 from regretless.report import write as write_report
-from regretless.runs import Spec, trained
+from regretless.runs import Spec, load_trained, training_run
 from regretless.runs import run as do_run
 from regretless.runs.results import read_results
 from regretless.storage import load_state, read_json, save_state
@@ -239,7 +236,6 @@ def readers(folder: Path) -> dict[str, Reader]:
         "grid.json": Reader("grid.json", (grid,), beside(folder / "results", "grid.json", results)),
         "history": Reader("h.csv", ((run / "history.csv").read_bytes(),), beside(run, "history.csv", results)),
         "report": Reader("m.json", ((run / "metrics.json").read_bytes(),), beside(run, "metrics.json", report)),
-        "pickle": Reader("p.pkl", (_pickle(),), read_pickle),
     }  # fmt: skip
 
 
@@ -249,12 +245,11 @@ def _grid(path: Path) -> None:
 
 def _weights(run: Path, loaded: Any) -> None:
     """Load weights back without loading the problem's data every time."""
-    module = sys.modules["regretless.runs.run"]
-    original, module.load_problem = module.load_problem, lambda *_, **__: loaded
+    original, training_run.load_problem = training_run.load_problem, lambda *_, **__: loaded
     try:
-        trained(run)
+        load_trained(run)
     finally:
-        module.load_problem = original
+        training_run.load_problem = original
 
 
 def _kept(folder: Path) -> Path:
@@ -270,7 +265,3 @@ def _kept(folder: Path) -> Path:
 def _write(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
-
-
-def _pickle() -> bytes:
-    return pickle.dumps({"x": np.arange(6.0).reshape(2, 3), "y": [1, 2, {3: "z"}]}, protocol=3)

@@ -60,7 +60,7 @@ def test_features_of_another_shape_are_refused(folder: Path, tmp_path: Path) -> 
     with pytest.raises(InputError, match="expected 2 features as in training, got 5"):
         ready.read(tmp_path / "x.npz")
     np.savez(tmp_path / "x.npz", features=np.zeros((2, 3, 2)))
-    with pytest.raises(InputError, match="trained with one row an instance"):
+    with pytest.raises(InputError, match="trained with one row per instance"):
         ready.read(tmp_path / "x.npz")
 
 

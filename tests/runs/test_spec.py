@@ -11,7 +11,7 @@ SPEC = Spec("knapsack-60", "map-dc", seed=3, settings={"p_solve": 0.1})
 def test_a_specification_survives_plain_data() -> None:
     assert Spec.from_dict(SPEC.as_dict()) == SPEC
     assert Spec.from_dict(SPEC.as_dict()).digest == SPEC.digest
-    assert Spec.from_dict(SPEC.as_dict() | {"lr": 1}).lr == 1, "a whole number is a rate"
+    assert Spec.from_dict(SPEC.as_dict() | {"lr": 1}).lr == 1, "an integer is a rate"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from regretless.errors import FileError, InputError, TrainingError
 from regretless.problems import BenchmarkProblem, load
 from regretless.runs import Spec
 from regretless.runs import tune as module
-from regretless.runs.tune import searched, tune
+from regretless.runs.tune import searched, tune_settings
 
 pytest.importorskip("optuna")
 SPEC = Spec("synthetic-knapsack-60", "blackbox-cache", options={"days": 40})
@@ -25,7 +25,8 @@ def loaded() -> BenchmarkProblem:
 
 
 def search(loaded: BenchmarkProblem, folder: Path, trials: int, **settings: Any) -> Any:
-    return tune(settings.pop("spec", SPEC), loaded, folder, trials=trials, most_epochs=3, progress=False, **settings)
+    spec = settings.pop("spec", SPEC)
+    return tune_settings(spec, folder, loaded=loaded, trials=trials, most_epochs=3, progress=False, **settings)
 
 
 def test_the_best_settings_are_those_with_the_lowest_validation_regret(

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 from regretless.runs import Spec
-from regretless.runs.run_lock import claim
-from regretless.runs.worker import Worker, run_folder
+from regretless.runs.run_folder import run_path
+from regretless.runs.run_lock import try_lock
+from regretless.runs.worker import Worker
 
 SPEC = Spec("synthetic-knapsack-60", "spo", epochs=1, options={"days": 20})
 
@@ -15,9 +16,9 @@ SPEC = Spec("synthetic-knapsack-60", "spo", epochs=1, options={"days": 20})
 def test_a_run_is_done_once_and_its_problem_loaded_once(tmp_path: Path) -> None:
     worker = Worker(tmp_path)
     assert worker.attempt(SPEC)["status"] == "done"
-    written = (run_folder(tmp_path, SPEC) / "metrics.json").stat().st_mtime_ns
+    written = (run_path(tmp_path, SPEC) / "metrics.json").stat().st_mtime_ns
     assert worker.attempt(SPEC)["status"] == "done"
-    assert (run_folder(tmp_path, SPEC) / "metrics.json").stat().st_mtime_ns == written
+    assert (run_path(tmp_path, SPEC) / "metrics.json").stat().st_mtime_ns == written
     worker.attempt(Spec("synthetic-knapsack-60", "nce-c", epochs=1, options={"days": 20}))
     assert len(worker.loaded) == 1
 
@@ -27,8 +28,8 @@ def test_a_failed_run_is_recorded_and_a_later_success_forgets_it(tmp_path: Path)
     answer = Worker(tmp_path).attempt(wrong)
     assert answer["status"] == "failed"
     assert "chronological" in answer["error"]
-    assert (run_folder(tmp_path, wrong) / "failure.json").exists()
-    folder = run_folder(tmp_path, SPEC)
+    assert (run_path(tmp_path, wrong) / "failure.json").exists()
+    folder = run_path(tmp_path, SPEC)
     folder.mkdir(parents=True)
     (folder / "failure.json").write_text("{}")
     assert Worker(tmp_path).attempt(SPEC)["status"] == "done"
@@ -36,9 +37,9 @@ def test_a_failed_run_is_recorded_and_a_later_success_forgets_it(tmp_path: Path)
 
 
 def test_a_run_that_another_process_has_is_left_alone(tmp_path: Path) -> None:
-    with claim(tmp_path / ".locks" / SPEC.digest):
+    with try_lock(tmp_path / ".locks" / SPEC.digest):
         assert Worker(tmp_path).attempt(SPEC)["status"] == "busy"
-    assert not run_folder(tmp_path, SPEC).exists()
+    assert not run_path(tmp_path, SPEC).exists()
 
 
 def test_the_process_answers_line_by_line_and_ends_when_told_or_left_alone(tmp_path: Path) -> None:

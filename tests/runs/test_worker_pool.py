@@ -12,9 +12,9 @@ import pytest
 
 from regretless.errors import InputError
 from regretless.runs import Spec
-from regretless.runs.run_lock import claim
-from regretless.runs.worker import run_folder
-from regretless.runs.worker_pool import Member, WorkerPool, do
+from regretless.runs.run_folder import run_path
+from regretless.runs.run_lock import try_lock
+from regretless.runs.worker_pool import WorkerPool, WorkerProcess, do_runs
 
 DAYS = {"days": 20}
 
@@ -31,35 +31,35 @@ def test_one_failure_does_not_stop_the_rest(tmp_path: Path) -> None:
             answers[done.digest] = answer["status"]
 
     specs = [spec(0), spec(1, split="no such split"), spec(2)]
-    do(specs, tmp_path, workers=1, report=report)
+    do_runs(specs, tmp_path, workers=1, report=report)
     assert [answers[one.digest] for one in specs] == ["done", "failed", "done"]
 
 
-def test_a_worker_that_dies_is_a_failure_of_its_run_and_is_replaced(
+def test_a_killed_worker_is_a_failure_of_its_run_and_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Member.query
+    do = WorkerProcess.do
 
-    def query(self: Member, one: Spec) -> dict[str, Any]:
+    def killed(self: WorkerProcess, one: Spec) -> dict[str, Any]:
         if one.seed == 0:
             self.process.kill()
             self.process.wait()
-        return asked(self, one)
+        return do(self, one)
 
-    monkeypatch.setattr(Member, "query", query)
+    monkeypatch.setattr(WorkerProcess, "do", killed)
     answers: dict[int, dict[str, Any]] = {}
-    do([spec(0), spec(1)], tmp_path, workers=1, report=lambda s, a: answers.__setitem__(s.seed, a) if s else None)
+    do_runs([spec(0), spec(1)], tmp_path, workers=1, report=lambda s, a: answers.__setitem__(s.seed, a) if s else None)
     assert answers[0]["status"] == "failed"
     assert "SIGKILL" in answers[0]["error"]
     assert answers[1]["status"] == "done"
-    assert (run_folder(tmp_path, spec(0)) / "failure.json").exists()
+    assert (run_path(tmp_path, spec(0)) / "failure.json").exists()
 
 
 def test_a_run_of_another_process_is_waited_for(tmp_path: Path) -> None:
     answers: list[str] = []
-    with claim(tmp_path / ".locks" / spec().digest):
+    with try_lock(tmp_path / ".locks" / spec().digest):
         thread = threading.Thread(
-            target=do,
+            target=do_runs,
             args=([spec()], tmp_path),
             kwargs={"workers": 1, "report": lambda s, a: s and answers.append(a["status"])},
         )
@@ -73,40 +73,40 @@ def test_a_run_of_another_process_is_waited_for(tmp_path: Path) -> None:
 
 def test_an_interrupt_stops_the_workers_and_keeps_their_epochs(tmp_path: Path) -> None:
     long = spec(epochs=10**6)
-    checkpoint = run_folder(tmp_path, long) / "checkpoint.safetensors"
+    checkpoint = run_path(tmp_path, long) / "checkpoint.safetensors"
 
     def interrupt(done: Spec | None, answer: dict[str, Any]) -> None:
         if checkpoint.exists():
             os.kill(os.getpid(), signal.SIGINT)
 
     with pytest.raises(KeyboardInterrupt):
-        do([long], tmp_path, workers=1, report=interrupt)
+        do_runs([long], tmp_path, workers=1, report=interrupt)
     assert checkpoint.exists()
-    with claim(tmp_path / ".locks" / long.digest) as free:
+    with try_lock(tmp_path / ".locks" / long.digest) as free:
         assert free
 
 
 def test_workers_keep_to_the_problem_they_have_loaded(tmp_path: Path) -> None:
     names = ("knapsack-60", "knapsack-120")
-    crew = WorkerPool([Spec(name, "spo", seed=seed) for name in names for seed in range(2)], tmp_path)
-    taken = [crew._take(place) for place in (0, 1, 0, 1)]
+    pool = WorkerPool([Spec(name, "spo", seed=seed) for name in names for seed in range(2)], tmp_path)
+    taken = [pool._take(place) for place in (0, 1, 0, 1)]
     assert [one.problem for one in taken if one] == ["knapsack-60", "knapsack-120"] * 2
-    assert crew._take(0) is None
+    assert pool._take(0) is None
 
 
 def test_at_least_one_worker_is_needed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="workers"):
-        do([spec()], tmp_path, workers=0, report=lambda s, a: None)
+        do_runs([spec()], tmp_path, workers=0, report=lambda s, a: None)
 
 
 def test_a_worker_whose_parent_is_killed_ends_by_itself(tmp_path: Path) -> None:
-    member = Member(tmp_path)
-    assert member.process.stdin is not None
-    member.process.stdin.close()  # what the system does when the parent is gone
+    worker = WorkerProcess(tmp_path)
+    assert worker.process.stdin is not None
+    worker.process.stdin.close()  # what the system does when the parent is gone
     try:
-        assert member.process.wait(60) == 1
+        assert worker.process.wait(60) == 1
     except subprocess.TimeoutExpired:
-        member.process.kill()
+        worker.process.kill()
         raise
-    assert member.process.stdout is not None
-    member.process.stdout.close()
+    assert worker.process.stdout is not None
+    worker.process.stdout.close()

@@ -14,13 +14,16 @@ from regretless.training import evaluate, fit, methods
 
 from . import runs
 
-EVERY = pytest.mark.parametrize("name", methods.names())
-WITH_LOSS = pytest.mark.parametrize("name", [n for n, row in methods.TABLE.items() if row.search is None])
+NAMES = [name for name in methods.names() if name != "auto"]  # tests/search trains with it
+EVERY = pytest.mark.parametrize("name", NAMES)
+WITH_LOSS = pytest.mark.parametrize("name", [name for name in NAMES if methods.TABLE[name].search is None])
 CACHED = pytest.mark.parametrize("name", [n for n, row in methods.TABLE.items() if row.cached])
+# Options that are not attributes of the loss.
+ELSEWHERE = {"warm_up_steps": 0, "fit": "gradient"}
 PROMISED = {
-    "two-stage", "spo", "spo-relax", "blackbox", "qptl", "interior", "spo-cache", "blackbox-cache",
+    "auto", "two-stage", "spo", "spo-relax", "blackbox", "qptl", "interior", "spo-cache", "blackbox-cache",
     "nce-c", "nce-dc", "nce-2c", "map-c", "map-dc", "map-2c",
-    "soft", "pointwise", "pairwise", "pairwise-difference", "listwise", "direct",
+    "soft", "pfy", "pfy-cache", "pointwise", "pairwise", "pairwise-difference", "listwise", "direct",
 }  # fmt: skip
 
 
@@ -58,7 +61,7 @@ def test_every_row_builds_a_loss_whose_settings_are_its_options(name):
     loss = methods.make_loss(name, runs.problem(), runs.data(), **row.options)
     assert isinstance(loss, Loss)
     for option, value in row.options.items():
-        assert getattr(loss, option, 0 if option == "warm_up_steps" else None) == value
+        assert getattr(loss, option, ELSEWHERE.get(option)) == value
     assert isinstance(loss.oracle, SolutionCache) == row.cached
 
 
@@ -130,12 +133,12 @@ def test_settings_of_the_cache_are_unknown_where_there_is_none():
 
 
 def test_an_unknown_method_is_named_with_the_known_ones():
-    with pytest.raises(InputError, match=r"method must be one of two-stage, spo, .*, got 'sop'"):
+    with pytest.raises(InputError, match=r"method must be one of auto, two-stage, spo, .*, got 'sop'"):
         methods.make_loss("sop", runs.problem(), runs.data())
 
 
 def test_direct_has_no_loss_to_make():
-    with pytest.raises(InputError, match="'direct' has no loss: it searches by itself"):
+    with pytest.raises(InputError, match="'direct' has no loss: train with it through"):
         methods.make_loss("direct", runs.problem(), runs.data())
 
 

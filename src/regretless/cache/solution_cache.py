@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import cache_files
-from regretless.cache.bounds import Bound, make_bound
-from regretless.cache.bounds.bound import Kind
+from regretless.cache.bounds import Bound, BoundKind, make_bound
 from regretless.cache.gaps import relative_gaps
 from regretless.cache.lookup import Objective
 from regretless.cache.overlay import Heads, overlay
@@ -76,7 +75,7 @@ class SolutionCache:
         capacity: int | None = None,
         evict: Evict = "unused",
         dtype: torch.dtype | None = None,
-        bound: Kind | Bound | None = None,
+        bound: BoundKind | Bound | None = None,
         warm_start: bool = False,
     ) -> None:
         if grow_at not in ("predicted", "transformed"):

@@ -19,9 +19,12 @@ from regretless.cli.reproduce import reproduce
 from regretless.cli.train import train
 from regretless.cli.tune import tune
 
+# The class is click's, of which some versions of typer bring their own copy.
+UsageError: type[Any] = typer.BadParameter.__bases__[0]
+
 
 class Commands(TyperGroup):
-    """All commands; one that is interrupted says what was kept, which typer would swallow."""
+    """All commands. An interrupted command says what was kept, which typer alone would not print."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -50,9 +53,11 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
-    from regretless.runs.run import single_threaded
+    from regretless.runs.training_run import single_threaded
 
     single_threaded()
 

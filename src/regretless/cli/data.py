@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 
 from regretless.cli.show import print_json, print_table
+from regretless.cli.spec_options import Json
 from regretless.downloads import fetch as files
 
 data = typer.Typer(help="The public data behind the paper's problems.", no_args_is_help=True)
 
 
 @data.command("list")
-def list_(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
+def list_(json: Json = False) -> None:
     """List the data sets, where they are, and which problems need them."""
     table = files.datasets()
     rows = [

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from regretless.cli.show import print_json
+from regretless.cli.spec_options import Json, Workers
 from regretless.cli.writable import refuse_unwritable
 from regretless.runs.decide import decider
-from regretless.runs.decision_files import write_decisions
-from regretless.tables.table import suffix_of
+from regretless.runs.decision_files import check_decision_file, write_decisions
 
 
 def decide(
@@ -20,12 +20,12 @@ def decide(
     features: Annotated[Path, typer.Option(help="Features of the new instances (.csv, .parquet, .npz).")],
     out: Annotated[Path, typer.Option(help="File to write (.csv, .parquet, .npz).")],
     engine: Annotated[str | None, typer.Option(help="Another engine than in training, for model files.")] = None,
-    workers: Annotated[int, typer.Option(help="Solver threads.")] = 1,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds for one solve, for model files.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON.")] = False,
+    workers: Workers = 1,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds per solve, for model files.")] = None,
+    json: Json = False,
 ) -> None:
     """Predict costs for new instances, solve them exactly, and write the decisions by variable name."""
-    suffix_of(out)
+    check_decision_file(out)
     refuse_unwritable(out, folder=False)
     ready = decider(run, engine=engine, workers=workers, time_limit=time_limit)
     seen, ids = ready.read(features)
@@ -43,8 +43,8 @@ def decide(
     if json:
         print_json({"out": str(out), "instances": len(predicted), "without_decision": without, "status": counts})
     else:
-        said = ", ".join(f"{count} {status}" for status, count in counts.items())
-        print(f"{len(predicted)} instances ({said}) written to {out}")
+        ended = ", ".join(f"{count} {status}" for status, count in counts.items())
+        print(f"{len(predicted)} instances ({ended}) written to {out}")
     if without:
         print(
             f"error: {without} of {len(predicted)} instances have no decision; their cells are empty", file=sys.stderr

@@ -7,13 +7,13 @@ import os
 import platform
 from dataclasses import asdict
 from importlib import metadata
-from typing import Annotated, Any
+from typing import Any
 
 import torch
-import typer
 
 from regretless import __version__
 from regretless.cli.show import print_json, print_table
+from regretless.cli.spec_options import Json
 from regretless.downloads import fetch as files
 from regretless.solvers.inventory import inventory
 
@@ -25,7 +25,7 @@ OPTIONAL = {
 }  # fmt: skip
 
 
-def doctor(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False) -> None:
+def doctor(json: Json = False) -> None:
     """Show versions, engines, data and known conflicts."""
     found = examine()
     if json:
@@ -43,7 +43,7 @@ def doctor(json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] 
 
 
 def examine(*, probe: bool = True) -> dict[str, Any]:
-    """Collect what the doctor shows; with ``probe`` every engine solves a tiny model."""
+    """Collect what ``doctor`` prints; with ``probe`` every engine solves a tiny model."""
     versions = {"regretless": __version__, "python": platform.python_version(), "torch": torch.__version__}
     versions["cuda"] = "available" if torch.cuda.is_available() else "not available"
     versions |= {package: _version(package, pip) for package, pip in OPTIONAL.items()}

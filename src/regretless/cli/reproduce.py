@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli.show import print_json
-from regretless.paper.reproduce import Outcome, plan
-from regretless.paper.reproduce import reproduce as do
+from regretless.cli.spec_options import Json
+from regretless.cli.writable import refuse_unwritable
+from regretless.paper.reproduce import Outcome, plan, reproduce_runs
 from regretless.paper.table_text import layout
 from regretless.report import write
 
@@ -19,24 +20,25 @@ def reproduce(
     group: Annotated[
         str, typer.Argument(help="knapsack, energy, matching, all, gaps (ours), or smoke (embedded data).")
     ],
-    methods: Annotated[str | None, typer.Option(help="Only these methods, with commas between them.")] = None,
-    seeds: Annotated[int, typer.Option(help="Runs of each method, seeds 0, 1, ...")] = 10,
+    methods: Annotated[str | None, typer.Option(help="Only these methods, separated by commas.")] = None,
+    seeds: Annotated[int, typer.Option(help="Seeds per method: 0, 1, ...")] = 10,
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
     init: Annotated[str, typer.Option(help="First weights: random (by seed) or shared by all seeds.")] = "random",
     engine: Annotated[
-        str, typer.Option(help="oracle (special, exact), or highs: times of the generic MILP, few epochs.")
+        str, typer.Option(help="oracle (the problem's own), or an engine: times of the MILP, few epochs.")
     ] = "oracle",
     epochs: Annotated[int | None, typer.Option(help="Passes over the data, in place of the paper's.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder of results; runs in it are not done again.")] = Path("results"),
-    json: Annotated[bool, typer.Option("--json", help="Print figures as JSON, and no progress.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder of results; runs that are done in it are kept.")] = Path("results"),
+    json: Json = False,
 ) -> None:
-    """Do every run behind the paper's tables and figures, and set ours beside the published.
+    """Do every run behind the paper's tables and figures, and compare with the published values.
 
-    Stopped or killed at any moment, the same command goes on from the last epoch.
+    After an interruption of any kind, the same command continues from the last epoch.
     """
     chosen = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
     specs = plan(group, methods=chosen, seeds=seeds, init=init, engine=engine, epochs=epochs)
-    outcome = do(group, specs, out, workers=workers, stream=None if json else sys.stderr)
+    refuse_unwritable(out)
+    outcome = reproduce_runs(group, specs, out, workers=workers, stream=None if json else sys.stderr)
     page = write(out, out / "report.html")
     if json:
         print_json(_summary(outcome, out, page))
@@ -59,7 +61,7 @@ def _print(outcome: Outcome, out: Path, page: Path) -> None:
 
 
 def _aligned(cells: list[list[str]]) -> str:
-    """Columns side by side, numbers to the right."""
+    """Align columns: the first to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return "\n".join(
         "  ".join(

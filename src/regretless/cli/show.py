@@ -1,9 +1,10 @@
-"""How figures are printed: tables for people, JSON for programs."""
+"""How figures are printed: tables for people, JSON for programs, warnings on standard error."""
 
 from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,35 +12,67 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from regretless.runs import Spec
+from regretless.runs.ledger import Ledger, ledger_line
+from regretless.runs.spec_check import engine_of
+
+# Figures that count what is not exact, and what a count above zero means.
+INEXACT = {
+    "not_optimal": "labels are not proven optimal: the regret is only a bound",
+    "cut_short": "decisions are not proven optimal: the regret may be larger than the prediction deserves",
+    "failed": "instances have no decision and are left out of the regret",
+    "training_labels_not_optimal": "training labels are not proven optimal",
+    "training_failed": "solves failed in training",
+}
+
 
 def print_json(value: Any) -> None:
-    """Print plain data as strict JSON: what is not a number becomes null."""
+    """Print plain data as strict JSON: NaN and infinity become null."""
     print(json.dumps(_strict(value), indent=2))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table; numbers to the right."""
+    """Print a table with numbers on the right."""
     table = Table()
     numeric = [all(not isinstance(row[i], str) for row in rows) for i in range(len(columns))]
     cells = [[number(cell) for cell in row] for row in rows]
     for i, (name, right) in enumerate(zip(columns, numeric, strict=True)):
-        # Headings may wrap on a narrow terminal, figures and names may not.
+        # On a narrow terminal headings wrap, figures and names do not.
         longest = max((len(row[i]) for row in cells), default=0)
         table.add_column(name, justify="right" if right else "left", min_width=min(longest, 40), overflow="fold")
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))  # as text: a name such as x[0] is no markup
-    print(title)  # above the table and not in it, where a narrow table would break it into pieces
+    print(title)  # not as the table's own title, which a narrow table would wrap
     Console().print(table)
 
 
 def number(value: Any) -> str:
-    """Write a number the way a person would read it."""
+    """Write a number with four significant digits or fewer; ``-`` for none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
     if isinstance(value, float):
         size = abs(value)
         return f"{value:.0f}" if size >= 1e4 else f"{value:.1f}" if size >= 100 else f"{value:.4g}"
     return str(value)
+
+
+def print_ledger(solves: Ledger | None) -> None:
+    """Print how many exact solves were made for what; runs of older versions have no ledger."""
+    if solves:
+        print(ledger_line(solves))
+
+
+def warn_of_inexact(figures: Mapping[str, Any]) -> None:
+    """Say on standard error which solves behind the figures are not exact."""
+    for name, meaning in INEXACT.items():
+        if count := figures.get(name):
+            print(f"warning: {count} {meaning}", file=sys.stderr)
+
+
+def warn_of_idle_workers(spec: Spec, workers: int) -> None:
+    """Say on standard error that threads do not help where the problem's own oracle solves."""
+    if workers > 1 and engine_of(spec) == "oracle":
+        print(f"note: --workers has no effect: the oracle of {spec.problem} solves in one thread", file=sys.stderr)
 
 
 def _strict(value: Any) -> Any:

@@ -8,67 +8,72 @@ from typing import Annotated, Any
 
 import typer
 
-from regretless.cli.file_options import file_options, given
-from regretless.cli.inexact import warn_of_inexact
-from regretless.cli.settings import parse
-from regretless.cli.show import number, print_json, print_table
+from regretless.cli import spec_options as options
+from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers, warn_of_inexact
 from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
-from regretless.problems import names as problems
 from regretless.runs import Spec, run
-from regretless.runs.run import load_problem
-from regretless.training import methods
+from regretless.runs.run_folder import has_epochs
+from regretless.runs.spec_check import check_spec
 
-SHOWN = ("regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "solves", "lookups", "cache_size")
+SHOWN = (
+    "regret", "two_stage_regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "solves", "lookups",
+    "cache_size",
+)  # fmt: skip
 # Epochs without a better validation regret, where a share of the user's files is held out for that.
 PATIENCE = 5
 
 
 def train(
-    problem: Annotated[
-        str, typer.Argument(help=f"One of {', '.join(problems())}, energy:PATH, or an .mps or .lp file.")
-    ],
+    problem: options.ProblemName,
     out: Annotated[Path, typer.Option(help="Folder to keep the run in.")],
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(methods.names())}.")] = "map-dc",
-    p_solve: Annotated[float | None, typer.Option(help="Probability of a solve, for cached methods (0.05).")] = None,
+    method: options.Method = "auto",
+    p_solve: options.PSolve = None,
     grow_at: Annotated[str | None, typer.Option(help="Where the cache solves: predicted or transformed.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of first weights, shuffling and coin.")] = 0,
+    seed: options.Seed = 0,
     init: Annotated[str, typer.Option(help="First weights: random (by seed) or shared by all seeds.")] = "random",
     epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
-    batch_size: Annotated[int | None, typer.Option(help="Instances a step.")] = None,
+    batch_size: options.BatchSize = None,
     patience: Annotated[
         int | None,
-        typer.Option(help="Stop after so many epochs with no better validation regret; 0 never (5 with --validation)."),
-    ] = None,
-    split: Annotated[str | None, typer.Option(help="Split of the data: paper, chronological or random.")] = None,
-    engine: Annotated[str | None, typer.Option(help="oracle (special, exact), highs, scip, cpsat or gurobi.")] = None,
-    workers: Annotated[int, typer.Option(help="Solver threads.")] = 1,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds for one solve.")] = None,
-    on_failure: Annotated[
-        str | None, typer.Option(help="A solve that fails: raise (stop), cache (use the best known), skip (leave out).")
-    ] = None,
-    features: Annotated[Path | None, typer.Option(help="Model file: features (.csv, .parquet, .npz).")] = None,
-    costs: Annotated[Path | None, typer.Option(help="Model file: true costs, a column a cost variable.")] = None,
-    cost_variables: Annotated[
-        list[str] | None,
         typer.Option(
-            help="Model file: name or pattern, e.g. 'x_*', of the variables that costs belong to; repeatable."
+            help="Epochs without a better validation regret before training stops; 0: never (5 if --validation)"
         ),
     ] = None,
-    validation: Annotated[float | None, typer.Option(help="Model file: share held out to stop on.")] = None,
-    test: Annotated[float | None, typer.Option(help="Model file: share held out for the figures.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model file: linear or mlp, features standardised.")] = None,
-    hidden: Annotated[int | None, typer.Option(help="Model file: units of the layer of mlp (32).")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="NAME=VALUE of the method, e.g. lambda_=0.1.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the problem, e.g. days=100.")] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with the run that is in the folder.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print figures as JSON.")] = False,
+    start: Annotated[
+        str, typer.Option(help="First weights: two-stage, or the folder of a run on the same problem. (fresh ones)")
+    ] = "",
+    split: options.Split = None,
+    engine: options.Engine = None,
+    workers: options.Workers = 1,
+    time_limit: options.TimeLimit = None,
+    on_failure: options.OnFailure = None,
+    features: options.Features = None,
+    costs: options.Costs = None,
+    cost_variables: options.CostVariables = None,
+    validation: options.Validation = None,
+    test: options.Test = None,
+    model: options.Model = None,
+    hidden: options.Hidden = None,
+    set_: options.Set = None,
+    option: options.Option = None,
+    resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
+    json: options.Json = False,
 ) -> None:
-    """Train a model on a problem, or on your own model file and data, and keep the run in a folder."""
+    """Train a model on a problem, or on your own model file and data, and keep the run in a folder.
+
+    Without --method all settings are searched at once over one shared cache (auto).
+    """
     defaults = training_defaults(problem, method)
-    files = file_options(problem, features, costs, cost_variables, validation, test, model, hidden)
+    files = options.given(
+        features=features, costs=costs, cost_variables=cost_variables, validation=validation, test=test, model=model,
+        hidden=hidden,
+    )  # fmt: skip
+    options.check_files(problem, files)
+    settings = _two_stage(method, epochs, lr) | defaults["settings"]
+    solver = options.given(split=split, engine=engine, time_limit=time_limit, on_failure=on_failure)
     spec = Spec(
         problem=problem,
         method=method,
@@ -77,26 +82,35 @@ def train(
         epochs=defaults["epochs"] if epochs is None else epochs,
         lr=defaults["lr"] if lr is None else lr,
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
-        settings=defaults["settings"] | parse(set_) | given(p_solve=p_solve, grow_at=grow_at),
-        options=parse(option) | files | given(split=split, engine=engine, time_limit=time_limit, on_failure=on_failure),
-        patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
+        settings=settings | options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at),
+        options=options.parse(option) | files | solver,
+        patience=(PATIENCE if files.get("validation") and method != "auto" else 0) if patience is None else patience,
+        start=start,
     )
-    if (out / "spec.json").exists() and not resume:
-        raise InputError(f"there is a run in {out} already: add --resume to go on with it, or choose another folder")
+    if has_epochs(out) and not resume:
+        raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
     refuse_unwritable(out)
-    # BenchmarkProblem before the folder is made: a wrong file leaves nothing behind.
-    loaded = None if (out / "metrics.json").exists() else load_problem(spec, workers=workers)
-    figures = run(spec, out, loaded=loaded, workers=workers)
+    check_spec(spec, workers=workers)
+    warn_of_idle_workers(spec, workers)
+    figures = run(spec, out, workers=workers)
     if json:
         print_json(figures)
-        return
-    _print(figures, f"{problem}, {method}, seed {seed}", out)
+    else:
+        _print(figures, f"{problem}, {method}, seed {seed}", out)
+
+
+def _two_stage(method: str, epochs: int | None, lr: float | None) -> dict[str, Any]:
+    """The best two-stage fit, unless the user gives epochs or a learning rate."""
+    return {"fit": "best"} if method == "two-stage" and epochs is None and lr is None else {}
 
 
 def _print(figures: dict[str, Any], title: str, out: Path) -> None:
     on = figures.get("on", "test")
     rows = [(name.replace("_", " "), number(figures[name])) for name in SHOWN if figures.get(name) is not None]
     print_table(f"{title}: {on} figures", ("figure", "value"), rows)
+    print_ledger(figures.get("ledger"))
+    if "verdict" in figures:
+        print(f"{figures['chosen']}. {figures['verdict']}")
     if on != "test":
         what = "training data, which says nothing about new data" if on == "train" else "validation data"
         print(f"note: the figures are on the {what}; hold out a share with --test 0.2", file=sys.stderr)

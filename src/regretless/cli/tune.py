@@ -9,63 +9,67 @@ from typing import Annotated, Any
 
 import typer
 
-from regretless.cli.file_options import file_options, given
-from regretless.cli.settings import parse
-from regretless.cli.show import number, print_json, print_table
+from regretless.cli import spec_options as options
+from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers
 from regretless.cli.writable import refuse_unwritable
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec
-from regretless.runs.run import load_problem
-from regretless.runs.tune import tune as search
-from regretless.tables.model_file import is_model_file
+from regretless.runs.spec_check import check_spec
+from regretless.runs.tune import tune_settings
+from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
 
 def tune(
-    problem: Annotated[str, typer.Argument(help="A problem by name, or an .mps or .lp file.")],
-    out: Annotated[Path, typer.Option(help="Folder that keeps the search; the same command goes on with it.")],
-    method: Annotated[str, typer.Option(help=f"One of {', '.join(methods.names())}.")] = "map-dc",
-    trials: Annotated[int, typer.Option(help="Settings to try, earlier ones included.")] = 50,
+    problem: options.ProblemName,
+    out: Annotated[Path, typer.Option(help="Folder that keeps the search; the same command continues it.")],
+    method: options.Method = "map-dc",
+    trials: Annotated[int, typer.Option(help="Number of settings to try, earlier ones included.")] = 50,
     most_epochs: Annotated[int, typer.Option(help="Upper end of the range of epochs.")] = 40,
     with_p_solve: Annotated[bool, typer.Option(help="Also search p_solve.")] = False,
-    p_solve: Annotated[float | None, typer.Option(help="Probability of a solve, for cached methods (0.05).")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the search, first weights, shuffling and coin.")] = 0,
-    batch_size: Annotated[int | None, typer.Option(help="Instances a step.")] = None,
-    split: Annotated[str | None, typer.Option(help="Split of the data; it must have validation data.")] = None,
-    engine: Annotated[str | None, typer.Option(help="oracle (special, exact), highs, scip, cpsat or gurobi.")] = None,
-    workers: Annotated[int, typer.Option(help="Solver threads.")] = 1,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds for one solve.")] = None,
-    features: Annotated[Path | None, typer.Option(help="Model file: features (.csv, .parquet, .npz).")] = None,
-    costs: Annotated[Path | None, typer.Option(help="Model file: true costs, a column a cost variable.")] = None,
-    cost_variables: Annotated[list[str] | None, typer.Option(help="Model file: name or pattern; repeatable.")] = None,
-    validation: Annotated[float | None, typer.Option(help="Model file: share to tune on.")] = None,
-    test: Annotated[float | None, typer.Option(help="Model file: share that is never looked at.")] = None,
-    model: Annotated[str | None, typer.Option(help="Model file: linear or mlp.")] = None,
-    hidden: Annotated[int | None, typer.Option(help="Model file: units of the layer of mlp (32).")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="NAME=VALUE of the method, kept fixed.")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the problem, e.g. days=100.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    p_solve: options.PSolve = None,
+    seed: options.Seed = 0,
+    batch_size: options.BatchSize = None,
+    split: options.Split = None,
+    engine: options.Engine = None,
+    workers: options.Workers = 1,
+    time_limit: options.TimeLimit = None,
+    features: options.Features = None,
+    costs: options.Costs = None,
+    cost_variables: options.CostVariables = None,
+    validation: options.Validation = None,
+    test: options.Test = None,
+    model: options.Model = None,
+    hidden: options.Hidden = None,
+    set_: options.Set = None,
+    option: options.Option = None,
+    json: options.Json = False,
 ) -> None:
-    """Search for the settings with the lowest validation regret; the test data are never looked at."""
-    files = file_options(problem, features, costs, cost_variables, validation, test, model, hidden)
+    """Search for the settings with the lowest validation regret; test data take no part."""
+    files = options.given(
+        features=features, costs=costs, cost_variables=cost_variables, validation=validation, test=test, model=model,
+        hidden=hidden,
+    )  # fmt: skip
+    options.check_files(problem, files)
     spec = Spec(
         problem=problem,
         method=method,
         seed=seed,
         batch_size=training_defaults(problem, method)["batch_size"] if batch_size is None else batch_size,
-        settings=parse(set_) | given(p_solve=p_solve),
-        options=parse(option) | files | given(split=split, engine=engine, time_limit=time_limit),
+        settings=options.parse(set_) | options.given(p_solve=p_solve),
+        options=options.parse(option) | files | options.given(split=split, engine=engine, time_limit=time_limit),
     )
     refuse_unwritable(out)
-    loaded = load_problem(spec, workers=workers)
-    found = search(
-        spec, loaded, out, trials=trials, most_epochs=most_epochs, with_p_solve=with_p_solve,
+    check_spec(spec, workers=workers)
+    warn_of_idle_workers(spec, workers)
+    found = tune_settings(
+        spec, out, workers=workers, trials=trials, most_epochs=most_epochs, with_p_solve=with_p_solve,
         progress=False if json else None,
     )  # fmt: skip
     command = train_command(found.spec)
     if json:
         figures = {"validation_regret": found.regret, "trials": found.trials, "failed": found.failed}
-        print_json({"best": found.spec.as_dict(), **figures, "command": command})
+        print_json({"best": found.spec.as_dict(), **figures, "ledger": found.ledger, "command": command})
         return
     rows: list[tuple[str, Any]] = [("validation regret", number(found.regret))]
     if methods.method(method).search is None:
@@ -73,6 +77,7 @@ def tune(
     rows += [(name, number(value)) for name, value in found.spec.settings.items()]
     title = f"{problem}, {method}: best of {found.trials} settings ({found.failed} diverged)"
     print_table(title, ("setting", "value"), rows)
+    print_ledger(found.ledger)
     print(f"train with:\n  {command}")
 
 

@@ -1,4 +1,4 @@
-"""Say that an output cannot be written before the work is done, not after it."""
+"""Refuse an output that cannot be written, before any work is done."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from regretless.errors import FileError
 
 
 def refuse_unwritable(path: Path, *, folder: bool = True) -> None:
-    """Raise ``FileError`` where a folder, or a file, cannot be made at ``path``."""
+    """Raise ``FileError`` if a folder, or a file, cannot be made at ``path``."""
     if path.exists() and path.is_dir() != folder:
         raise FileError(f"cannot write {path}: it is a {'file' if folder else 'folder'}; choose another --out")
     place = path if folder else path.parent
     while not place.exists():
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        raise FileError(f"cannot write {path}: {place} is no folder that can be written to; choose another --out")
+        raise FileError(f"cannot write {path}: {place} is not a writable folder; choose another --out")

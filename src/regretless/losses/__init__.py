@@ -5,6 +5,7 @@ from regretless.losses.blackbox import Blackbox
 from regretless.losses.contrastive import MAP, NCE
 from regretless.losses.expected_regret import ExpectedRegret
 from regretless.losses.interior import Interior
+from regretless.losses.perturbed_fenchel_young import PerturbedFenchelYoung
 from regretless.losses.qptl import QPTL
 from regretless.losses.ranking import Listwise, Pairwise, PairwiseDifference, Pointwise
 from regretless.losses.spo import SPOPlus
@@ -13,5 +14,5 @@ from regretless.losses.warm_up import WarmUp
 
 __all__ = [
     "MAP", "NCE", "QPTL", "AutogradLoss", "Blackbox", "ClosedFormLoss", "ExpectedRegret", "Interior", "Listwise",
-    "Loss", "Pairwise", "PairwiseDifference", "Pointwise", "SPOPlus", "TwoStage", "WarmUp",
+    "Loss", "Pairwise", "PairwiseDifference", "PerturbedFenchelYoung", "Pointwise", "SPOPlus", "TwoStage", "WarmUp",
 ]  # fmt: skip

@@ -7,8 +7,7 @@ from torch import Tensor
 
 from regretless.losses.base import AutogradLoss, Reduction, dot
 from regretless.problem import Oracle
-from regretless.relaxation.layer import Relaxation
-from regretless.relaxation.programs import Program
+from regretless.relaxation import Program, Relaxation
 
 
 class RelaxedRegret(AutogradLoss):

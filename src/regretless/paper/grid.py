@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from types import UnionType
 from typing import Any
 
 from regretless.errors import FileError, InputError, RegretlessError
@@ -15,34 +14,30 @@ from regretless.training import methods as method_table
 
 GROUPS = ("knapsack", "energy", "matching")
 ENGINES = ("oracle", "highs", "scip", "cpsat", "gurobi")
+TABLES = ("", "timing", "policies")  # kinds of tables
 # Fields of a method's row that belong to the training; all others are settings of its loss or cache.
 TRAINING = ("lr", "epochs", "batch_size")
-# Fields of the file and what they hold: a list or table, and the type of its members.
-SHAPES: dict[str, tuple[type, type | UnionType]] = {
-    "title": (str, str), "focus": (str, str), "problems": (list, str), "sweeps": (list, dict), "tables": (list, dict),
-    "methods": (dict, dict), "cache": (dict, object), "options": (dict, object), "timing": (dict, object),
-    "unit": (dict, int | float),
-}  # fmt: skip
-TABLES = ("", "timing", "policies")  # kinds of tables
-LISTS: dict[str, type | UnionType] = {"methods": str, "problems": str, "p_solve": int | float}
+MANY = 10**9
+# Problem, method, most seeds, and fields of the specification that differ from the method's row.
+Cell = tuple[str, str, int, dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What to run for a group of problems, and what to make of it.
+    """What to run for a group of problems, and which tables to make.
 
     Attributes:
         name: of the group and its file.
         title: for people.
         problems: names in the table of problems.
-        focus: the problem whose regret is set against p_solve.
-        methods: method -> settings; a list stands for one value a problem, ``seeds`` for the most seeds.
-        cache: settings of every cached method.
+        focus: the problem of the figure with regret against p_solve.
+        methods: method -> settings; a list has one value per problem, ``seeds`` is the largest number of seeds.
+        cache: settings of every method with a cache.
         options: of the problems.
-        sweeps: further values of ``p_solve`` for some methods, where they say so with another ``policy``.
-        timing: what an engine other than the special oracles runs.
-        unit: metric -> what one of ours is in the paper's unit, for tables only.
-        tables: what tables to make; see ``regretless.paper.result_tables``.
+        sweeps: further values of ``p_solve`` for some methods, possibly with another ``policy``.
+        timing: the runs of an engine other than the special oracles.
+        unit: metric -> factor from our unit to the paper's, for tables only.
+        tables: which tables to make; see ``regretless.paper.result_tables``.
     """
 
     name: str
@@ -64,13 +59,14 @@ class Grid:
                 raise InputError(f"grid {self.name!r} has no row for the method {name!r}: add [methods.{name}]")
         for name in self.methods:
             method_table.method(name)
-        if self.focus not in self.problems:
-            raise InputError(
-                f"focus of grid {self.name!r} must be one of {', '.join(self.problems)}, got {self.focus!r}"
-            )
+        if unknown := [table["kind"] for table in self.tables if table.get("kind", "") not in TABLES]:
+            raise InputError(f"a table is of kind 'timing' or 'policies', or of none, got {unknown[0]!r}")
+        for name in (self.focus, *(problem for row in rows for problem in row.get("problems", ()))):
+            if name not in self.problems:
+                raise InputError(f"problems of grid {self.name!r} are {', '.join(self.problems)}; got {name!r}")
 
     def spec(self, problem: str, method: str, **changes: Any) -> Spec:
-        """The run of one method on one problem, as its row says; ``changes`` are fields of ``Spec``, or settings."""
+        """Return the run of one method on one problem; ``changes`` are fields of ``Spec``, or settings."""
         row = {key: self._at(problem, method, key, value) for key, value in self.methods[method].items()}
         row.pop("seeds", None)
         if method_table.method(method).cached:
@@ -89,17 +85,17 @@ class Grid:
         engine: str = "oracle",
         epochs: int | None = None,
     ) -> list[Spec]:
-        """All runs, each once, problem by problem.
+        """Return all runs, each once, problem by problem.
 
         Args:
             methods: only these; all by default.
-            seeds: how many, from 0; rows that say fewer take fewer.
+            seeds: how many, from 0; rows with a smaller number take fewer.
             init: ``"random"`` or ``"shared"`` first weights.
-            engine: ``"oracle"`` runs the grid; any other engine runs what stands under ``timing``.
+            engine: ``"oracle"`` runs the grid; any other engine runs its part ``timing``.
             epochs: for all runs, in place of the grid's.
 
         Raises:
-            InputError: an unknown method, engine or initialisation, or no seeds.
+            InputError: an unknown method, engine or initialization, or no seeds.
         """
         if seeds < 1:
             raise InputError(f"seeds must be at least 1, got {seeds}")
@@ -109,48 +105,39 @@ class Grid:
         if unknown:
             raise InputError(f"methods of {self.name!r} are {', '.join(self.methods)}; got {unknown[0]!r}")
         change: dict[str, Any] = {"init": init} | ({} if epochs is None else {"epochs": epochs})
-        cells = self._cells() if engine == "oracle" else self._timed(engine)
-        wanted = list(self.methods) if methods is None else methods
+        cells = list(self._cells() if engine == "oracle" else self._timed(engine))
         found: dict[str, Spec] = {}
-        for problem in self.problems:
-            for place, method, most, fields in cells:
-                if place != problem or method not in wanted:
-                    continue
+        for problem, method, most, fields in sorted(cells, key=lambda cell: self.problems.index(cell[0])):
+            if methods is None or method in methods:
                 for seed in range(min(seeds, most)):
                     spec = self.spec(problem, method, seed=seed, **(fields | change))
                     found.setdefault(spec.digest, spec)
         return list(found.values())
 
-    def _cells(self) -> list[tuple[str, str, int, dict[str, Any]]]:
-        """(problem, method, most seeds, changes) of the grid proper."""
-        cells = []
+    def _cells(self) -> Iterator[Cell]:
         for problem in self.problems:
             for method, row in self.methods.items():
-                cells.append((problem, method, int(row.get("seeds", 10**9)), dict[str, Any]()))
+                yield problem, method, int(row.get("seeds", MANY)), {}
         for sweep in self.sweeps:
+            policy = {"policy": sweep["policy"]} if "policy" in sweep else {}
             for problem in sweep.get("problems", self.problems):
                 for method in sweep["methods"]:
+                    most = int(sweep.get("seeds", self.methods[method].get("seeds", MANY)))
                     for p_solve in sweep["p_solve"]:
-                        most = int(sweep.get("seeds", self.methods[method].get("seeds", 10**9)))
-                        policy = {"policy": sweep["policy"]} if "policy" in sweep else {}
-                        cells.append((problem, method, most, {"settings": {"p_solve": p_solve} | policy}))
-        return cells
+                        yield problem, method, most, {"settings": {"p_solve": p_solve} | policy}
 
-    def _timed(self, engine: str) -> list[tuple[str, str, int, dict[str, Any]]]:
-        """The same for a generic engine: few epochs, the test data looked at once, at the end."""
+    def _timed(self, engine: str) -> Iterator[Cell]:
+        """The runs of a generic engine: few epochs, and one evaluation at the end."""
         timing = self.timing or {"methods": list(self.methods)}
-        # A row of an epoch with the test regret would cost as many solves again, outside the clock.
+        # The test regret of every epoch would cost as many solves again, outside of the measured time.
         fields: dict[str, Any] = {"options": self.options | {"engine": engine}, "watch": False}
         if "epochs" in timing:
             fields["epochs"] = timing["epochs"]
-        cells: list[tuple[str, str, int, dict[str, Any]]] = []
         for problem in timing.get("problems", self.problems):
             for method in timing["methods"]:
                 cached = method_table.method(method).cached
-                settings = [{"p_solve": p} for p in timing.get("p_solve", ()) if cached] or [{}]
-                seeds = int(timing.get("seeds", 1))
-                cells += [(problem, method, seeds, fields | {"settings": values}) for values in settings]
-        return cells
+                for settings in [{"p_solve": p} for p in timing.get("p_solve", ()) if cached] or [{}]:
+                    yield problem, method, int(timing.get("seeds", 1)), fields | {"settings": settings}
 
     def _at(self, problem: str, method: str, key: str, value: Any) -> Any:
         if not isinstance(value, list):
@@ -169,7 +156,7 @@ def names() -> list[str]:
 
 
 def groups(name: str) -> list[str]:
-    """Grids behind a word of the command line: ``all`` stands for the paper's."""
+    """Names of the grids in a group: ``all`` has the paper's, every other name itself."""
     if name == "all":
         return list(GROUPS)
     if name not in names():
@@ -184,39 +171,26 @@ def load_grid(name: str) -> Grid:
     4
     """
     groups(name)
-    text = (_folder() / f"{name}.toml").read_text(encoding="utf-8")
-    return read_grid(name, text)
+    return read_grid(name, (_folder() / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def read_grid(name: str, text: str) -> Grid:
-    """Make a grid of the text of a TOML file."""
+    """Make a grid of the text of a TOML file.
+
+    Raises:
+        FileError: the text is no valid TOML, or a field is missing, unknown or of the wrong type.
+    """
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"the grid {name!r} is no valid TOML: {error}") from error
-    for key, (kind, inner) in SHAPES.items():
-        part = values.get(key, kind())
-        members = list(part.values()) if isinstance(part, dict) else part
-        if not isinstance(part, kind) or not all(isinstance(member, inner) for member in members):
-            raise FileError(f"the grid {name!r}: field {key!r} has the wrong type")
-    for key in ("problems", "sweeps", "tables"):
-        values[key] = tuple(values.get(key, ()))
-    rows = [*values["sweeps"], *values["tables"], values.get("timing", {})]
-    for row, (key, inner) in ((row, item) for row in rows for item in LISTS.items()):
-        if key in row and not (isinstance(row[key], list) and all(isinstance(member, inner) for member in row[key])):
-            raise FileError(f"the grid {name!r}: field {key!r} must be a list, got {row[key]!r}")
-    if any(not isinstance(row.get("seeds", 1), int) for row in (*rows, *values.get("methods", {}).values())):
-        raise FileError(f"the grid {name!r}: seeds must be whole numbers")
-    if unknown := [row["kind"] for row in values["tables"] if row.get("kind", "") not in TABLES]:
-        raise FileError(f"the grid {name!r}: a table is of kind 'timing' or 'policies', or of none, got {unknown[0]!r}")
-    if not all("methods" in row and "p_solve" in row for row in values["sweeps"]):
-        raise FileError(f"the grid {name!r}: every sweep needs methods and p_solve")
-    try:
-        return Grid(name=name, **values)
-    except (TypeError, KeyError, AttributeError, ValueError) as error:
-        if isinstance(error, RegretlessError):
-            raise
-        raise FileError(f"the grid {name!r} is incomplete or has an unknown field: {error}") from error
+        for key in ("problems", "sweeps", "tables"):
+            values[key] = tuple(values.get(key, ()))
+        grid = Grid(name=name, **values)
+        grid.specs()  # a wrong type shows when a field is used
+        return grid
+    except RegretlessError:
+        raise
+    except (TypeError, LookupError, AttributeError, ValueError, ArithmeticError) as error:
+        raise FileError(f"the grid {name!r} is no valid TOML or has a wrong field: {error}") from error
 
 
 def _folder() -> Any:

@@ -1,4 +1,4 @@
-"""What each policy made of its budget of solves, for a table and a figure."""
+"""Regret of each policy against the share of instances that it solved, for a table and a figure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def has_policies(grid: Grid) -> bool:
 
 
 def policy_points(grid: Grid, problem: str, found: Sequence[Result]) -> dict[str, list[Point]]:
-    """Points of every policy that has runs, by the share that was solved."""
+    """Return the points of every policy that has runs, by the share solved."""
     lines = {policy: sorted(_points(grid, problem, policy, found)) for policy in POLICIES}
     return {policy: points for policy, points in lines.items() if points}
 

@@ -1,4 +1,4 @@
-"""The published values, and how near ours must be to count as reproduced."""
+"""The published values, and the tolerance within which ours count as reproduced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-# Stated once, here: 3 % of the published mean or 2 published deviations, whichever is wider.
+# 3 % of the published mean or 2 published deviations, whichever is wider.
 SHARE = 0.03
 DEVIATIONS = 2.0
 
@@ -20,7 +20,7 @@ class Published:
 
     Attributes:
         mean: over its runs.
-        deviation: over its runs; not a number where the paper gives none.
+        deviation: over its runs; NaN if the paper gives none.
     """
 
     mean: float
@@ -28,7 +28,7 @@ class Published:
 
     @property
     def tolerance(self) -> float:
-        """How far a reproduction may be off."""
+        """Largest difference that counts as reproduced."""
         wide = 0.0 if math.isnan(self.deviation) else DEVIATIONS * self.deviation
         return max(SHARE * abs(self.mean), wide)
 
@@ -42,7 +42,7 @@ class Published:
 
 
 def published(problem: str, method: str, metric: str, sources: Sequence[str]) -> Published | None:
-    """Look a value up in the tables named ``sources``; ``None`` where the paper has none."""
+    """Look a value up in the tables named ``sources``; ``None`` if the paper has none."""
     for source in sources:
         value = _values().get((problem, method, metric, source))
         if value is not None:

@@ -1,4 +1,4 @@
-"""Do all runs of a grid, and make of them the results, tables and figures."""
+"""Do all runs of a grid, and write their results, tables and figures."""
 
 from __future__ import annotations
 
@@ -8,23 +8,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from regretless.errors import InputError
+from regretless.optional import need
 from regretless.paper import grid as grids
 from regretless.paper.figures import write_figures
 from regretless.paper.result_tables import TableData, make_tables, write_tables
 from regretless.runs.grid_progress import GridProgress
 from regretless.runs.results import Result, read_results, register, write_results
+from regretless.runs.run_folder import METRICS, run_path
 from regretless.runs.spec import Spec
-from regretless.runs.worker import run_folder
-from regretless.runs.worker_pool import do
+from regretless.runs.spec_check import check_spec
+from regretless.runs.worker_pool import do_runs
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What stands in a folder of results.
+    """What a folder of results holds.
 
     Attributes:
         results: all runs that belong to it.
-        tables: the tables made of them.
+        tables: made of them.
         figures: names of the figures drawn.
     """
 
@@ -47,43 +50,53 @@ def plan(
     engine: str = "oracle",
     epochs: int | None = None,
 ) -> list[Spec]:
-    """All runs of a group: see ``Grid.specs``. In ``all``, a grid without one of ``methods`` goes without it."""
+    """List all runs of a group: see ``Grid.specs``. In ``all``, every grid does those of ``methods`` that it has."""
     loaded = [grids.load_grid(name) for name in grids.groups(group)]
+    known = list(dict.fromkeys(name for grid in loaded for name in grid.methods))
+    if methods is not None and (not methods or set(methods) - set(known)):
+        wrong = next((name for name in methods if name not in known), None)
+        raise InputError(f"methods of {group!r} are {', '.join(known)}; got {'none' if wrong is None else repr(wrong)}")
     specs = []
     for grid in loaded:
-        known = methods if methods is None or len(loaded) == 1 else [name for name in methods if name in grid.methods]
-        specs += grid.specs(methods=known, seeds=seeds, init=init, engine=engine, epochs=epochs)
+        chosen = None if methods is None else [name for name in methods if name in grid.methods]
+        specs += grid.specs(methods=chosen, seeds=seeds, init=init, engine=engine, epochs=epochs)
     return specs
 
 
-def reproduce(
+def reproduce_runs(
     label: str, specs: Sequence[Spec], out: Path | str, *, workers: int = 2, stream: TextIO | None = sys.stderr
 ) -> Outcome:
-    """Do the runs that are not done yet, and write results, tables and figures of all that are in the folder.
+    """Do the runs that are not done yet, and write results, tables and figures of all runs in the folder.
 
     Args:
-        label: what to call it in the progress line.
+        label: for the progress line.
         specs: the runs.
-        out: folder of results; one folder under ``runs`` for each run.
+        out: folder of results, with one folder under ``runs`` for each run.
         workers: processes.
-        stream: where progress goes; ``None`` for nowhere.
+        stream: where progress goes; ``None`` shows none.
 
     Raises:
-        KeyboardInterrupt: it was asked to stop; the message says how to go on.
+        InputError, MissingDependencyError: a setting or a package; nothing was solved or written.
+        KeyboardInterrupt: SIGINT or SIGTERM came; the message says how to continue.
     """
     out = Path(out)
+    need("matplotlib", pip="matplotlib", why="draw the figures")
+    if workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}")
+    for spec in specs:
+        check_spec(spec)
     register(out, specs)
-    missing = [spec for spec in specs if not (run_folder(out, spec) / "metrics.json").exists()]
-    outlook = GridProgress(label, missing, skipped=len(specs) - len(missing), workers=workers, stream=stream)
+    left = [spec for spec in specs if not (run_path(out, spec) / METRICS).exists()]
+    progress = GridProgress(label, left, skipped=len(specs) - len(left), workers=workers, stream=stream)
     try:
-        do(missing, out, workers=workers, report=outlook.report)
+        do_runs(left, out, workers=workers, report=progress.report)
     except KeyboardInterrupt:
-        outlook.close()
         raise KeyboardInterrupt(
-            f"stopped with {outlook.done} of {outlook.total} runs done; {out} keeps them and the epochs of those that "
-            f"were under way: run the same command again to go on"
+            f"stopped with {progress.done} of {progress.total} runs done; {out} keeps them and the epochs of those "
+            f"that had begun: run the same command again to continue"
         ) from None
-    outlook.close()
+    finally:
+        progress.close()
     return write_outcome(out)
 
 

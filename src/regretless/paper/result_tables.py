@@ -1,4 +1,4 @@
-"""The paper's tables, ours beside the published."""
+"""The paper's tables, with our values beside the published ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from regretless.runs.results import Result, mean_and_deviation, select
 from regretless.storage import write_json, write_text
 
 TOLERANCE = (
-    f"Cells marked * are further from the published mean than {SHARE:.0%} of it and than "
+    f"Cells marked * differ from the published mean by more than {SHARE:.0%} and by more than "
     f"{DEVIATIONS:g} published deviations."
 )
 COLUMNS = (
@@ -27,19 +27,17 @@ TIMING = (
     "problem", "cached", "exact", "engine", "seconds_cached", "seconds_exact", "ratio",
     "published_cached", "published_exact", "published_ratio",
 )  # fmt: skip
-
-
 POLICY = ("problem", "metric", "policy", "p_solve", "share", "ours", "ours_deviation", "seeds")
 
 
 @dataclass(frozen=True)
 class TableData:
-    """A table: its definition in the grid, and its cells, one a row.
+    """A table: its definition in the grid, and its cells, one per row.
 
     Attributes:
         about: name, title, caption, question, remark and label.
         columns: names of the cells' fields.
-        rows: the cells; ``None`` and not-a-number where there is nothing.
+        rows: the cells; ``None`` or NaN for missing values.
     """
 
     about: dict[str, Any]
@@ -53,7 +51,7 @@ class TableData:
 
 
 def make_tables(grid: Grid, found: Sequence[Result]) -> list[TableData]:
-    """All tables of a grid; cells whose runs are missing stay empty beside the published value."""
+    """Make all tables of a grid; cells without runs have the published value only."""
     return [KINDS[table.get("kind", "")](grid, table, found) for table in grid.tables]
 
 
@@ -65,12 +63,12 @@ def write_tables(tables: Sequence[TableData], folder: Path | str) -> None:
         write_text(base.with_suffix(".md"), as_markdown(about, table.rows))
         write_text(base.with_suffix(".tex"), as_latex(about, table.rows))
         words = {key: about[key] for key in ("title", "caption", "question", "label")}
-        # The CSV is for programs, one figure a line; the report shows the side-by-side layout for people.
+        # The CSV has one figure per line, for programs; the report shows the layout with problems side by side.
         write_json(base.with_suffix(".json"), words | {"shown": layout(table.rows)})
 
 
 def caption(about: dict[str, Any]) -> str:
-    """Caption with the tolerance and the remark."""
+    """Return the caption with the tolerance and the remark."""
     marked = TOLERANCE if not about.get("kind") and about.get("sources") else ""
     return " ".join(part for part in (about["caption"], marked, about.get("remark", "")) if part)
 
@@ -87,7 +85,7 @@ def _regret(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> Table
 def _cells(
     grid: Grid, about: dict[str, Any], found: Sequence[Result], problem: str, metric: str, method: str
 ) -> list[dict[str, Any]]:
-    """One cell for each kind of first weights that was run; one with nothing of ours where none was."""
+    """Make one cell for each kind of first weights among the runs; without runs, one with the published value only."""
     paper = published(problem, method, metric, about.get("sources", ()))
     runs = select(found, grid.spec(problem, method))
     inits = sorted({run.spec.init for run in runs}) or [""]
@@ -139,7 +137,7 @@ def _seconds(grid: Grid, found: Sequence[Result], problem: str, method: str, eng
 
 
 def _policies(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> TableData:
-    """Test regret of every policy at every budget of solves."""
+    """Test regret of every policy at every share of solves."""
     rows = [
         {
             "problem": problem, "metric": "regret", "policy": policy, "p_solve": point.p_solve, "share": point.share,

@@ -1,4 +1,4 @@
-"""Tables as text: CSV for programs, Markdown and LaTeX for people."""
+"""Tables as text: CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTHING = "–"
 
 
 def as_csv(columns: Sequence[str], rows: Sequence[Row]) -> str:
-    """One line a cell, in full precision; nothing where there is nothing."""
+    """One line per cell, in full precision; missing values are empty."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
@@ -22,14 +22,14 @@ def as_csv(columns: Sequence[str], rows: Sequence[Row]) -> str:
 
 
 def as_markdown(about: Row, rows: Sequence[Row]) -> str:
-    """A method a line, problems side by side: ours, then the published value."""
+    """One line per method, problems side by side: our value, then the published one."""
     head, *body = layout(rows)
     lines = [_line(head), _line(["---", *["---:"] * (len(head) - 1)]), *map(_line, body)]
     return f"### {about['title']}\n\n" + "\n".join(lines) + f"\n\n{about['caption']}\n"
 
 
 def as_latex(about: Row, rows: Sequence[Row]) -> str:
-    """The same for LaTeX with booktabs."""
+    """The same in LaTeX with booktabs."""
     head, *body = layout(rows)
     lines = [
         r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}", r"\toprule",
@@ -41,7 +41,7 @@ def as_latex(about: Row, rows: Sequence[Row]) -> str:
 
 
 def layout(rows: Sequence[Row]) -> list[list[str]]:
-    """Cells to a grid of texts, its head first."""
+    """Arrange cells as rows of texts, the header first."""
     if rows and "ratio" in rows[0]:
         return _ratios(rows)
     return _budgets(rows) if rows and "policy" in rows[0] else _values(rows)
@@ -86,7 +86,7 @@ def _budgets(rows: Sequence[Row]) -> list[list[str]]:
 
 
 def value(mean: Any, deviation: Any = None) -> str:
-    """Write ``mean (deviation)`` with as many digits as mean something.
+    """Write ``mean (deviation)`` with a sensible number of digits.
 
     >>> value(764.3, 2.0), value(0.4862, 0.0031), value(None)
     ('764 (2)', '0.486 (0.003)', '–')

@@ -1,6 +1,7 @@
-"""Experiments: specifications, runs, results."""
+"""Runs: a specification, trained and evaluated in a folder of its own."""
 
-from regretless.runs.run import environment, record_failure, run, trained
+from regretless.runs.run_folder import record_failure
 from regretless.runs.spec import Spec
+from regretless.runs.training_run import environment, load_trained, run
 
-__all__ = ["Spec", "environment", "record_failure", "run", "trained"]
+__all__ = ["Spec", "environment", "load_trained", "record_failure", "run"]

@@ -1,4 +1,4 @@
-"""A trained run put to use: features in; predicted costs, decisions by variable name and objectives out."""
+"""Use a trained run: read features, predict costs, and solve for the decisions."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import torch
 from torch import Tensor, nn
 
 from regretless.data import Dataset
-from regretless.errors import FileError, InputError
+from regretless.errors import InputError
 from regretless.family import member
 from regretless.problem import Problem
 from regretless.progress import track
-from regretless.runs.run import trained, with_weights
+from regretless.runs.run_folder import read_spec, with_weights
+from regretless.runs.training_run import load_trained
 from regretless.solvers.checked_solve import check_finite
 from regretless.tables import Costs, Features, matched, read_costs, read_features
-from regretless.tables.columns import ordered
 from regretless.tables.npz_file import finite, read_arrays
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
-from regretless.tables.table import suffix_of
+from regretless.tables.table import ordered, suffix_of
 from regretless.training import predict
 from regretless.types import Decisions
 
@@ -36,7 +36,7 @@ class Decider:
         cost_names: of the predicted costs.
         variable_names: of the decision.
         example: ``(0, ...)`` features with the shape and type that the model takes.
-        kept: what the run keeps of its files; ``None`` for problems by name.
+        saved: the problem of a run on a model file; ``None`` for problems by name.
     """
 
     problem: Problem
@@ -44,20 +44,20 @@ class Decider:
     cost_names: tuple[str, ...]
     variable_names: tuple[str, ...]
     example: Tensor
-    kept: SavedProblem | None = None
+    saved: SavedProblem | None = None
 
     def read(self, path: Path | str) -> tuple[Features, Tensor | None]:
-        """Read features for this model, matched by name; with ids of the instances, for families."""
-        if self.kept is None:
+        """Read features for this model, matched by name, and the ids of the instances, for families."""
+        if self.saved is None:
             return self._read_arrays(Path(path))
         features = read_features(path, self.cost_names)
-        return _fitting(features, self.kept, Path(path)), None
+        return _fitting(features, self.saved, Path(path)), None
 
     def labelled(self, features: Path | str, costs: Path | str) -> Dataset:
         """Read features and true costs, and solve the true optima."""
         seen, ids = self.read(features)
         true = read_costs(costs, self.cost_names)
-        # Ids of a family's members may repeat, so they match nothing.
+        # Ids of a family's members may repeat: rows are matched by their order.
         true = true if ids is None else Costs(true.values, None)
         seen = matched(seen, true, names=(str(features), str(costs)))
         return Dataset.solve(self.problem, self._tensor(seen), true.values, instance=ids)
@@ -65,7 +65,7 @@ class Decider:
     def decide(
         self, features: Features, ids: Tensor | None = None, *, progress: bool | None = None
     ) -> tuple[Tensor, Decisions]:
-        """Predict costs ``(n, d)`` and solve them exactly, with a bar; by default on a terminal."""
+        """Predict costs ``(n, d)`` and solve them exactly; ``progress`` shows a bar, by default on a terminal."""
         predicted = predict(self.model, self._tensor(features)).to(torch.float64)
         check_finite(predicted)
         parts = [slice(i, i + SOLVE_BATCH) for i in range(0, len(predicted), SOLVE_BATCH)]
@@ -76,7 +76,7 @@ class Decider:
         return predicted, _joined(solved)
 
     def _read_arrays(self, path: Path) -> tuple[Features, Tensor | None]:
-        """Features of a problem by name: an NPZ file with the shape that its model takes."""
+        """Read features of a problem by name: an NPZ file with the shape that its model takes."""
         if suffix_of(path) != ".npz":
             raise InputError(f"{path}: features of a problem by name must be an NPZ file with an array 'features'")
         arrays = read_arrays(path)
@@ -88,8 +88,7 @@ class Decider:
             raise InputError(f"{path}: 'features' must have shape (n, {shape}), got {values.shape}")
         ids = None
         if "instance" in arrays:
-            whole = finite(path, "instance", arrays["instance"])
-            ids = torch.as_tensor(whole).to(torch.int64)
+            ids = torch.as_tensor(finite(path, "instance", arrays["instance"])).to(torch.int64)
         return Features(values, None, None), ids
 
     def _tensor(self, features: Features) -> Tensor:
@@ -105,35 +104,33 @@ def decider(
         folder: of the run.
         engine: in place of the one it was trained with, for runs on model files.
         workers: solver threads.
-        time_limit: seconds for one solve, for runs on model files.
+        time_limit: seconds per solve, for runs on model files.
 
     Raises:
         FileError: there is no finished run in the folder.
     """
     folder = Path(folder)
-    if not (folder / "spec.json").is_file():
-        raise FileError(f"{folder} is no run: there is no spec.json in it; make one with: regretless train")
+    read_spec(folder)
     if has_saved_problem(folder):
-        kept = load_saved_problem(folder)
-        problem = kept.problem(engine=engine, workers=workers, time_limit=time_limit)
+        saved = load_saved_problem(folder)
+        problem = saved.problem(engine=engine, workers=workers, time_limit=time_limit)
         problem.name = folder.name
-        names = _names(kept.milp.names, kept.milp.n)
-        model = with_weights(kept.blank(), folder)
-        return Decider(problem, model, kept.cost_names, names, torch.zeros(0, *kept.shape), kept)
+        model = with_weights(saved.blank(), folder)
+        names = _names(saved.milp.names, saved.milp.n)
+        return Decider(problem, model, saved.cost_names, names, torch.zeros(0, *saved.shape), saved)
     if engine is not None or time_limit is not None:
         raise InputError("--engine and --time-limit are for runs on model files; a named problem has its own oracle")
-    _, loaded, model = trained(folder, workers=workers)
+    _, loaded, model = load_trained(folder, workers=workers)
     problem, example = loaded.problem, loaded.test.features[:0]
     milp = None if problem.model is None else member(problem.model)
-    costs = tuple(f"c{j}" for j in range(problem.dimension))
-    if milp is None:
-        return Decider(problem, model, costs, _names(None, problem.dimension), example)
-    names = _names(milp.names, milp.n)
-    return Decider(problem, model, names if milp.cost_map is None else costs, names, example)
+    names = _names(None, problem.dimension) if milp is None else _names(milp.names, milp.n)
+    own = milp is not None and milp.cost_map is None  # every variable has its cost
+    costs = names if own else tuple(f"c{j}" for j in range(problem.dimension))
+    return Decider(problem, model, costs, names, example)
 
 
 def _joined(parts: list[Decisions]) -> Decisions:
-    """Several batches of decisions as one."""
+    """Join batches of decisions."""
     starts = [i * SOLVE_BATCH for i in range(len(parts))]
     return Decisions(
         solution=torch.cat([part.solution for part in parts]),
@@ -151,15 +148,15 @@ def _names(names: tuple[str, ...] | None, n: int) -> tuple[str, ...]:
     return tuple(f"x{j}" for j in range(n)) if names is None else names
 
 
-def _fitting(features: Features, kept: SavedProblem, path: Path) -> Features:
-    """Features in the order that the model was trained with."""
+def _fitting(features: Features, saved: SavedProblem, path: Path) -> Features:
+    """Put features into the order of the training data."""
     shape = tuple(features.values.shape[1:])
-    if len(shape) != len(kept.shape):
-        kinds = {1: "one row an instance", 2: "one row a variable of an instance (columns 'instance' and 'variable')"}
-        raise InputError(f"{path}: the run was trained with {kinds[len(kept.shape)]}, got {kinds[len(shape)]}")
-    if features.names is not None and kept.feature_names is not None:
-        values = ordered(path, features.names, features.values, kept.feature_names, "feature")
-        return Features(values, kept.feature_names, features.instance)
-    if shape[-1] != kept.shape[-1]:
-        raise InputError(f"{path}: expected {kept.shape[-1]} features as in training, got {shape[-1]}")
+    if len(shape) != len(saved.shape):
+        kinds = {1: "one row per instance", 2: "one row per variable and instance (columns 'instance' and 'variable')"}
+        raise InputError(f"{path}: the run was trained with {kinds[len(saved.shape)]}, got {kinds[len(shape)]}")
+    if features.names is not None and saved.feature_names is not None:
+        values = ordered(path, features.names, features.values, saved.feature_names, "feature")
+        return Features(values, saved.feature_names, features.instance)
+    if shape[-1] != saved.shape[-1]:
+        raise InputError(f"{path}: expected {saved.shape[-1]} features as in training, got {shape[-1]}")
     return features

@@ -1,4 +1,4 @@
-"""Decisions as files: CSV, Parquet or NPZ by their ending, written whole or not at all."""
+"""Decisions as CSV, Parquet or NPZ files, written completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ from regretless.tables.table import suffix_of
 from regretless.types import Decisions
 
 
+def check_decision_file(path: Path | str) -> None:
+    """Refuse a file that ``write_decisions`` could not write, before anything is solved."""
+    if suffix_of(path) == ".parquet":
+        need("pyarrow.parquet", pip="pyarrow", why="write Parquet files")
+
+
 def write_decisions(
     path: Path | str,
     predicted: Tensor,
@@ -26,17 +32,17 @@ def write_decisions(
     variable_names: tuple[str, ...],
     instance: tuple[str, ...] | None = None,
 ) -> None:
-    """Write one row an instance: its name, status, objective, predicted costs and the decision.
+    """Write one row per instance: its name, status, objective, predicted costs and the decision.
 
     In CSV and Parquet the columns are ``instance``, ``status``, ``objective``, ``predicted:NAME`` and
-    ``decision:NAME``; cells of an instance without a solution are empty. NPZ has arrays of the same words.
+    ``decision:NAME``; cells of an instance without a solution are empty. NPZ has arrays of the same names.
 
     Args:
         path: ending in ``.csv``, ``.parquet`` or ``.npz``.
         predicted: ``(n, d)`` costs.
-        decisions: what ``Problem.solve`` gave for them.
+        decisions: what ``Problem.solve`` returned for them.
         cost_names, variable_names: of the columns.
-        instance: names of the rows; their numbers from 0 where ``None``.
+        instance: names of the rows; ``None`` numbers them from 0.
     """
     ending = suffix_of(path)
     names = instance or tuple(str(i) for i in range(len(predicted)))
@@ -72,5 +78,5 @@ def _cell(value: Any) -> Any:
         return value
     if math.isnan(value):
         return ""
-    # Whole numbers without a point: most decisions are.
+    # Integers without a point: most decisions are.
     return int(value) if value.is_integer() and abs(value) < 1e15 else repr(value)

@@ -1,4 +1,4 @@
-"""How far a grid is, and how long the rest will take."""
+"""How many runs of a grid are done, and how long the rest will take."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, TextIO
 
+from regretless.progress import Bar, duration
 from regretless.runs.spec import Spec
 
-EVERY = 30.0
+LINE_SECONDS = 30.0  # between two lines, away from a terminal
 
 
 class GridProgress:
-    """A line on standard error: a bar on a terminal, a line every half minute elsewhere.
+    """A bar on a terminal, a line every half minute elsewhere.
 
-    Runs of one kind take alike, and kinds differ by factors of hundreds: the time left is the sum over what is left of
-    the mean of its kind so far, or of all kinds where there is none yet.
+    Runs of one kind take about the same time, and kinds differ by factors of hundreds. The time left is therefore the
+    sum over the runs left of the mean time of their kind, or of all kinds for a kind without a finished run.
 
     Args:
         label: what is being done.
         specs: the runs to do.
         skipped: runs that were done before.
-        workers: processes at it.
+        workers: processes that do them.
         stream: where to write; ``None`` writes nothing.
     """
 
@@ -44,18 +45,25 @@ class GridProgress:
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.total, self.done, self.failed = len(specs) + skipped, skipped, 0
         self.shown = time.monotonic()
-        self.open_line = False
+        self.bar = None if stream is None else Bar(label, self.total, stream)
 
     def report(self, spec: Spec | None, answer: dict[str, Any]) -> None:
-        """Count a run that ended (``None``: only time has passed) and show where it stands."""
+        """Count a run that ended (``None``: none has) and show the state."""
         if spec is not None:
             self.left[_kind(spec)] -= 1
             self.done += 1
             self.seconds[_kind(spec)].append(float(answer["seconds"]))
             if answer["status"] == "failed":
                 self.failed += 1
-                self._say(f"failed: {spec.problem}, {spec.method}, seed {spec.seed}: {answer['error']}")
-        self._show()
+                if self.bar is not None:
+                    self.bar.say(f"failed: {spec.problem}, {spec.method}, seed {spec.seed}: {answer['error']}")
+        if self.stream is None or self.bar is None:
+            return
+        if self.stream.isatty():
+            self.bar.update(self.done, self.note())
+        elif time.monotonic() - self.shown >= LINE_SECONDS:
+            self.shown = time.monotonic()
+            self.bar.say(f"{self.label}: {self.done}/{self.total} {self.note()}")
 
     def seconds_left(self) -> float | None:
         """Estimate; ``None`` before the first run has ended."""
@@ -68,47 +76,16 @@ class GridProgress:
         )
         return work / self.workers
 
-    def line(self) -> str:
-        """Where it stands, in words."""
+    def note(self) -> str:
+        """What stands behind the count of runs."""
         left = self.seconds_left()
-        share = self.done / max(self.total, 1)
-        text = f"{self.label} [{'#' * int(24 * share):<24}] {self.done}/{self.total} runs"
-        text += f", {self.failed} failed" if self.failed else ""
-        return text + ("" if left is None else f", {duration(left)} left")
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"runs{failed}" + ("" if left is None else f", {duration(left)} left")
 
     def close(self) -> None:
-        """End the line."""
-        if self.open_line and self.stream is not None:
-            self.stream.write("\n")
-            self.open_line = False
-
-    def _show(self) -> None:
-        if self.stream is None:
-            return
-        now, terminal = time.monotonic(), self.stream.isatty()
-        if now - self.shown < (0.2 if terminal else EVERY):
-            return
-        self.shown = now
-        self.open_line = terminal
-        self.stream.write(f"\r{self.line()}\x1b[K" if terminal else f"{self.line()}\n")
-        self.stream.flush()
-
-    def _say(self, text: str) -> None:
-        if self.stream is not None:
-            self.close()
-            self.stream.write(text + "\n")
-            self.stream.flush()
-
-
-def duration(seconds: float) -> str:
-    """Write a duration as people say it.
-
-    >>> duration(42), duration(260), duration(9000)
-    ('42 s', '4 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+        """End the bar."""
+        if self.bar is not None:
+            self.bar.close()
 
 
 def _kind(spec: Spec) -> str:

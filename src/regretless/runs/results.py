@@ -15,10 +15,10 @@ from typing import Any
 from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
 from regretless.errors import FileError
 from regretless.problems import names as problem_names
-from regretless.runs.run_lock import claim
+from regretless.runs.run_folder import METRICS, read_object, run_path
+from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
-from regretless.runs.worker import run_folder
-from regretless.storage import read_json, write_json, write_text
+from regretless.storage import write_json, write_text
 from regretless.training import methods
 
 COLUMNS = (
@@ -31,14 +31,14 @@ FIGURES = COLUMNS[6:16]
 
 @dataclass(frozen=True)
 class Result:
-    """One run: what was asked, and what came of it.
+    """One run of a grid.
 
     Attributes:
         spec: the run.
         folder: where it is kept.
         status: ``done``, ``failed`` or ``pending``.
-        figures: its figures, where it is done.
-        error: why it failed.
+        figures: of a run that is done.
+        error: of a run that failed.
     """
 
     spec: Spec
@@ -49,7 +49,7 @@ class Result:
 
     @property
     def engine(self) -> str:
-        """What solved: ``oracle`` for the special ones."""
+        """The engine that solved; ``oracle`` for the problem's own."""
         return str(self.spec.options.get("engine", "oracle"))
 
     @property
@@ -66,7 +66,7 @@ class Result:
         return key | {"init": spec.init, "status": self.status} | figures | about
 
     def history(self) -> list[dict[str, float]]:
-        """Its epochs, numbers only; empty where it is not done."""
+        """Its epochs, numbers only; empty if it is not done."""
         path = self.folder / "history.csv"
         if self.status != "done" or not path.is_file():
             return []
@@ -78,32 +78,32 @@ class Result:
 
 
 def register(results: Path | str, specs: Iterable[Spec]) -> None:
-    """Note which runs belong to the results: for every cell and seed the latest one asked for.
+    """Note which runs belong to the results: for every cell and seed the latest one.
 
     So a trial with ``--epochs 1`` in the same folder does not mix with the real runs that follow it.
     """
     path = Path(results) / "grid.json"
-    with claim(Path(results) / ".locks" / "grid", wait=30.0) as mine:
-        if not mine:
-            raise FileError(f"{path} is held by another process for 30 seconds: is one hanging?")
-        known = _object(path) if path.exists() else {}
-        write_json(path, known | {_cell(spec): spec.as_dict() for spec in specs})
+    with try_lock(Path(results) / ".locks" / "grid", wait=30.0) as held:
+        if not held:
+            raise FileError(f"another process has held {path} for 30 seconds: is one hanging?")
+        cells = {_cell(spec): spec.as_dict() for spec in (*_registered(path), *specs)}
+        write_json(path, cells)
 
 
 def read_results(results: Path | str) -> list[Result]:
     """All runs that belong to a folder of results, in a fixed order."""
-    results = Path(results)
-    path = results / "grid.json"
+    path = Path(results) / "grid.json"
     if not path.exists():
-        raise FileError(
-            f"{results} holds no results: there is no grid.json in it; make some with: regretless reproduce"
-        )
-    found = [_result(results, Spec.from_dict(values)) for values in _object(path).values()]
-    return sorted(found, key=_order)
+        raise FileError(f"{results} holds no results: it has no grid.json; make some with: regretless reproduce")
+    return sorted((_result(Path(results), spec) for spec in _registered(path)), key=_order)
+
+
+def _registered(path: Path) -> list[Spec]:
+    return [Spec.from_dict(values) for values in read_object(path).values()] if path.exists() else []
 
 
 def write_results(found: Sequence[Result], path: Path | str) -> None:
-    """Write ``results.csv``, one row a run."""
+    """Write ``results.csv``, one row per run."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()
@@ -126,36 +126,30 @@ def select(found: Iterable[Result], spec: Spec, *, init: str | None = None, engi
 
 
 def mean_and_deviation(found: Sequence[Result], metric: str) -> tuple[float, float]:
-    """Mean and sample deviation over the seeds; not a number where there are none, or too few."""
+    """Mean and sample deviation over the seeds; NaN without, or with too few of them."""
     values = [value for result in found if (value := result.figures.get(metric)) is not None]
     mean = statistics.fmean(values) if values else math.nan
     return mean, statistics.stdev(values) if len(values) > 1 else math.nan
 
 
-def _object(path: Path) -> dict[str, Any]:
-    value = read_json(path)
-    if not isinstance(value, dict):
-        raise FileError(f"{path} must hold an object, got {type(value).__name__}")
-    return value
-
-
 def _result(results: Path, spec: Spec) -> Result:
-    folder = run_folder(results, spec)
-    if (folder / "metrics.json").exists():
-        return Result(spec, folder, "done", _object(folder / "metrics.json"))
+    folder = run_path(results, spec)
+    if (folder / METRICS).exists():
+        return Result(spec, folder, "done", read_object(folder / METRICS))
     if (folder / "failure.json").exists():
-        return Result(spec, folder, "failed", error=str(_object(folder / "failure.json").get("error", "")))
+        return Result(spec, folder, "failed", error=str(read_object(folder / "failure.json").get("error", "")))
     return Result(spec, folder, "pending")
 
 
 def _cell(spec: Spec) -> str:
-    cell = [spec.problem, spec.method, spec.p_solve, spec.seed, spec.init, spec.options]
+    """Name of what a run is one seed of; a later run takes the place of an earlier one in the same cell."""
+    key = [spec.problem, spec.method, spec.p_solve, spec.seed, spec.init, spec.options]
     words = policy_words(spec)
-    return json.dumps([*cell, words] if words else cell, sort_keys=True)
+    return json.dumps([*key, words] if words else key, sort_keys=True)
 
 
 def policy_words(spec: Spec) -> dict[str, Any]:
-    """What sets the policy of a run apart from the coin; empty for the coin."""
+    """Settings of a policy other than the coin; empty for the coin."""
     words = {name: spec.settings[name] for name in POLICY_SETTINGS if name != "p_solve" and name in spec.settings}
     return {} if words == {"policy": "coin"} else words
 

@@ -9,6 +9,7 @@ from types import UnionType
 from typing import Any
 
 from regretless.errors import InputError
+from regretless.search.check_settings import check_numbers
 from regretless.training import methods
 
 INITS = ("random", "shared")
@@ -16,23 +17,26 @@ INITS = ("random", "shared")
 KINDS: dict[str, type | UnionType] = {
     "problem": str, "method": str, "seed": int, "init": str, "epochs": int, "lr": int | float,
     "batch_size": int | None, "settings": dict, "options": dict, "watch": bool, "patience": int,
+    "start": str,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What to run.
+    """What to run. ``check_spec`` also checks the settings and the options, by the code that uses them.
 
     Attributes:
-        problem: name in the table of problems.
+        problem: name in the table of problems, or the path of a model file.
         method: name in the table of methods.
         seed: of the shuffling, the coin and, with ``init="random"``, the first weights.
         init: ``"random"`` first weights for every seed, or ``"shared"`` by all seeds, as the published deviations need.
-        epochs, lr, batch_size: of the training; ``None`` takes the paper's, or the method's own.
+        epochs, lr: of the training.
+        batch_size: instances per step; ``None`` takes the method's own, or the problem's.
         settings: of the method, such as ``p_solve``, ``grow_at`` or ``lambda_``.
         options: of the problem, such as ``split``, ``engine`` or ``days``.
         watch: whether to write the test regret of every epoch into the history.
         patience: epochs without a better validation regret before training stops; 0 trains to the end.
+        start: first weights: empty for fresh ones, ``"two-stage"``, or the folder of a run.
     """
 
     problem: str
@@ -46,6 +50,7 @@ class Spec:
     options: dict[str, Any] = field(default_factory=dict)
     watch: bool = True
     patience: int = 0
+    start: str = ""
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
@@ -55,31 +60,30 @@ class Spec:
         methods.method(self.method)
         if self.init not in INITS:
             raise InputError(f"init must be 'random' or 'shared', got {self.init!r}")
-        if self.epochs < 0 or not self.lr > 0 or self.patience < 0:
-            raise InputError(
-                f"need epochs >= 0, lr > 0 and patience >= 0, got {self.epochs}, {self.lr} and {self.patience}"
-            )
+        check_numbers(
+            seed=self.seed, epochs=self.epochs, lr=self.lr, batch_size=self.batch_size, patience=self.patience
+        )
 
     @property
     def p_solve(self) -> float | None:
-        """Probability of a solve: 1 for methods that always solve, ``None`` for those that never do."""
+        """Probability of a solve: 1 for methods that always solve, ``None`` for searches and those that never do."""
         row = methods.method(self.method)
         if row.cached:
             return float(self.settings.get("p_solve", 0.05))
-        return 1.0 if row.solves else None
+        return 1.0 if row.solves and self.method != "auto" else None
 
     @property
     def digest(self) -> str:
         """Hash of the specification, which names the run's folder."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """Plain data; without ``start`` where it is empty, as in specifications of version 0.1."""
+        return {name: value for name, value in asdict(self).items() if name != "start" or value}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Spec:
-        """Read what ``as_dict`` wrote; unknown fields are an error."""
+        """Read what ``as_dict`` wrote; an unknown field is an error."""
         if not isinstance(values, dict):
             raise InputError(f"a run's specification is an object of fields, got {type(values).__name__}")
         known = {f.name for f in fields(cls)}

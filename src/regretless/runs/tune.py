@@ -1,10 +1,11 @@
-"""Search for settings by validation regret; the test data are never looked at."""
+"""Search for settings by validation regret; test data take no part."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,17 +16,27 @@ from regretless.errors import FileError, InputError, TrainingError
 from regretless.optional import need
 from regretless.problems import BenchmarkProblem
 from regretless.progress import track
+from regretless.runs.ledger import Ledger, ledger
+from regretless.runs.run_folder import missing_paths, removed_on_failure
 from regretless.runs.spec import Spec
+from regretless.runs.spec_check import check_spec
+from regretless.runs.training_run import load_problem
+from regretless.search import train
 from regretless.storage import read_json, write_json
-from regretless.training import evaluate, fit, methods
+from regretless.tables.user_problem import is_model_file
+from regretless.training import evaluate, methods
 
-# Ranges of the settings worth a search, all searched by their order of magnitude; the rest stay as they are.
+# Settings that are worth a search, with ranges on a logarithmic scale; all others stay fixed.
 RANGES: dict[str, tuple[float, float]] = {
     "lambda_": (1e-2, 1e3), "tau": (1e-3, 1e2), "cutoff": (1e-3, 1e1), "temperature": (1e-2, 1e1),
     "sigma": (5e-2, 2.0), "p_solve": (1e-2, 1.0),
 }  # fmt: skip
 LR = (1e-3, 3.0)
 FEWEST_EPOCHS = 2
+NO_VALIDATION = (
+    "{problem} has no validation data to tune on, and test data are no substitute: "
+    "use --split chronological or random, or --validation 0.1 with a model file"
+)
 
 
 @dataclass(frozen=True)
@@ -35,65 +46,80 @@ class Tuned:
     Attributes:
         spec: the best specification.
         regret: its exact validation regret.
-        trials: how many settings were tried, earlier sessions included.
-        failed: those whose training diverged.
+        trials: number of settings tried, earlier sessions included.
+        failed: trials whose training diverged.
+        ledger: of the exact solves of this session.
     """
 
     spec: Spec
     regret: float
     trials: int
     failed: int
+    ledger: Ledger = field(default_factory=dict, compare=False)
 
 
-def tune(
+def tune_settings(
     spec: Spec,
-    loaded: BenchmarkProblem,
     folder: Path | str,
     *,
+    loaded: BenchmarkProblem | None = None,
+    workers: int = 1,
     trials: int = 50,
     most_epochs: int = 40,
     with_p_solve: bool = False,
     progress: bool | None = None,
 ) -> Tuned:
-    """Search learning rate, epochs and the method's own settings with Optuna; go on where an earlier search ended.
+    """Search learning rate, epochs and the method's own settings with Optuna; an earlier search is continued.
 
     Args:
         spec: problem, method, seed and everything that stays fixed.
-        loaded: the problem; only its training and validation data are used.
         folder: keeps the search (``search.json``), its trials (``trials.log``) and the best settings (``best.json``).
+        loaded: the problem, where it is loaded already; only its training and validation data are used.
+        workers: threads of the solver.
         trials: in all, those of earlier sessions included.
         most_epochs: upper end of the range of epochs.
         with_p_solve: also search the probability of a solve, which trades regret for time.
         progress: show a bar; by default on a terminal.
 
     Raises:
-        InputError: the split has no validation data, or a number is out of range.
+        InputError: the split has no validation data, or a setting cannot be used.
         FileError: the folder holds another search, or every trial diverged.
         MissingDependencyError: Optuna is not installed.
     """
-    optuna = need("optuna", pip="optuna", why="tune settings")
-    if loaded.validation is None:
-        raise InputError(
-            f"{spec.problem} has no validation data to tune on, and test data are no substitute: "
-            "use --split chronological or random, or --validation 0.1 with a model file"
-        )
+    optuna, folder = need("optuna", pip="optuna", why="tune settings"), Path(folder)
     if trials < 1 or most_epochs < FEWEST_EPOCHS:
         raise InputError(f"need trials >= 1 and most_epochs >= {FEWEST_EPOCHS}, got {trials} and {most_epochs}")
+    if with_p_solve and not methods.method(spec.method).cached:
+        raise InputError(f"method {spec.method!r} has no cache, so there is no p_solve to search")
+    check_spec(spec, workers=workers)
     ranges = searched(spec.method, with_p_solve=with_p_solve)
-    # What was given by hand stays as it was given.
+    # A setting that was given is not searched.
     ranges = {name: value for name, value in ranges.items() if name not in spec.settings}
-    study = _study(optuna, Path(folder), {"spec": spec.as_dict(), "epochs": most_epochs, "ranges": sorted(ranges)})
-    done = _finished(optuna, study)
-    for number in track(range(done, trials), total=max(trials - done, 0), label=f"tuning {spec.method}", show=progress):
-        # A sampler of its own for every trial: a search that was stopped goes on as if it had not been.
-        study.sampler = optuna.samplers.TPESampler(seed=int(np.random.default_rng([spec.seed, number]).integers(2**31)))
-        trial = study.ask()
-        tried = _suggested(trial, spec, ranges, most_epochs)
-        try:
-            study.tell(trial, _validation_regret(tried, loaded))
-        except TrainingError:
-            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-    return _best(optuna, study, Path(folder), partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs))
+    identity = {"spec": spec.as_dict(), "epochs": most_epochs, "ranges": sorted(ranges)}
+    _refuse_another(folder, identity)
+    if is_model_file(spec.problem) and not spec.options.get("validation"):
+        raise InputError(NO_VALIDATION.format(problem=spec.problem))
+    loaded = loaded or load_problem(spec, workers=workers)
+    if loaded.validation is None:
+        raise InputError(NO_VALIDATION.format(problem=spec.problem))
+    study: Any = None
+    new = missing_paths(folder, ("search.json", "trials.log"))
+    with removed_on_failure(new, unless=lambda: study is not None and _finished(optuna, study) > 0):
+        study = _study(optuna, folder, identity)
+        done = _finished(optuna, study)
+        label = f"tuning {spec.method}"
+        for number in track(range(done, trials), total=max(trials - done, 0), label=label, show=progress):
+            # Every trial has its own seeded sampler: a search that was stopped continues as if it had not been.
+            seed = int(np.random.default_rng([spec.seed, number]).integers(2**31))
+            study.sampler = optuna.samplers.TPESampler(seed=seed)
+            trial = study.ask()
+            tried = _suggested(trial, spec, ranges, most_epochs)
+            try:
+                study.tell(trial, _validation_regret(tried, loaded))
+            except TrainingError:
+                study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+    best = _best(optuna, study, folder, partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs))
+    return replace(best, ledger=ledger(loaded.problem))
 
 
 def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[float, float]]:
@@ -103,14 +129,15 @@ def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[floa
     return {name: RANGES[name] for name in names if name in RANGES}
 
 
-def _study(optuna: Any, folder: Path, identity: dict[str, Any]) -> Any:
+def _refuse_another(folder: Path, identity: dict[str, Any]) -> None:
     path = folder / "search.json"
-    # Before Optuna opens its log: it writes to it even to look.
-    if path.exists() and read_json(path) != identity:
-        raise FileError(
-            f"{folder} holds another search (other problem, method or fixed settings): choose another --out"
-        )
-    write_json(path, identity)
+    if path.exists() and read_json(path) != json.loads(json.dumps(identity)):
+        raise FileError(f"{folder} holds another search (other problem, method or settings): choose another --out")
+
+
+def _study(optuna: Any, folder: Path, identity: dict[str, Any]) -> Any:
+    _refuse_another(folder, identity)  # before Optuna opens its log, which it writes to at once
+    write_json(folder / "search.json", identity)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     try:
         backend = optuna.storages.journal.JournalFileBackend(str(folder / "trials.log"))
@@ -131,7 +158,7 @@ def _suggested(trial: Any, spec: Spec, ranges: dict[str, tuple[float, float]], m
     row = methods.method(spec.method)
     settings = {name: trial.suggest_float(name, low, high, log=True) for name, (low, high) in ranges.items()}
     if row.search is not None:
-        # A direct search has generations instead, and no learning rate.
+        # A direct search has generations in place of epochs, and no learning rate.
         return replace(spec, settings={"generations": most_epochs, **spec.settings, **settings})
     lr = trial.suggest_float("lr", *LR, log=True)
     epochs = trial.suggest_int("epochs", FEWEST_EPOCHS, most_epochs)
@@ -139,23 +166,15 @@ def _suggested(trial: Any, spec: Spec, ranges: dict[str, tuple[float, float]], m
 
 
 def _validation_regret(spec: Spec, loaded: BenchmarkProblem) -> float:
-    row = methods.method(spec.method)
-    model = loaded.model(0 if spec.init == "shared" else spec.seed)
-    if row.search is not None:
-        settings = methods.chosen(spec.method, spec.settings)
-        row.search(model, loaded.problem, loaded.train, seed=spec.seed, progress=False, **settings)
-    else:
-        fit(
-            model,
-            methods.make_loss(spec.method, loaded.problem, loaded.train, seed=spec.seed, **spec.settings),
-            loaded.train,
-            epochs=spec.epochs,
-            lr=spec.lr,
-            batch_size=spec.batch_size or row.batch_size or loaded.batch_size,
-            seed=spec.seed,
-            progress=False,
-        )
     assert loaded.validation is not None
+    row = methods.method(spec.method)
+    training: dict[str, Any] = {} if row.search is not None else {"epochs": spec.epochs, "lr": spec.lr}
+    batch_size = spec.batch_size or row.batch_size or loaded.batch_size
+    first = loaded.model(0 if spec.init == "shared" else spec.seed)
+    model = train(
+        loaded.problem, loaded.train, first, method=spec.method, seed=spec.seed, batch_size=batch_size, progress=False,
+        **training, **spec.settings,
+    ).model  # fmt: skip
     regret = evaluate(model, loaded.validation, loaded.problem).regret
     if not math.isfinite(regret):
         raise TrainingError("no validation instance could be solved")

@@ -1,7 +1,7 @@
-"""A worker process: reads runs, one JSON line each, does them, and answers each with one JSON line.
+"""A worker process: it reads runs, one JSON line each, does them, and answers each with one JSON line.
 
-A process of its own rather than a pool of Python's: a solver that crashes takes one run with it and not the grid, a
-script needs no ``if __name__ == "__main__"``, and a worker whose parent dies ends by itself at the end of its input.
+It is a process of its own and not one of Python's pool: a solver that crashes costs one run and not the grid, a script
+needs no ``if __name__ == "__main__"``, and a worker whose parent was killed ends at the end of its input.
 """
 
 from __future__ import annotations
@@ -16,34 +16,35 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from regretless.problems import BenchmarkProblem
-from regretless.runs.run import load_problem, record_failure, run, single_threaded
-from regretless.runs.run_lock import claim
+from regretless.runs.run_folder import record_failure, run_path
+from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
+from regretless.runs.training_run import load_problem, run, single_threaded
 
 
 class Worker:
-    """Does runs in one folder of results, loading each problem once."""
+    """Does runs in one folder of results and loads each problem once."""
 
     def __init__(self, results: Path | str) -> None:
         self.results = Path(results)
         self.loaded: dict[str, BenchmarkProblem] = {}
 
     def attempt(self, spec: Spec) -> dict[str, Any]:
-        """Do one run, whatever comes of it.
+        """Do one run; an error is recorded and does not end the worker.
 
         Returns:
-            ``status``: ``done``, ``failed`` (with ``error``) or ``busy`` (another process has it); and ``seconds``.
+            ``status``: ``done``, ``failed`` (with ``error``) or ``busy`` (another process does it); and ``seconds``.
         """
         start = time.monotonic()
-        folder = run_folder(self.results, spec)
-        with claim(self.results / ".locks" / spec.digest) as mine:
-            if not mine:
+        folder = run_path(self.results, spec)
+        with try_lock(self.results / ".locks" / spec.digest) as held:
+            if not held:
                 return {"status": "busy", "seconds": 0.0}
             try:
                 run(spec, folder, loaded=self._load(spec), progress=False)
                 (folder / "failure.json").unlink(missing_ok=True)
                 return {"status": "done", "seconds": time.monotonic() - start}
-            except Exception as error:  # the rest of the grid goes on
+            except Exception as error:  # the rest of the grid continues
                 failure = record_failure(folder, spec, error)
                 return failure | {"seconds": time.monotonic() - start}
 
@@ -54,13 +55,8 @@ class Worker:
         return self.loaded[key]
 
 
-def run_folder(results: Path | str, spec: Spec) -> Path:
-    """Folder of a run."""
-    return Path(results) / "runs" / spec.digest
-
-
 def main() -> None:
-    """Serve the process that started this one, until it says no more or is gone."""
+    """Serve the process that started this one, until its input ends."""
     answers = _own_output()
     single_threaded()
     work: queue.Queue[str] = queue.Queue()
@@ -71,12 +67,12 @@ def main() -> None:
             answer = worker.attempt(Spec.from_dict(json.loads(line)))
             answers.write(json.dumps(answer) + "\n")
             answers.flush()
-    except KeyboardInterrupt:  # training kept its checkpoint
+    except KeyboardInterrupt:  # training has written its checkpoint
         sys.exit(130)
 
 
 def _own_output() -> TextIO:
-    """Keep standard output for answers; whatever solvers print goes to standard error."""
+    """Reserve standard output for answers; what solvers print goes to standard error."""
     kept = os.dup(1)
     os.dup2(2, 1)
     return os.fdopen(kept, "w", encoding="utf-8")
@@ -87,7 +83,7 @@ def _listen(source: TextIO, work: queue.Queue[str]) -> None:
         work.put(line.strip())
         if not line.strip():  # an empty line is the end of work
             return
-    os._exit(1)  # the parent is gone: the run goes on from its last epoch when somebody starts it again
+    os._exit(1)  # the parent is gone: the next start of the grid continues the run from its last epoch
 
 
 if __name__ == "__main__":

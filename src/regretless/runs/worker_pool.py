@@ -1,4 +1,4 @@
-"""A crew of worker processes that does a list of runs."""
+"""A pool of worker processes that does a list of runs."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.runs.run import record_failure
+from regretless.runs.run_folder import record_failure, run_path
 from regretless.runs.spec import Spec
-from regretless.runs.worker import run_folder
 
-PATIENCE = 60.0
-RETRY = 0.5
+STOP_SECONDS = 60.0  # for a worker to end before it is killed
+RETRY_SECONDS = 0.5  # until a run of another process is tried again
 Answer = dict[str, Any]
 Report = Callable[[Spec | None, Answer], None]
 
 
-class Member:
-    """One worker process."""
+class WorkerProcess:
+    """The parent's side of one worker process."""
 
     def __init__(self, results: Path) -> None:
-        # Its own session: Ctrl-C reaches this process only, which then asks each worker once to stop.
+        # Its own session: Ctrl-C reaches the parent only, which then stops every worker once.
         self.process = subprocess.Popen(
             [sys.executable, "-m", "regretless.runs.worker", str(results)],
             stdin=subprocess.PIPE,
@@ -42,10 +41,10 @@ class Member:
             env=os.environ | {"OMP_NUM_THREADS": "1"},
         )
 
-    def query(self, spec: Spec) -> Answer:
-        """Have a run done; a process that dies is a failure of its run."""
+    def do(self, spec: Spec) -> Answer:
+        """Do one run and wait for its answer; a process that ends without one is a crash of its run."""
         assert self.process.stdout is not None
-        self._tell(json.dumps(spec.as_dict()))
+        self._send(json.dumps(spec.as_dict()))
         line = self.process.stdout.readline()
         if line:
             return dict(json.loads(line))
@@ -54,15 +53,15 @@ class Member:
         return {"status": "crashed", "error": f"the worker process {how}", "seconds": 0.0}
 
     def stop(self) -> None:
-        """Ask to stop at the next step."""
+        """Stop training at the next step, with a checkpoint."""
         with contextlib.suppress(ProcessLookupError):
             self.process.terminate()
 
-    def leave(self) -> None:
-        """Say that there is no more work, and wait for the end."""
-        self._tell("")
+    def close(self) -> None:
+        """End the process after its last run."""
+        self._send("")
         try:
-            self.process.wait(PATIENCE)
+            self.process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -70,15 +69,15 @@ class Member:
             with contextlib.suppress(OSError):
                 pipe.close()  # type: ignore[union-attr]
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         assert self.process.stdin is not None
-        with contextlib.suppress(OSError):  # it died: ask() will say so
+        with contextlib.suppress(OSError):  # the process has ended: do() reports that
             self.process.stdin.write(line + "\n")
             self.process.stdin.flush()
 
 
 class WorkerPool:
-    """Threads that each lead one worker process through the runs that wait.
+    """Threads, each with one worker process, that take runs from one list.
 
     Args:
         specs: the runs.
@@ -88,46 +87,46 @@ class WorkerPool:
     def __init__(self, specs: Sequence[Spec], results: Path) -> None:
         self.results, self.waiting = results, list(specs)
         self.answers: queue.Queue[tuple[Spec, Answer]] = queue.Queue()
-        self.members: dict[int, Member] = {}
+        self.processes: dict[int, WorkerProcess] = {}
         self.problems: dict[int, str] = {}
         self.stopping = False
         self.error: Exception | None = None
         self.lock = threading.Lock()
 
-    def lead(self, place: int) -> None:
-        """Take runs until none waits."""
+    def serve(self, place: int) -> None:
+        """Do runs in the process of one place until none waits."""
         try:
-            self._lead(place)
-        except Exception as error:  # a thread has nobody to tell
+            self._serve(place)
+        except Exception as error:  # raised again by the thread that waits for the pool
             self.error = error
 
-    def _lead(self, place: int) -> None:
+    def _serve(self, place: int) -> None:
         while (spec := self._take(place)) is not None:
-            member = self.members.get(place)
-            if member is None:
-                member = self.members[place] = Member(self.results)
-            answer = member.query(spec)
+            if place not in self.processes:
+                self.processes[place] = WorkerProcess(self.results)
+            worker = self.processes[place]
+            answer = worker.do(spec)
             if answer["status"] == "busy" and not self.stopping:
-                # Another process has it. By its turn it is done, or free again because that process died.
-                time.sleep(RETRY)
+                # Another process does it. Later it is done, or free again because that process has ended.
+                time.sleep(RETRY_SECONDS)
                 with self.lock:
                     self.waiting.append(spec)
                 continue
-            if member.process.poll() is not None:
-                self.members.pop(place).leave()
+            if worker.process.poll() is not None:
+                self.processes.pop(place).close()
             if not self.stopping:
                 self.answers.put((spec, answer))
-        if place in self.members:
-            self.members[place].leave()
+        if place in self.processes:
+            self.processes[place].close()
 
     def stop(self) -> None:
-        """Ask every worker to keep its run and end."""
+        """Stop every worker at its next step, with a checkpoint."""
         self.stopping = True
-        for member in list(self.members.values()):
-            member.stop()
+        for worker in list(self.processes.values()):
+            worker.stop()
 
     def _take(self, place: int) -> Spec | None:
-        """The next run: of the problem this worker has loaded where there is one, else of one nobody is at."""
+        """The next run: of the problem that this worker has loaded if there is one, else of one that no other has."""
         with self.lock:
             if self.stopping or not self.waiting:
                 return None
@@ -142,8 +141,8 @@ class WorkerPool:
             return spec
 
 
-def do(specs: Sequence[Spec], results: Path | str, *, workers: int = 2, report: Report) -> None:
-    """Do runs with ``workers`` processes; a failed run is recorded and the rest goes on.
+def do_runs(specs: Sequence[Spec], results: Path | str, *, workers: int = 2, report: Report) -> None:
+    """Do runs with ``workers`` processes; a failed run is recorded and the rest continues.
 
     Args:
         specs: the runs.
@@ -152,50 +151,51 @@ def do(specs: Sequence[Spec], results: Path | str, *, workers: int = 2, report: 
         report: called after every run with its answer, and every second with ``None``.
 
     Raises:
-        KeyboardInterrupt: SIGINT or SIGTERM came; every worker was asked to keep its run and has ended.
+        KeyboardInterrupt: SIGINT or SIGTERM came; every worker has kept its run and ended.
     """
     if workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
-    crew = WorkerPool(specs, Path(results))
-    leaders = [threading.Thread(target=crew.lead, args=(i,)) for i in range(min(workers, len(specs)))]
+    pool = WorkerPool(specs, Path(results))
+    threads = [threading.Thread(target=pool.serve, args=(i,)) for i in range(min(workers, len(specs)))]
     with _termination_as_interrupt():
         try:
-            for leader in leaders:
-                leader.start()
+            for thread in threads:
+                thread.start()
             left = len(specs)
-            while left and (any(leader.is_alive() for leader in leaders) or not crew.answers.empty()):
+            while left and (any(thread.is_alive() for thread in threads) or not pool.answers.empty()):
                 try:
-                    spec, answer = crew.answers.get(timeout=1.0)
+                    spec, answer = pool.answers.get(timeout=1.0)
                 except queue.Empty:
                     report(None, {})
                     continue
                 left -= 1
                 if answer["status"] == "crashed":
-                    answer |= record_failure(run_folder(results, spec), spec, RuntimeError(answer["error"]))
+                    answer |= record_failure(run_path(results, spec), spec, RuntimeError(answer["error"]))
                 report(spec, answer)
-            if crew.error is not None:
-                raise crew.error
+            if pool.error is not None:
+                raise pool.error
         except BaseException:
-            crew.stop()
+            pool.stop()
             raise
         finally:
-            for leader in leaders:
-                if leader.ident is not None:
-                    leader.join()
+            for thread in threads:
+                if thread.ident is not None:
+                    thread.join()
 
 
-class _termination_as_interrupt(contextlib.AbstractContextManager[None]):  # noqa: N801 - reads as a phrase
-    """SIGTERM inside the block is treated as Ctrl-C is; in other threads than the main one nothing can be done."""
+@contextlib.contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Treat SIGTERM inside the block as Ctrl-C; signals can be caught in the main thread only."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
-    def __enter__(self) -> None:
-        self.before = None
-        if threading.current_thread() is threading.main_thread():
-            self.before = signal.signal(signal.SIGTERM, self._raise)
-
-    def __exit__(self, *error: object) -> None:
-        if self.before is not None:
-            signal.signal(signal.SIGTERM, self.before)
-
-    @staticmethod
-    def _raise(number: int, frame: FrameType | None) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt("terminated")
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        # None stands for a handler that was not set from Python.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)

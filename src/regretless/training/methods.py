@@ -22,6 +22,7 @@ from regretless.losses import (
     Loss,
     Pairwise,
     PairwiseDifference,
+    PerturbedFenchelYoung,
     Pointwise,
     SPOPlus,
     TwoStage,
@@ -87,6 +88,8 @@ def _two_stage(problem: Problem, *, fit: str = "gradient", **options: Any) -> Lo
     return TwoStage(problem, **options)
 
 
+_PFY = {"sigma": 1.0, "samples": 10, "noise": "additive", "seed": 0}
+
 TABLE: dict[str, Method] = {
     "auto": Method(
         "search over one shared cache, a committee of the best",
@@ -127,6 +130,8 @@ TABLE: dict[str, Method] = {
             "warm_up_steps": 0,
         },
     ),
+    "pfy": Method("perturbed Fenchel-Young, K solves per instance and step", PerturbedFenchelYoung, options=_PFY),
+    "pfy-cache": Method("perturbed Fenchel-Young over the cache", PerturbedFenchelYoung, cached=True, options=_PFY),
     "pointwise": Method("ranking: match every score", Pointwise, cached=True),
     "pairwise": Method("ranking: the best leads every other", Pairwise, cached=True, options={"margin": 0.0}),
     "pairwise-difference": Method("ranking: match the lead of the best", PairwiseDifference, cached=True),
@@ -170,6 +175,8 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
     row = method(name)
     chosen(name, settings)
     of_loss = {key: value for key, value in settings.items() if key in row.options}
+    if "seed" in row.options:  # of the loss's own noise
+        of_loss = {"seed": seed} | of_loss
     if not row.cached:
         return build_loss(name, problem, **of_loss)
     cache = make_cache(problem, train, seed=seed, **{k: v for k, v in settings.items() if k in CACHE_SETTINGS})

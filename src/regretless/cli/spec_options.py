@@ -1,0 +1,77 @@
+"""Options that ``train`` and ``tune`` share, and the specification they make."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from regretless.errors import InputError
+from regretless.problems import names as problem_names
+from regretless.tables.user_problem import is_model_file
+from regretless.training import methods
+
+ProblemName = Annotated[
+    str, typer.Argument(help=f"One of {', '.join(problem_names())}, energy:PATH, or an .mps or .lp file.")
+]
+Method = Annotated[str, typer.Option(help=f"One of {', '.join(methods.names())}.")]
+PSolve = Annotated[float | None, typer.Option(help="Probability of a solve, for methods with a cache (0.05).")]
+Seed = Annotated[int, typer.Option(help="Seed of first weights, shuffling and coin.")]
+BatchSize = Annotated[int | None, typer.Option(help="Instances per step.")]
+Split = Annotated[str | None, typer.Option(help="Split of the data: paper, chronological or random.")]
+Engine = Annotated[str | None, typer.Option(help="oracle (the problem's own), highs, scip, cpsat or gurobi.")]
+Workers = Annotated[int, typer.Option(help="Solver threads, for engines.")]
+TimeLimit = Annotated[float | None, typer.Option(help="Seconds per solve.")]
+OnFailure = Annotated[
+    str | None, typer.Option(help="A solve that fails: raise (stop), cache (use the best known), skip (leave out).")
+]
+Features = Annotated[Path | None, typer.Option(help="Model file: features (.csv, .parquet, .npz).")]
+Costs = Annotated[Path | None, typer.Option(help="Model file: true costs, one column per cost variable.")]
+CostVariables = Annotated[
+    list[str] | None,
+    typer.Option(help="Model file: name or pattern, e.g. 'x_*', of the variables with predicted costs; repeatable."),
+]
+Validation = Annotated[float | None, typer.Option(help="Model file: share held out to stop or to tune on.")]
+Test = Annotated[float | None, typer.Option(help="Model file: share held out for the figures.")]
+Model = Annotated[str | None, typer.Option(help="Model file: linear or mlp, with standardized features.")]
+Hidden = Annotated[int | None, typer.Option(help="Model file: hidden units of the mlp (32).")]
+Set = Annotated[list[str] | None, typer.Option("--set", help="NAME=VALUE of the method, e.g. lambda_=0.1; repeatable.")]
+Option = Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the problem, e.g. days=100; repeatable.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """Leave out what was not given; paths become strings."""
+    plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
+    return {name: value for name, value in plain.items() if value is not None and value != []}
+
+
+def parse(words: list[str] | None) -> dict[str, Any]:
+    """Read ``["tau=0.1", "select=predicted"]``; values are numbers, true, false, null or text.
+
+    >>> parse(["tau=0.1", "select=predicted"])
+    {'tau': 0.1, 'select': 'predicted'}
+    """
+    settings: dict[str, Any] = {}
+    for word in words or []:
+        name, equals, value = word.partition("=")
+        if not equals or not name.isidentifier():
+            raise InputError(f"settings are written NAME=VALUE, got {word!r}")
+        try:
+            settings[name] = json.loads(value)
+        except ValueError:
+            settings[name] = value
+    return settings
+
+
+def check_files(problem: str, files: dict[str, Any]) -> None:
+    """Refuse a model file without data, and data of the user's own for a problem by name."""
+    if is_model_file(problem):
+        missing = [f"--{name}" for name in ("features", "costs") if name not in files]
+        if missing:
+            raise InputError(f"{problem} is a model file: give its data with {' and '.join(missing)}")
+    elif files:
+        word = next(iter(files)).replace("_", "-")
+        raise InputError(f"--{word} is for model files (.mps, .lp); the problem {problem!r} brings its own data")

@@ -1,0 +1,108 @@
+"""The folder of a run: which files it holds, how they are read, and which folders are refused."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from regretless.errors import FileError, RegretlessError
+from regretless.runs.spec import Spec
+from regretless.search import Committee
+from regretless.storage import load_state, read_json, write_json
+from regretless.tables import saved_problem
+
+SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
+# Files that a run writes before its first epoch is kept.
+FIRST = (SPEC, "environment.json", saved_problem.FILE, ".lock")
+
+
+def run_path(results: Path | str, spec: Spec) -> Path:
+    """Return the folder of a run in a folder of results."""
+    return Path(results) / "runs" / spec.digest
+
+
+def has_epochs(folder: Path) -> bool:
+    """Whether a folder keeps work: a checkpoint, or a finished run."""
+    return any((folder / name).exists() for name in (CHECKPOINT, WEIGHTS, METRICS))
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON file that must hold an object."""
+    value = read_json(path)
+    if not isinstance(value, dict):
+        raise FileError(f"{path} must hold an object, got {type(value).__name__}")
+    return value
+
+
+def read_spec(folder: Path) -> Spec:
+    """Read the specification of the finished run in a folder."""
+    if not (folder / SPEC).is_file():
+        raise FileError(f"{folder} is no run: it has no {SPEC}; make a run with: regretless train")
+    if not (folder / WEIGHTS).is_file():
+        raise FileError(f"{folder} is not finished: repeat its train command with --resume")
+    return Spec.from_dict(read_json(folder / SPEC))
+
+
+def with_weights(model: nn.Module, folder: Path) -> nn.Module:
+    """Put the weights of a finished run into a model of the same kind."""
+    path = folder / WEIGHTS
+    weights = load_state(path, kind="weights")
+    members = {name.split(".")[1] for name in weights if name.startswith("members.")}
+    if members:  # the committee of a search
+        model = Committee([copy.deepcopy(model) for _ in members], torch.ones(len(members)))
+    try:
+        model.load_state_dict(weights)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise FileError(f"{path} does not fit the model of this run: {str(error).splitlines()[0]}") from error
+    return model
+
+
+def finished(folder: Path, spec: Spec) -> dict[str, Any]:
+    """Read the figures of a finished run; the folder of another run is refused."""
+    refuse_another(folder, spec)
+    return read_object(folder / METRICS)
+
+
+def refuse_another(folder: Path, spec: Spec) -> None:
+    """Refuse a folder with epochs of another run; a run that is not finished may be made longer."""
+    if not has_epochs(folder):  # what a refused or killed command left there is not worth keeping
+        return
+    there, here = read_object(folder / SPEC), json.loads(json.dumps(spec.as_dict()))
+    if not (folder / METRICS).exists():
+        there |= {"epochs": spec.epochs}
+    different = sorted(key for key in here | there if there.get(key) != here.get(key))
+    if different:
+        raise FileError(f"{folder} holds another run (it differs in {', '.join(different)}): choose another folder")
+
+
+def record_failure(folder: Path | str, spec: Spec, error: BaseException) -> dict[str, Any]:
+    """Keep a failed run with its error, so that the rest of a grid can continue."""
+    known = isinstance(error, RegretlessError)
+    figures = {"status": "failed", "error": str(error) if known else f"{type(error).__name__}: {error}"}
+    write_json(Path(folder) / SPEC, spec.as_dict())
+    write_json(Path(folder) / "failure.json", figures)
+    return figures
+
+
+def missing_paths(folder: Path, names: Iterable[str]) -> list[Path]:
+    """List the files ``names`` of ``folder``, and the folders above them, that do not exist: inner before outer."""
+    return [path for path in (*(folder / name for name in names), folder, *folder.parents) if not path.exists()]
+
+
+@contextlib.contextmanager
+def removed_on_failure(new: Sequence[Path], *, unless: Callable[[], bool]) -> Iterator[None]:
+    """Remove new files and folders, inner before outer, when the block fails with nothing that is worth keeping."""
+    try:
+        yield
+    except BaseException:
+        for path in () if unless() else new:
+            with contextlib.suppress(OSError):  # a folder that is not empty stays
+                path.rmdir() if path.is_dir() else path.unlink()
+        raise

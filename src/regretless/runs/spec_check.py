@@ -1,0 +1,49 @@
+"""Everything that a specification can get wrong, checked before a problem is loaded, solved or written."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from functools import lru_cache
+from typing import Any
+
+from regretless.errors import InputError
+from regretless.optional import need
+from regretless.problems.option_check import check_options
+from regretless.problems.problem_table import loader
+from regretless.runs.spec import Spec
+from regretless.search.check_settings import check_settings
+from regretless.tables.user_problem import is_model_file
+
+
+def check_spec(spec: Spec, *, workers: int = 1) -> None:
+    """Refuse a run that cannot be done: options of the problem, settings of the method, engine and packages.
+
+    Raises:
+        InputError: a setting that is unknown or out of range.
+        MissingDependencyError: a package that the run needs is not installed.
+    """
+    need("safetensors.torch", pip="safetensors", why="write weights and checkpoints")
+    if workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}")
+    function = loader(spec.problem)
+    options = dict(spec.options)
+    # Every problem takes on_failure, whether its loader has the argument or not.
+    common: dict[str, Any] = {"on_failure": options.pop("on_failure", "raise"), "workers": workers}
+    check_options(spec.problem, function, options)
+    if spec.patience and is_model_file(spec.problem) and not options.get("validation"):
+        raise InputError(f"patience needs validation data, and none of {spec.problem} are held out: add --validation")
+    common["time_limit"] = options.get("time_limit")
+    _check(spec.method, json.dumps(spec.settings, sort_keys=True), engine_of(spec), **common)
+
+
+def engine_of(spec: Spec) -> str:
+    """Return the engine that solves a run's problem; ``oracle`` for the problem's own."""
+    default = inspect.signature(loader(spec.problem)).parameters["engine"].default
+    return str(spec.options.get("engine", default))
+
+
+@lru_cache(maxsize=256)
+def _check(method: str, settings: str, engine: str, **options: Any) -> None:
+    """The same settings are checked once: a grid has many seeds of each."""
+    check_settings(method, json.loads(settings), engine=engine, **options)

@@ -1,0 +1,191 @@
+"""Do one run: train, evaluate, and keep everything in the run's folder."""
+
+from __future__ import annotations
+
+import platform
+import time
+from dataclasses import asdict
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from regretless.data import Dataset
+from regretless.errors import FileError, InputError
+from regretless.problems import BenchmarkProblem, load
+from regretless.runs import run_folder as files
+from regretless.runs.ledger import ledger
+from regretless.runs.run_lock import try_lock
+from regretless.runs.spec import Spec
+from regretless.runs.spec_check import check_spec
+from regretless.search import AutoResult, Trained, train
+from regretless.storage import load_state, save_state, write_json, write_text
+from regretless.tables import saved_problem
+from regretless.training import Callback, Watch, evaluate, methods
+
+PACKAGES = ("regretless", "numpy", "scipy", "torch", "highspy")
+
+
+def run(
+    spec: Spec,
+    folder: Path | str,
+    *,
+    loaded: BenchmarkProblem | None = None,
+    workers: int = 1,
+    store: Path | str | None = None,
+    progress: bool | None = None,
+) -> dict[str, Any]:
+    """Train and evaluate one specification, and keep everything in ``folder``.
+
+    The figures of a finished run are returned, an interrupted run continues from its last epoch, and a run that fails
+    before there is an epoch to continue from leaves nothing behind.
+
+    Args:
+        spec: what to run.
+        folder: where to keep it.
+        loaded: the problem, where it is loaded already.
+        workers: threads of the solver; they do not change the numbers.
+        store: folder that keeps true optima.
+        progress: show bars; by default on a terminal.
+
+    Returns:
+        The figures: ``status``, ``on`` (which data), ``regret``, ``relative_regret``, ``mse``, ``auc``, times, counts
+        and the ``ledger`` of solves.
+
+    Raises:
+        InputError, MissingDependencyError: a setting or a package; nothing was solved.
+        FileError: the folder holds another run, another process is at work in it, or it cannot be written.
+    """
+    folder = Path(folder)
+    if (folder / files.METRICS).exists():
+        return files.finished(folder, spec)
+    files.refuse_another(folder, spec)
+    check_spec(spec, workers=workers)
+    new = files.missing_paths(folder, files.FIRST)
+    with try_lock(folder / ".lock") as held:
+        if not held:
+            raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
+        if (folder / files.METRICS).exists():  # another process finished it in the meantime
+            return files.finished(folder, spec)
+        with files.removed_on_failure(new, unless=lambda: files.has_epochs(folder)):
+            files.refuse_another(folder, spec)
+            return _run(spec, folder, loaded or load_problem(spec, workers=workers, store=store), progress)
+
+
+def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | None) -> dict[str, Any]:
+    if spec.patience and loaded.validation is None:
+        raise InputError(f"patience needs validation data, and {spec.problem} has none: leave patience out")
+    for left in folder.glob(f".{files.CHECKPOINT}.*.tmp"):  # by a process that was killed while it wrote
+        left.unlink(missing_ok=True)
+    write_json(folder / files.SPEC, spec.as_dict())
+    write_json(folder / "environment.json", environment())
+    if loaded.kept is not None:
+        save_state(folder / saved_problem.FILE, loaded.kept, kind=saved_problem.KIND)
+    model, before = loaded.model(0 if spec.init == "shared" else spec.seed), ledger(loaded.problem)
+    start = time.perf_counter()
+    fitted = _train(
+        spec, loaded, model, loaded.validation if spec.patience else None, folder / files.CHECKPOINT, progress
+    )
+    seconds = time.perf_counter() - start
+    model, history = fitted.model, fitted.history
+    result = evaluate(model, loaded.test, loaded.problem)
+    figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
+    figures |= {"on": loaded.evaluated_on, **result.as_dict()}
+    figures |= {"epoch_seconds": history.total("seconds") / max(len(history), 1)}
+    figures |= {"solver_seconds": history.total("solver_seconds")}
+    figures |= {name: int(history.total(name)) for name in ("solves", "lookups")}
+    figures |= {f"training_{name}": int(history.total(name)) for name in ("not_optimal", "failed")}
+    figures |= {"training_labels_not_optimal": loaded.train.not_optimal}
+    figures |= {"cache_size": history[-1]["cache_size"] if len(history) else None}
+    if fitted.search is not None:
+        figures |= _search_figures(fitted.search, loaded, folder)
+    figures |= {"ledger": ledger(loaded.problem, since=before, history=history)}
+    save_state(folder / files.WEIGHTS, dict(model.state_dict()), kind="weights")
+    write_text(folder / "history.csv", history.to_csv())
+    # Last, since this is what marks the run as done.
+    write_json(folder / files.METRICS, figures)
+    (folder / files.CHECKPOINT).unlink(missing_ok=True)
+    return figures
+
+
+def _search_figures(search: AutoResult, loaded: BenchmarkProblem, folder: Path) -> dict[str, Any]:
+    """Keep what a search found beside its model, and return the figures that belong to the run's own."""
+    base = evaluate(search.two_stage, loaded.test, loaded.problem)
+    save_state(folder / "two_stage.safetensors", dict(search.two_stage.state_dict()), kind="weights")
+    scores = [asdict(score) for score in search.scores]
+    about = {"chosen": search.chosen, "verdict": search.verdict.as_dict(), "candidates": scores}
+    write_json(folder / "search.json", about)
+    return {
+        "chosen": search.chosen,
+        "verdict": str(search.verdict),
+        "two_stage_regret": base.regret,
+        "solves": search.solves["growth"],
+        "scoring_solves": search.solves["scoring"],
+        "lookups": search.cache.statistics.lookups,
+    }
+
+
+def _start(spec: Spec) -> Any:
+    """First weights of a run, for ``train``."""
+    if spec.start in ("", "two-stage"):
+        return spec.start or None
+    return load_state(Path(spec.start) / files.WEIGHTS, kind="weights")
+
+
+def _train(
+    spec: Spec,
+    loaded: BenchmarkProblem,
+    model: nn.Module,
+    validation: Dataset | None,
+    checkpoint: Path,
+    progress: bool | None,
+) -> Trained:
+    callbacks: list[Callback] = []
+    if spec.watch and loaded.evaluated_on == "test":
+        callbacks.append(Watch(loaded.problem, loaded.test, name="test"))
+    training: dict[str, Any] = {"epochs": spec.epochs or None}
+    if spec.method != "auto":
+        batch_size = spec.batch_size or methods.method(spec.method).batch_size or loaded.batch_size
+        training = {"epochs": spec.epochs, "lr": spec.lr, "batch_size": batch_size, "validation": validation}
+        training |= {"patience": spec.patience, "callbacks": callbacks, "start": _start(spec)}
+    elif spec.batch_size:
+        training["batch_size"] = spec.batch_size
+    return train(
+        loaded.problem, loaded.train, model, method=spec.method, seed=spec.seed, checkpoint=checkpoint,
+        progress=progress, **training, **spec.settings,
+    )  # fmt: skip
+
+
+def load_problem(spec: Spec, *, workers: int = 1, store: Path | str | None = None) -> BenchmarkProblem:
+    """Load the problem of a specification."""
+    options = {"workers": workers} | dict(spec.options)
+    if store is not None:
+        options["store"] = str(store)
+    return load(spec.problem, **options)
+
+
+def load_trained(
+    folder: Path | str, *, workers: int = 1, store: Path | str | None = None
+) -> tuple[Spec, BenchmarkProblem, nn.Module]:
+    """Load a finished run: its specification, its problem and its model."""
+    spec = files.read_spec(Path(folder))
+    loaded = load_problem(spec, workers=workers, store=store)
+    return spec, loaded, files.with_weights(loaded.model(0), Path(folder))
+
+
+def environment() -> dict[str, str]:
+    """Versions and machine, kept with every run."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            versions[package] = "not installed"
+    return versions | {"python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
+
+
+def single_threaded() -> None:
+    """Let torch use one thread, which is faster for steps of this size; only the command line calls this."""
+    torch.set_num_threads(1)

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from regretless.runs.ledger import PURPOSES, ledger, ledger_line
+from regretless.training import History
+
+
+def counting(**solves: int) -> Any:
+    """A problem that counted so many solves, each of half a second."""
+    counts = {name: SimpleNamespace(solves=n, seconds=n / 2) for name, n in solves.items()}
+    return SimpleNamespace(statistics=SimpleNamespace(by_purpose=counts))
+
+
+def solves(found: dict[str, dict[str, float]]) -> dict[str, float]:
+    return {purpose: count["solves"] for purpose, count in found.items()}
+
+
+def test_every_purpose_has_its_solves_and_seconds() -> None:
+    found = ledger(counting(labels=4, evaluation=2))
+    assert tuple(found) == PURPOSES
+    assert found["labels"] == {"solves": 4, "seconds": 2.0}
+    assert solves(found) == {"labels": 4, "growth": 0, "watching": 0, "evaluation": 2}
+
+
+def test_earlier_solves_are_subtracted_and_labels_are_not() -> None:
+    before = ledger(counting(labels=4, growth=10, evaluation=3))
+    found = ledger(counting(labels=4, growth=15, evaluation=6), since=before)
+    assert solves(found) == {"labels": 4, "growth": 5, "watching": 0, "evaluation": 3}
+    assert found["growth"]["seconds"] == 2.5
+
+
+def test_epochs_of_an_earlier_process_count() -> None:
+    rows = [{"solves": 7, "solver_seconds": 1.0, "watching_solves": 3, "watching_seconds": 0.5}] * 2
+    found = ledger(counting(growth=7, watching=3), history=History(rows))
+    assert found["growth"] == {"solves": 14, "seconds": 2.0}
+    assert found["watching"] == {"solves": 6, "seconds": 1.0}
+
+
+def test_solves_after_the_last_epoch_count() -> None:
+    found = ledger(counting(growth=9), history=History([{"solves": 7, "solver_seconds": 1.0}]))
+    assert found["growth"] == {"solves": 9, "seconds": 4.5}
+
+
+def test_without_purposes_only_the_history_speaks() -> None:
+    problem: Any = SimpleNamespace(statistics=SimpleNamespace())
+    assert ledger(problem) == {}
+    assert solves(ledger(problem, history=History([{"solves": 7, "solver_seconds": 1.0}]))) == {"growth": 7}
+
+
+@pytest.mark.parametrize("seconds", [0.04, 120.0])
+def test_a_ledger_is_one_line(seconds: float) -> None:
+    line = ledger_line({"labels": {"solves": 12345, "seconds": seconds}, "growth": {"solves": 0, "seconds": 0.0}})
+    assert line == f"exact solves: labels 12,345 ({seconds:.1f} s), growth 0"

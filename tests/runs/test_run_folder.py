@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from regretless.errors import FileError
+from regretless.runs.run_folder import missing_paths, read_spec, removed_on_failure, with_weights
+from regretless.storage import save_state
+
+
+def fail_after_writing(folder: Path, *names: str) -> None:
+    folder.mkdir(parents=True)
+    for name in names:
+        (folder / name).write_text("")
+    raise KeyboardInterrupt
+
+
+def test_new_files_and_folders_go_when_a_block_fails_and_others_stay(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    folder = tmp_path / "mine" / "a" / "run"
+    new = missing_paths(folder, ("one", "two"))
+    assert new == [folder / "one", folder / "two", folder, folder.parent]
+    with pytest.raises(KeyboardInterrupt), removed_on_failure(new, unless=lambda: False):
+        fail_after_writing(folder, "one")
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
+
+
+def test_work_that_is_worth_keeping_is_kept(tmp_path: Path) -> None:
+    new = missing_paths(tmp_path / "run", ("one",))
+    with pytest.raises(KeyboardInterrupt), removed_on_failure(new, unless=(tmp_path / "run" / "two").exists):
+        fail_after_writing(tmp_path / "run", "one", "two")
+    assert len(list((tmp_path / "run").iterdir())) == 2
+
+
+def test_folders_without_a_finished_run_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"is no run: it has no spec\.json"):
+        read_spec(tmp_path)
+    (tmp_path / "spec.json").write_text("{}")
+    with pytest.raises(FileError, match="is not finished: repeat its train command with --resume"):
+        read_spec(tmp_path)
+
+
+def test_weights_of_another_model_are_named(tmp_path: Path) -> None:
+    save_state(tmp_path / "weights.safetensors", dict(torch.nn.Linear(2, 3).state_dict()), kind="weights")
+    with_weights(torch.nn.Linear(2, 3), tmp_path)
+    with pytest.raises(FileError, match=r"weights\.safetensors does not fit the model of this run"):
+        with_weights(torch.nn.Linear(2, 4), tmp_path)

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regretless.errors import FileError, InputError
+from regretless.problem import Problem, SolveStatistics
+from regretless.problems import BenchmarkProblem, load
+from regretless.runs import Spec, load_trained, run
+from regretless.runs.run_lock import try_lock
+
+SPEC = Spec("synthetic-knapsack-60", "map-dc", epochs=1, options={"days": 30})
+
+
+@pytest.fixture(scope="module")
+def loaded() -> BenchmarkProblem:
+    return load("synthetic-knapsack-60", days=30)
+
+
+def test_figures_say_what_was_not_solved_to_the_end(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    figures = run(SPEC, tmp_path / "run", loaded=loaded)
+    counts = ("not_optimal", "cut_short", "failed", "training_not_optimal", "training_failed")
+    assert [figures[name] for name in counts] == [0] * 5
+    assert figures["training_labels_not_optimal"] == 0
+
+
+def test_a_folder_with_epochs_of_another_run_is_left_as_it_is(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    (tmp_path / "spec.json").write_text(json.dumps(SPEC.as_dict()))
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"epochs")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(FileError, match=r"holds another run \(it differs in lr, seed\)"):
+        run(replace(SPEC, seed=1, lr=0.2), tmp_path, loaded=loaded)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_an_unfinished_run_may_be_made_longer(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    (tmp_path / "spec.json").write_text(json.dumps(SPEC.as_dict()))
+    assert run(replace(SPEC, epochs=2), tmp_path, loaded=loaded)["epochs"] == 2
+
+
+@pytest.mark.parametrize("content", [json.dumps(replace(SPEC, seed=7).as_dict()), "", "[1]"])
+def test_a_folder_without_an_epoch_is_used_whatever_its_specification_says(
+    content: str, loaded: BenchmarkProblem, tmp_path: Path
+) -> None:
+    for name in ("spec.json", "environment.json", ".lock"):
+        (tmp_path / name).write_text(content)
+    assert run(SPEC, tmp_path, loaded=loaded)["status"] == "done"
+    assert load_trained(tmp_path)[0] == SPEC
+
+
+@pytest.mark.parametrize("name", ["spec.json", "metrics.json"])
+@pytest.mark.parametrize("content", ["", "[1, 2]", "{", '"text"'])
+def test_damaged_files_of_a_run_are_named(name: str, content: str, loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    run(SPEC, tmp_path, loaded=loaded)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(FileError, match=name):
+        run(SPEC, tmp_path, loaded=loaded)
+    assert (tmp_path / name).read_text() == content
+
+
+def test_what_a_killed_write_left_behind_is_removed(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    (tmp_path / ".checkpoint.safetensors.0a1b2c3d.tmp").write_bytes(b"half")
+    (tmp_path / "mine.tmp").write_bytes(b"not ours")
+    run(SPEC, tmp_path, loaded=loaded)
+    assert [path.name for path in tmp_path.glob("*.tmp")] == ["mine.tmp"]
+
+
+def test_one_process_at_a_time_works_in_a_folder(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    (tmp_path / "spec.json").write_text("another process has begun")
+    with try_lock(tmp_path / ".lock"), pytest.raises(FileError, match="another process is at work in"):
+        run(SPEC, tmp_path, loaded=loaded)
+    assert (tmp_path / "spec.json").read_text() == "another process has begun"
+    assert run(SPEC, tmp_path, loaded=loaded)["status"] == "done"
+
+
+def test_the_policy_for_failures_is_an_option_of_every_problem() -> None:
+    assert load("synthetic-knapsack-60", days=30, on_failure="skip").problem.on_failure == "skip"
+    with pytest.raises(InputError, match="on_failure must be 'raise', 'cache' or 'skip', got 'ignore'"):
+        load("synthetic-knapsack-60", days=30, on_failure="ignore")
+
+
+def test_a_wrong_setting_is_refused_before_anything_is_solved_or_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regretless.runs.training_run.load", lambda *_, **__: pytest.fail("a problem was loaded"))
+    with pytest.raises(InputError, match="p_solve"):
+        run(replace(SPEC, settings={"p_solve": 2.0}), tmp_path / "a" / "run")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_only_the_problem_can_refuse_leaves_nothing_behind(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="patience needs validation data"):
+        run(replace(SPEC, patience=2), tmp_path / "a" / "run", loaded=replace(loaded, validation=None))
+    spec, bare = replace(SPEC, settings={"bound": "own"}), Problem(loaded.problem.model, sense="max")
+    with pytest.raises(InputError, match="a bound of its own"):
+        run(spec, tmp_path / "a" / "run", loaded=replace(loaded, problem=bare))
+    assert not list(tmp_path.iterdir())
+
+
+def test_files_that_were_there_before_a_failed_run_stay(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="patience"):
+        run(replace(SPEC, patience=2), tmp_path / "run", loaded=replace(loaded, validation=None))
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.skipif(not hasattr(SolveStatistics(), "by_purpose"), reason="solves are not counted by purpose yet")
+@pytest.mark.parametrize("method", ["two-stage", "spo", "map-dc", "direct"])
+def test_the_ledger_adds_up_to_what_the_problem_counted(method: str, tmp_path: Path) -> None:
+    loaded = load("synthetic-knapsack-60", days=30)
+    settings = {"generations": 2, "population": 3} if method == "direct" else {}
+    figures = run(replace(SPEC, method=method, settings=settings, patience=1), tmp_path, loaded=loaded, progress=False)
+    solves = {purpose: count["solves"] for purpose, count in figures["ledger"].items()}
+    assert sum(solves.values()) == loaded.problem.statistics.solves
+    assert solves["labels"] == 30
+    assert solves["evaluation"] == len(loaded.test)
