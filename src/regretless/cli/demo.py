@@ -9,7 +9,7 @@ import typer
 
 from regretless.cli.show import print_json, print_ledger, print_table
 from regretless.cli.spec_options import Json, Seed
-from regretless.cli.writable import refuse_unwritable
+from regretless.cli.writable import need_report_packages, refuse_unwritable
 from regretless.paper.training_defaults import training_defaults
 from regretless.progress import track
 from regretless.report import write
@@ -31,6 +31,7 @@ def demo(
 ) -> None:
     """Train five methods on embedded data, print a table and write an HTML report."""
     specs = [Spec(PROBLEM, method, seed=seed, **training_defaults(PROBLEM, method)) for method in METHODS]
+    need_report_packages()
     refuse_unwritable(out)
     for spec in specs:
         check_spec(spec)
