@@ -1,15 +1,15 @@
-# Two commands do everything on a fresh machine with Python 3.11+, git and make: `make demo` and `make test`.
+# On a new machine with Python 3.11+, git and make, run `make demo` or `make test`. Both install what they need.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c constraints.txt
 PEERS := pyscipopt ortools gurobipy cpmpy pyomo cvxpy linopy cma optuna proxsuite playwright twine lightning
-# Small steps are faster with one thread each; the solver has its own workers.
+# Small training steps are faster with one thread. The solver has its own worker threads.
 export OMP_NUM_THREADS ?= 1
 
 .PHONY: demo test test-all lint bench bench-peers install dev clean
 
-# torch first and pinned: a range would pull the newest build with gigabytes of CUDA packages.
+# torch first, at the pinned version: a version range would install the newest build with gigabytes of CUDA packages.
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) torch
@@ -18,8 +18,8 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 
 $(VENV)/.developed: $(VENV)/.installed
 	$(PIP) -e '.[dev,test]'
-	@# Packages that some platforms do not have: their tests skip with a reason.
-	@for package in $(PEERS); do $(PIP) $$package || echo "$$package is not to be had here: its tests will skip"; done
+	@# Some platforms do not have these packages. Their tests are then skipped with a reason.
+	@for package in $(PEERS); do $(PIP) $$package || echo "$$package is not available here: its tests will be skipped"; done
 	touch $@
 
 install: $(VENV)/.installed
@@ -29,7 +29,7 @@ dev: $(VENV)/.developed
 demo: install
 	$(BIN)/regretless demo --out demo
 
-# A page's examples build on each other, so one worker takes a whole file.
+# Later examples of a page depend on earlier ones, so one worker runs all tests of a file.
 test: dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
@@ -45,7 +45,7 @@ lint: dev
 bench: dev
 	$(BIN)/python benchmarks/run.py
 
-# PyEPO lives in an environment of its own: it is a peer to measure, not something the library needs.
+# PyEPO is installed in a separate environment. It is measured for comparison; the library does not need it.
 PEERS_VENV := .venv-peers
 $(PEERS_VENV)/.installed: benchmarks/peers/requirements.txt
 	test -x $(PEERS_VENV)/bin/python || $(PYTHON) -m venv $(PEERS_VENV)

@@ -1,4 +1,4 @@
-"""The cache at scale: growth, look-up and memory, against the bound of one matrix product over S.
+"""The cache at scale: growth, look-up and memory, compared with one matrix product over S.
 
 python benchmarks/cache_scale.py
 """
@@ -19,7 +19,7 @@ MILLION = 1_000_000
 
 
 def growth_is_linear() -> bool:
-    """Growth to 10^6 solutions of d = 48 by batches of 32: the second half against the first."""
+    """Growth to 10^6 solutions with d = 48 in batches of 32: time of the second half over the first."""
     cache = SolutionCache(Problem(oracle=lambda c: c, dimension=48))
     generator = torch.Generator().manual_seed(0)
     halves = []
@@ -29,12 +29,12 @@ def growth_is_linear() -> bool:
         for batch in batches:
             cache.add(batch)
         halves.append(time.process_time() - start)
-    print(f"growth to {len(cache):,} solutions: {1e6 * sum(halves) / MILLION:.1f} microseconds a solution")
+    print(f"growth to {len(cache):,} solutions: {1e6 * sum(halves) / MILLION:.1f} microseconds per solution")
     return line("growth, second half over first half", halves[1] / halves[0], at_most=1.3)
 
 
 def look_up_is_one_product() -> bool:
-    """Look-up at |S| = 10^6, d = 48, batch 32, against the matrix product alone; extra memory."""
+    """Look-up at |S| = 10^6, d = 48, batch 32: time over the matrix product alone, and extra memory."""
     store = SolutionStore(48)
     generator = torch.Generator().manual_seed(1)
     store.add((torch.rand(MILLION, 48, generator=generator) < 0.5).float())

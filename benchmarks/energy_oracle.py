@@ -1,7 +1,7 @@
 """Energy-cost-aware scheduling: CPU time of the plain HiGHS MILP over that of the special oracle, one thread.
 
-Real prices of days spread over the whole series, and noisy predictions of them, in equal parts; the oracle starts with
-nothing remembered. REGRETLESS_DATA names the folder of the public files:
+The costs are real prices of days from all years, and noisy predictions of them, in equal parts. The oracle starts
+without stored solutions. REGRETLESS_DATA names the folder of the public files:
 
 python benchmarks/energy_oracle.py [--vectors 100] [--instances energy-1 energy-2 energy-3]
 """
@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from regretless.errors import FileError
-from regretless.problems import semo
+from regretless.problems import irish_market
 from regretless.problems.energy import EnergyOracle, formulate
 from regretless.problems.energy.load import NAMES, energy_instance
 from regretless.solvers import EnginePool
@@ -26,8 +26,8 @@ TARGETS = {"energy-1": 100, "energy-2": 5, "energy-3": 300}
 
 
 def cpu_seconds(backend: Backend, costs: torch.Tensor) -> tuple[float, torch.Tensor]:
-    """Mean CPU seconds a vector, each solved in a batch of its own, and the optimal values."""
-    backend.solve(costs[:1])  # the model is built once, and not part of a solve
+    """Mean CPU seconds per cost vector, solved one at a time, and the optimal values."""
+    backend.solve(costs[:1])  # build the model, which is not part of a solve
     start = time.process_time()
     solutions = [backend.solve(row[None]).solution for row in costs]
     seconds = (time.process_time() - start) / len(costs)
@@ -36,15 +36,15 @@ def cpu_seconds(backend: Backend, costs: torch.Tensor) -> tuple[float, torch.Ten
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--vectors", type=int, default=100, help="cost vectors an instance")
+    parser.add_argument("--vectors", type=int, default=100, help="cost vectors per instance")
     parser.add_argument("--instances", nargs="+", default=list(NAMES))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     try:
-        prices = semo.energy_data()[1]
+        prices = irish_market.energy_data()[1]
         instances = {name: energy_instance(name) for name in arguments.instances}
     except FileError as error:
-        print(f"left out: {error}")
+        print(f"skipped: {error}")
         return 0
     days = np.linspace(0, len(prices) - 1, (arguments.vectors + 1) // 2).astype(int)
     noisy = prices[days] + np.random.default_rng(0).normal(0, 20, (len(days), prices.shape[1]))

@@ -1,4 +1,4 @@
-"""What the cache costs: NCE whatever the size of S, insertion, and a cached epoch against a plain one.
+"""Overhead of the cache: NCE for a small and a large S, insertion, and a cached epoch over a plain epoch.
 
 python benchmarks/foundation.py
 """
@@ -15,7 +15,7 @@ from regretless.problems import load
 
 
 def nce_is_flat() -> bool:
-    """NCE loss and gradient at |S| = 100,000 against |S| = 100 (d = 500, batch 32)."""
+    """NCE loss and gradient at |S| = 100,000 over |S| = 100 (d = 500, batch 32)."""
     generator = torch.Generator().manual_seed(0)
     problem = Problem(oracle=lambda c: c, dimension=500)
     jobs = {}
@@ -35,7 +35,7 @@ def nce_is_flat() -> bool:
 
 
 def insertion_is_fast() -> bool:
-    """32 new solutions into 50,000 of length 500, against the all-pairs L1 distance that peers use."""
+    """Insertion of 32 new solutions into 50,000 of length 500, against the all-pairs L1 distance of other libraries."""
     generator = torch.Generator().manual_seed(0)
     rows = (torch.rand(50_000, 500, generator=generator) < 0.3).float()
     cache = SolutionCache(Problem(oracle=lambda c: c, dimension=500), rows)

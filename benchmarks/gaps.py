@@ -1,7 +1,7 @@
-"""Certified gaps: what they cost beside the look-up (knapsack) and beside an exact solve of the MILP (energy).
+"""Certified gaps: their time over that of the look-up (knapsack) and of an exact solve of the MILP (energy).
 
-A batch of 24 predictions; a gap holds the look-up it starts from. REGRETLESS_DATA names the folder of the public files;
-without it the embedded knapsack is measured alone.
+The batch has 24 predictions. The time of a gap includes its look-up. REGRETLESS_DATA names the folder of the public
+files; without it only the embedded knapsack is measured.
 
 python benchmarks/gaps.py [--repeats 200] [--days 6]
 """
@@ -26,7 +26,7 @@ MOST_LOOKUPS, MOST_OF_A_SOLVE, MOST_OPEN = 3.0, 0.02, 1e-4
 
 
 def seconds(repeats: int, *works: Callable[[], object]) -> list[float]:
-    """Seconds of one call of each, in turn, so that all meet the same machine; the fastest tenth counts."""
+    """First decile of the seconds per call. The functions alternate, so that load affects all of them alike."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(repeats):
         for work, mine in zip(works, times, strict=True):
@@ -37,7 +37,7 @@ def seconds(repeats: int, *works: Callable[[], object]) -> list[float]:
 
 
 def predicted(loaded: BenchmarkProblem) -> torch.Tensor:
-    """Costs of the test days by least squares, minimising."""
+    """Minimizing costs of the test days, predicted by least squares."""
 
     def design(features: torch.Tensor) -> torch.Tensor:
         rows = features.reshape(-1, features.shape[-1]).to(torch.float64)
@@ -50,7 +50,7 @@ def predicted(loaded: BenchmarkProblem) -> torch.Tensor:
 
 
 def prepared(loaded: BenchmarkProblem) -> tuple[SolutionCache, torch.Tensor]:
-    """A cache as training starts with it, and predicted costs."""
+    """A cache in the state at the start of training, and predicted costs."""
     cache = SolutionCache(loaded.problem, loaded.train.solutions, policy=LargestGap(0.01))
     cache.prepare(loaded.problem.to_minimization(loaded.train.costs))
     return cache, predicted(loaded)
@@ -60,7 +60,7 @@ def knapsack(name: str, repeats: int) -> int:
     cache, costs = prepared(load(name))
     batch = costs[:BATCH]
     look_up, gaps = seconds(repeats, lambda: cache.look_up([batch]), lambda: cache.gaps(batch))
-    times = f"look-up {1e6 * look_up:.0f} us, gaps {1e6 * gaps:.0f} us a batch of {BATCH}"
+    times = f"look-up {1e6 * look_up:.0f} us, gaps {1e6 * gaps:.0f} us per batch of {BATCH}"
     print(f"{name}: {times}, ratio {gaps / look_up:.2f} (at most {MOST_LOOKUPS:g}), |S| = {len(cache)}", flush=True)
     return int(gaps / look_up > MOST_LOOKUPS)
 
@@ -80,9 +80,9 @@ def energy(name: str, repeats: int, days: int) -> int:
     open_ = ((lp - cache.bound(costs)) / lp.abs()).clamp(min=0.0)
     share, mean = gaps / solve, float(open_.mean())
     print(
-        f"{name}: MILP {1e3 * solve:.0f} ms, gap {1e6 * gaps:.0f} us an instance, share {share:.2%} "
+        f"{name}: MILP {1e3 * solve:.0f} ms, gap {1e6 * gaps:.0f} us per instance, share {share:.2%} "
         f"(at most {MOST_OF_A_SOLVE:.0%}); bound below the LP optimum by {mean:.4%} on average "
-        f"(under {MOST_OPEN:.2%}), by nothing on {float((open_ < 1e-9).double().mean()):.0%} of {len(costs)} days",
+        f"(under {MOST_OPEN:.2%}), equal to it on {float((open_ < 1e-9).double().mean()):.0%} of {len(costs)} days",
         flush=True,
     )
     return int(share > MOST_OF_A_SOLVE or mean >= MOST_OPEN)
@@ -99,7 +99,7 @@ def main() -> int:
         missed += sum(knapsack(f"knapsack-{capacity}", arguments.repeats) for capacity in (60, 120, 180))
         missed += sum(energy(f"energy-{k}", arguments.repeats, arguments.days) for k in (1, 2, 3))
     except FileError as error:
-        print(f"left out: {error}")
+        print(f"skipped: {error}")
     return int(missed > 0)
 
 

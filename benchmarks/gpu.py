@@ -1,6 +1,6 @@
-"""Everything on a GPU: look-up at a million solutions, losses with the batched knapsack, the relaxation layer.
+"""On a GPU: look-up among a million solutions, and losses with the batched knapsack oracle.
 
-python benchmarks/gpu.py      (prints why where there is no GPU)
+python benchmarks/gpu.py      (does nothing without a GPU)
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def look_up() -> bool:
         return torch.cat([(part @ rows.T).argmin(dim=1) for part in costs.split(256)])
 
     with torch.no_grad():
-        wanted = plain()
+        reference = plain()
         found = store.look_up(costs)
-        # A tie may be broken otherwise; a worse objective may not be.
+        # Ties may be broken differently, so objectives are compared, not positions.
         ours = (costs.double() * rows[found].double()).sum(dim=1)
-        theirs = (costs.double() * rows[wanted].double()).sum(dim=1)
+        theirs = (costs.double() * rows[reference].double()).sum(dim=1)
         worst = float((ours - theirs).max())
         exact = milliseconds(plain)
         time_of_ours = milliseconds(lambda: store.look_up(costs))
@@ -87,7 +87,7 @@ def losses() -> None:
 
 if __name__ == "__main__":
     if not torch.cuda.is_available():
-        print("left out: there is no GPU here")
+        print("skipped: no GPU is available")
         sys.exit(0)
     print(torch.cuda.get_device_name())
     ok = look_up()

@@ -25,7 +25,7 @@ def main() -> int:
         }
         seconds = interleaved(jobs, repeats=3)
         each = 1e6 * seconds["special"] / VECTORS
-        what = f"{name}, plain HiGHS over the oracle ({each:.1f} microseconds a solve)"
+        what = f"{name}, plain HiGHS over the oracle ({each:.1f} microseconds per solve)"
         good &= line(what, seconds["plain"] / seconds["special"], at_least=100)
     return 0 if good else 1
 

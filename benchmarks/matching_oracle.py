@@ -1,7 +1,8 @@
 """Diverse matching on Cora: CPU time of the plain HiGHS MILP over that of the special oracle, one thread.
 
-A mix of what training solves, in equal parts over the 27 instances: true labels, labels with noise, predictions of the
-perceptron before and after some training, and their SPO+ transforms. REGRETLESS_DATA names the folder of the files:
+The costs are of the kinds that training solves, in equal parts over the 27 instances: true labels, labels with noise,
+predictions of the perceptron before and after some training, and their SPO+ transforms. REGRETLESS_DATA names the
+folder of the public files:
 
 python benchmarks/matching_oracle.py [--vectors 100] [--problems matching-10 matching-25 matching-50]
 """
@@ -27,21 +28,21 @@ TARGET = 3.0
 
 
 def trained(loaded: BenchmarkProblem, epochs: int) -> torch.nn.Module:
-    """The model after some epochs of cross entropy, one instance a step."""
+    """The model after some epochs of cross entropy, one instance per step."""
     model = loaded.model(0)
-    optimiser = torch.optim.Adam(model.parameters(), lr=0.001)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.001)
     for _ in range(epochs):
         for k in range(len(loaded.train)):
             part = loaded.train[k : k + 1]
             loss = torch.nn.functional.binary_cross_entropy(model(part.features), part.costs.float())
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss.backward()
-            optimiser.step()
+            optimizer.step()
     return model
 
 
 def cost_vectors(loaded: BenchmarkProblem, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Minimising costs and instance ids, kind by kind in turn."""
+    """Minimizing costs and instance ids; the kinds of costs alternate."""
     assert loaded.validation is not None
     parts = (loaded.train, loaded.validation, loaded.test)
     features = torch.cat([part.features for part in parts])
@@ -55,7 +56,7 @@ def cost_vectors(loaded: BenchmarkProblem, count: int) -> tuple[torch.Tensor, to
 
 
 def cpu_seconds(backend: Backend, costs: torch.Tensor, ids: torch.Tensor) -> tuple[float, torch.Tensor]:
-    """Mean CPU seconds a vector, each solved in a batch of its own, and the optimal values."""
+    """Mean CPU seconds per cost vector, solved one at a time, and the optimal values."""
     start = time.process_time()
     solutions = [backend.solve(costs[k : k + 1], ids[k : k + 1]).solution for k in range(len(costs))]
     seconds = (time.process_time() - start) / len(costs)
@@ -63,14 +64,14 @@ def cpu_seconds(backend: Backend, costs: torch.Tensor, ids: torch.Tensor) -> tup
 
 
 def warm_up(backend: Backend, width: int, ids: torch.Tensor) -> None:
-    """Build every instance's model: that happens once, and is not part of a solve."""
+    """Build the model of every instance, which is not part of a solve."""
     for i in ids.unique():
         backend.solve(torch.zeros(1, width), i[None])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--vectors", type=int, default=100, help="cost vectors a problem")
+    parser.add_argument("--vectors", type=int, default=100, help="cost vectors per problem")
     parser.add_argument("--problems", nargs="+", default=list(SHARES))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -80,7 +81,7 @@ def main() -> int:
             try:
                 loaded = load_matching(name, product=True, store=Path(store))
             except FileError as error:
-                print(f"left out: {error}")
+                print(f"skipped: {error}")
                 return 0
             costs, ids = cost_vectors(loaded, arguments.vectors)
             oracle = loaded.problem.backend

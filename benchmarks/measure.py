@@ -1,4 +1,4 @@
-"""Honest timing on a noisy machine: process CPU time, interleaved repeats, medians, and ratios within one run."""
+"""Timing on a noisy machine: CPU time of the process, interleaved repeats, medians, and ratios within one run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 
 
 def interleaved(jobs: Mapping[str, Callable[[], object]], *, repeats: int = 7, calls: int = 1) -> dict[str, float]:
-    """Median CPU seconds of one call of every job, the jobs taking turns so that they share the machine's moods."""
+    """Median CPU seconds per call of every job. The jobs alternate, so that load affects all of them alike."""
     torch.set_num_threads(1)
     for job in jobs.values():
         job()
@@ -25,7 +25,7 @@ def interleaved(jobs: Mapping[str, Callable[[], object]], *, repeats: int = 7, c
 
 
 def line(what: str, figure: float, *, at_most: float | None = None, at_least: float | None = None) -> bool:
-    """Print one ratio with its target, and say whether it was met."""
+    """Print one figure with its target, and return whether the target was met."""
     good = (at_most is None or figure <= at_most) and (at_least is None or figure >= at_least)
     target = f"at most {at_most:g}" if at_most is not None else f"at least {at_least:g}" if at_least is not None else ""
     verdict = "" if not target else f"  (target {target}: {'met' if good else 'MISSED'})"

@@ -1,16 +1,18 @@
-"""Choose temperature, tau and cut-off on training days alone, then measure the methods on the paper's test days.
+"""Choose temperature, tau and cut-off on training days only, then measure the methods on the paper's test days.
 
-The rule: three folds of the training days of the ``paper`` split (they are shuffled already), every seed on every fold,
-the setting with the lowest mean relative regret on the folds left out. The grid of ``soft`` was not blind to the test
-days: falling temperatures and 40 epochs were added after the fixed temperatures had been tested, the warm-up after the
-falling ones had. For QPTL and Interior the 60 days that the ``paper`` split leaves out are asked as well, and what they
-would choose is tested beside.
-``soft`` has one temperature, learning rate and number of epochs for all six problems; QPTL and Interior choose tau or
-cut-off with the learning rate. Test days are then evaluated by the chosen setting, trained on all training days.
+The rule: three folds of the training days of the ``paper`` split (which are shuffled), every seed on every fold; the
+setting with the lowest mean relative regret on the held-out folds is chosen. The grid of ``soft`` is not independent of
+the test days: falling temperatures and 40 epochs were added after the fixed temperatures had been tested, and the
+warm-up after the falling temperatures had been tested. For QPTL and Interior, the choice by the 60 validation days that
+the ``paper`` split does not use is tested as well.
+
+``soft`` has one temperature, learning rate and number of epochs for all six problems. For QPTL and Interior, tau or
+cut-off is chosen together with the learning rate. The chosen setting is then trained on all training days and evaluated
+on the test days.
 
     python benchmarks/methods_on_paper.py [soft] [relaxed] [spo-relax] [direct]
 
-REGRETLESS_DATA names the folder of the public files. Everything takes about half an hour on one core.
+REGRETLESS_DATA names the folder of the public files. All parts together take about half an hour on one core.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ ENERGIES = ("energy-1", "energy-2", "energy-3")
 P_SOLVE = 0.05
 FOLDS = 3
 TEMPERATURES = (0.03, 0.05, 0.1, 0.2, 0.3)
-# Fixed temperatures, and temperatures that fall while the cache grows; longer training for the latter to fall in, with
-# and without steps of MAP before.
+# Fixed temperatures, and temperatures that fall while the cache grows. The latter train longer, with and without steps
+# of MAP at the start.
 SOFT = (
     *({"lr": 0.1, "epochs": 20, "temperature": temperature} for temperature in TEMPERATURES),
     {"lr": 0.1, "epochs": 40, "temperature": 0.1},
@@ -84,8 +86,8 @@ def trained(name: str, method: str, seed: int, train: Dataset, settings: Mapping
     return fit(model, loss, train, lr=rate, epochs=epochs, batch_size=size, seed=seed, progress=False).model
 
 
-def left_out(name: str, method: str, seeds: Sequence[int], settings: Mapping[str, Any]) -> float:
-    """Mean relative regret on the folds left out."""
+def on_held_out_folds(name: str, method: str, seeds: Sequence[int], settings: Mapping[str, Any]) -> float:
+    """Mean relative regret on the held-out folds."""
     loaded = problem_of(name)
     days = np.arange(len(loaded.train))
     found = []
@@ -96,7 +98,7 @@ def left_out(name: str, method: str, seeds: Sequence[int], settings: Mapping[str
 
 
 def on_validation_days(name: str, method: str, seeds: Sequence[int], settings: Mapping[str, Any]) -> float:
-    """Mean relative regret on the 60 days that are neither for training nor for testing."""
+    """Mean relative regret on the 60 validation days, which are neither training nor test days."""
     loaded = problem_of(name)
     assert loaded.validation is not None
     models = [trained(name, method, seed, loaded.train, settings) for seed in seeds]
@@ -108,9 +110,9 @@ def best(
     names: Sequence[str],
     method: str,
     seeds: Sequence[int],
-    score: Callable[[str, str, Sequence[int], Mapping[str, Any]], float] = left_out,
+    score: Callable[[str, str, Sequence[int], Mapping[str, Any]], float] = on_held_out_folds,
 ) -> dict[str, Any]:
-    """The setting with the lowest mean relative regret over problems, by default on folds left out."""
+    """The setting with the lowest mean relative regret over the problems, by default on the held-out folds."""
     scores = []
     for settings in grid:
         each = [score(name, method, seeds, settings) for name in names]
@@ -118,7 +120,7 @@ def best(
         shown = ", ".join(f"{name} {100 * score:.2f} %" for name, score in zip(names, each, strict=True))
         print(f"  {method} {dict(settings)}: {100 * scores[-1]:.3f} % of the optimum ({shown})", flush=True)
     chosen = dict(grid[int(np.argmin(scores))])
-    print(f"  chosen for {method} by {score.__name__.replace('_', ' ')}: {chosen}", flush=True)
+    print(f"  chosen for {method} {score.__name__.replace('_', ' ')}: {chosen}", flush=True)
     return chosen
 
 
@@ -141,14 +143,15 @@ def tested(name: str, method: str, seeds: Sequence[int], settings: Mapping[str, 
 
 
 def soft() -> bool:
-    """ExpectedRegret with one setting for all, beside MAP with the paper's own."""
+    """ExpectedRegret with one setting for all problems, compared with MAP with the settings of the paper."""
     grid = [setting | {"p_solve": P_SOLVE} for setting in SOFT]
     paper = {name: training_defaults(name, "map-dc") for name in KNAPSACKS + ENERGIES}
     chosen = best(grid, KNAPSACKS + ENERGIES, "soft", range(5))
     good, ratios = [], []
     for name, its in paper.items():
         settings = {"lr": its["lr"], "epochs": its["epochs"], "p_solve": P_SOLVE, **its["settings"]}
-        print(f"  map-dc, {name}, on the folds: {100 * left_out(name, 'map-dc', range(5), settings):.2f} %", flush=True)
+        held_out = on_held_out_folds(name, "map-dc", range(5), settings)
+        print(f"  map-dc, {name}, on the folds: {100 * held_out:.2f} %", flush=True)
         mine, other = tested(name, "soft", range(5), chosen)[0], tested(name, "map-dc", range(5), settings)[0]
         if name in SOFT_BARS:
             good.append(line(f"soft, {name}, test regret", mine, at_most=SOFT_BARS[name]))
@@ -170,12 +173,12 @@ def relaxed() -> bool:
         good.append(line(f"{method}, knapsack-120, test regret", regret, at_most=bar))
         if other != chosen:
             regret, _ = tested("knapsack-120", method, range(3), other)
-            line(f"{method}, knapsack-120, test regret of what the 60 validation days choose", regret)
+            line(f"{method}, knapsack-120, test regret of the setting chosen on the 60 validation days", regret)
     return all(good)
 
 
 def spo_relax() -> bool:
-    """SPO+ with the linear relaxation as oracle beside exact SPO+."""
+    """SPO+ with the linear relaxation as oracle, compared with exact SPO+."""
     paper = training_defaults("energy-1", "spo")
     settings = {"lr": paper["lr"], "epochs": paper["epochs"]}
     exact, mine = (tested("energy-1", method, range(3), settings)[0] for method in ("spo", "spo-relax"))
@@ -183,7 +186,7 @@ def spo_relax() -> bool:
 
 
 def direct() -> bool:
-    """The exact training regret, minimised with no gradient."""
+    """Minimization of the exact training regret without gradients."""
     good = []
     for name, bar in DIRECT_BARS.items():
         regret, seconds = tested(name, "direct", range(3), {})
@@ -205,7 +208,7 @@ def main() -> int:
         for name in KNAPSACKS + ENERGIES:
             problem_of(name)
     except FileError as error:
-        print(f"left out: {error}")
+        print(f"skipped: {error}")
         return 0
     good = [PARTS[name]() for name in names]
     return 0 if all(good) else 1

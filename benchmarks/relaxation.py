@@ -1,7 +1,7 @@
-"""The relaxation layer beside proxsuite's QP layer: CPU milliseconds an instance, forward and backward, one thread.
+"""The relaxation layer and proxsuite's QP layer: CPU milliseconds per instance, forward and backward, one thread.
 
-Knapsack-120 in batches of 64 and energy-1 in batches of 8, on real days; the best of several runs beside the targets.
-REGRETLESS_DATA names the folder of the public files:
+Knapsack-120 in batches of 64 and energy-1 in batches of 8, on real days. The best of several runs is printed with
+the targets. REGRETLESS_DATA names the folder of the public files:
 
 python benchmarks/relaxation.py [--runs 5] [--without-proxsuite]
 """
@@ -21,21 +21,21 @@ from torch import Tensor
 from regretless.errors import FileError
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.problems import semo
+from regretless.problems import irish_market
 from regretless.problems.energy import formulate
 from regretless.problems.energy.load import energy_instance
 from regretless.problems.knapsack.oracle import knapsack_milp
 from regretless.relaxation import BarrierProgram, QuadraticProgram, Relaxation
 
-# Milliseconds an instance that forward and backward may take.
+# Largest milliseconds per instance of the forward and the backward pass.
 TARGETS = {"knapsack-120": (1.0, 0.1), "energy-1": (40.0, None)}
 SMOOTHING = 0.01  # of the largest cost
 
 
 def measure(layer: Callable[[Tensor], Tensor], costs: Tensor, runs: int) -> tuple[float, float, Tensor]:
-    """Best CPU milliseconds an instance of the forward and the backward pass, and the solutions."""
+    """Best CPU milliseconds per instance of the forward and the backward pass, and the solutions."""
     best = [float("inf"), float("inf")]
-    for _ in range(runs + 1):  # the first run builds what later ones reuse
+    for _ in range(runs + 1):  # the first run builds what later runs reuse
         given = costs.clone().requires_grad_()
         start = time.process_time()
         x = layer(given)
@@ -47,7 +47,7 @@ def measure(layer: Callable[[Tensor], Tensor], costs: Tensor, runs: int) -> tupl
 
 
 def proxsuite_layer(milp: MILP, tau: float) -> Callable[[Tensor], Tensor]:
-    """Proxsuite's layer on the same rows and bounds, scaled as it needs them."""
+    """Proxsuite's layer on the same rows and bounds, with the scaling that it needs."""
     from proxsuite.torch.qplayer import QPFunction
 
     A = milp.A.toarray()
@@ -64,8 +64,8 @@ def proxsuite_layer(milp: MILP, tau: float) -> Callable[[Tensor], Tensor]:
 
 def cases() -> dict[str, tuple[MILP, Tensor]]:
     """Models without their cost maps, and costs over their variables."""
-    _, values, weights = semo.knapsack_data()
-    _, prices = semo.energy_data()
+    _, values, weights = irish_market.knapsack_data()
+    _, prices = irish_market.energy_data()
     energy = formulate(energy_instance("energy-1"))
     assert energy.cost_map is not None
     plain = MILP(energy.A, energy.row_lower, energy.row_upper, energy.lower, energy.upper)
@@ -78,20 +78,20 @@ def cases() -> dict[str, tuple[MILP, Tensor]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=5, help="runs of which the best counts")
-    parser.add_argument("--without-proxsuite", action="store_true", help="leave the comparison out")
+    parser.add_argument("--runs", type=int, default=5, help="number of runs; the best counts")
+    parser.add_argument("--without-proxsuite", action="store_true", help="skip the comparison")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     try:
         models = cases()
     except FileError as error:
-        print(f"left out: {error}")
+        print(f"skipped: {error}")
         return 0
     compare = not arguments.without_proxsuite and importlib.util.find_spec("proxsuite") is not None
     if not compare:
-        print("proxsuite is left out: not asked for, or not installed")
+        print("proxsuite is skipped: switched off or not installed")
     missed = 0
-    print("problem       layer      forward  backward  ms an instance")
+    print("problem       layer      forward  backward  ms per instance")
     for name, (milp, costs) in models.items():
         size = float(costs.abs().max())
         programs = {"QPTL": QuadraticProgram(tau=SMOOTHING * size), "Interior": BarrierProgram(cutoff=SMOOTHING * size)}

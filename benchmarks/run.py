@@ -1,4 +1,4 @@
-"""Run every benchmark, one after the other, and say which targets were missed.
+"""Run every benchmark, one after the other, and print which missed a target.
 
 python benchmarks/run.py [NAME ...]
 """
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_BENCHMARKS = {"run", "measure", "methods_on_paper"}  # the last is a study of half an hour, to run by name
+NOT_BENCHMARKS = {"run", "measure", "methods_on_paper"}  # the last is a study of half an hour, run by its name
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ EPOCHS, BATCH = 5, 24
 
 
 def torch_loop(model: torch.nn.Module, train: Dataset) -> None:
-    """The loop that torch's tutorials write, at its fastest: data in memory, the fused optimiser, a plain error."""
+    """The training loop of torch's tutorials in its fastest form: data in memory, fused optimizer, squared error."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
     features, costs = train.features.to(torch.float32), train.costs.to(torch.float32)
     for _ in range(EPOCHS):
@@ -44,9 +44,9 @@ def main() -> int:
     loop = loaded.model(0)
     seconds = interleaved(jobs | {"torch": lambda: torch_loop(loop, loaded.train)}, repeats=9)
     here, there = (1e3 * seconds[name] / EPOCHS for name in ("mse", "torch"))
-    print(f"plain epoch: {here:.1f} ms of CPU in fit, {there:.1f} in a loop of torch")
-    line("plain epoch in a loop of torch over one in fit", seconds["torch"] / seconds["mse"])
-    line("plain epoch in a loop of torch over a cached MAP epoch in fit", seconds["torch"] / seconds["map-dc"])
+    print(f"plain epoch: {here:.1f} ms of CPU in fit, {there:.1f} ms in a torch loop")
+    line("plain epoch in a torch loop over one in fit", seconds["torch"] / seconds["mse"])
+    line("plain epoch in a torch loop over a cached MAP epoch in fit", seconds["torch"] / seconds["map-dc"])
     good = line("cached MAP epoch without solves over a plain one", seconds["map-dc"] / seconds["mse"], at_most=1.6)
     good &= line("cached NCE epoch without solves over a plain one", seconds["nce-c"] / seconds["mse"], at_most=1.2)
     line("cached SPO+ epoch without solves over a plain one", seconds["spo-cache"] / seconds["mse"])

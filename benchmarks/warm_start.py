@@ -1,7 +1,7 @@
-"""Exact solves by an engine, from the best decision found so far against from nothing: where does it pay?
+"""Exact solves by an engine, with and without the best decision found so far as a starting point.
 
-The decisions are optima of training days, the costs to solve least-squares predictions of test days, as in training.
-REGRETLESS_DATA names the folder of the public files; without it the embedded knapsack is measured alone.
+The starting points are optima of training days. The costs are least-squares predictions of test days, as in training.
+REGRETLESS_DATA names the folder of the public files; without it only the embedded knapsack is measured.
 
 python benchmarks/warm_start.py [--kept 60] [--days 12]
 """
@@ -29,7 +29,7 @@ def measure(name: str, engine: str, kept: int, days: int) -> None:
     loaded = load(name)
     milp = loaded.problem.model
     assert isinstance(milp, MILP)
-    # One engine each: some build their model anew after a start, which must not count for the other.
+    # Two engines, because some build their model again after a warm start. This must not slow the cold solves.
     solvers = make_engine(engine, milp), make_engine(engine, milp)
     starts = WarmStarts(milp.width, milp.n)
     starts.add(EnginePool(milp).solve(loaded.problem.to_minimization(loaded.train.costs[:kept]), decision=True), None)
@@ -58,7 +58,7 @@ def main() -> int:
             try:
                 measure(name, engine, options.kept, options.days)
             except RegretlessError as error:
-                print(f"{name}, {engine} is left out: {error}", flush=True)
+                print(f"{name}, {engine} is skipped: {error}", flush=True)
     return 0
 
 

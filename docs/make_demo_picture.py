@@ -5,19 +5,19 @@ regretless demo --out demo && python docs/make_demo_picture.py demo docs/picture
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 from pathlib import Path
 
-import matplotlib as mpl
-from matplotlib import pyplot as plt
+from matplotlib.figure import Figure
 
+from regretless.charts import Chart, chart_style, svg_file
+from regretless.charts.style import COLORS
 from regretless.storage import write_text
 
 ORDER = ("two-stage", "nce-c", "spo", "spo-cache", "map-dc")
-COLOURS = {"two-stage": "#8a94a0", "spo": "#c76a1a"}
-CACHED = "#1f5fa8"
+OWN_COLOR = {"two-stage": COLORS[0], "spo": COLORS[2]}
+CACHED = COLORS[1]
 
 
 def main(results: Path, out: Path) -> None:
@@ -27,22 +27,22 @@ def main(results: Path, out: Path) -> None:
         spec = json.loads((folder / "spec.json").read_text())
         rows[spec["method"]] = json.loads((folder / "metrics.json").read_text())
     names = [name for name in ORDER if name in rows]
-    colours = [COLOURS.get(name, CACHED) for name in names]
-    mpl.rcParams.update({"svg.hashsalt": "regretless", "font.size": 11, "svg.fonttype": "none"})
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 2.9), sharey=True, layout="constrained")
-    for axes, column, title in ((left, "regret", "test regret (lower is better)"), (right, "solves", "solver calls")):
-        values = [rows[name][column] for name in names]
-        axes.barh(names, values, color=colours, height=0.62)
-        for place, value in enumerate(values):
-            axes.text(value, place, f" {value:,.0f}", va="center")
-        axes.set_title(title, loc="left", fontsize=11)
-        axes.spines[["top", "right", "bottom"]].set_visible(False)
-        axes.set_xticks([])
-        axes.set_xlim(0, 1.18 * max(values))
-    left.invert_yaxis()
-    text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None})
-    write_text(out, text.getvalue())
+    with chart_style():
+        figure = Figure(figsize=(9, 2.9), layout="constrained")
+        left, right = figure.subplots(1, 2, sharey=True)
+        titles = {"regret": "test regret (lower is better)", "solves": "solver calls"}
+        for axes, (column, title) in zip((left, right), titles.items(), strict=True):
+            values = [rows[name][column] for name in names]
+            axes.barh(names, values, color=[OWN_COLOR.get(name, CACHED) for name in names], height=0.62)
+            for place, value in enumerate(values):
+                axes.annotate(f"{value:,.0f}", (value, place), (4, 0), textcoords="offset points", va="center")
+            axes.set_title(title, loc="left")
+            axes.spines["bottom"].set_visible(False)
+            axes.grid(visible=False)
+            axes.set_xticks([])
+            axes.set_xlim(0, 1.18 * max(values))
+        left.invert_yaxis()
+        write_text(out, svg_file(Chart(figure)))
 
 
 if __name__ == "__main__":

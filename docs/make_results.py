@@ -1,4 +1,4 @@
-"""Write ``results.md`` and its pictures from a folder of results of full runs.
+"""Write ``results.md`` and its pictures from the results folder of full runs.
 
     regretless reproduce all --seeds 10 --workers 2 --out RESULTS
     regretless reproduce knapsack --seeds 10 --workers 2 --init shared --out RESULTS \\
@@ -7,7 +7,7 @@
     regretless reproduce knapsack --engine highs --out RESULTS
     python docs/make_results.py RESULTS
 
-Nothing is run here, and no number is written by hand.
+This script runs no training, and every number comes from the results.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ RELAXED = ("qptl", "interior")
 
 
 def checks(found: Sequence[Result], tables: dict[str, TableData]) -> Iterator[str]:
-    """What the runs say about the paper's claims, each a line with its figures."""
+    """Compare the runs with the claims of the paper: one line per claim, with its figures."""
     cells = [
         row
         for name in ("variants-knapsack", "sota-knapsack")
@@ -62,7 +62,7 @@ def checks(found: Sequence[Result], tables: dict[str, TableData]) -> Iterator[st
         for problem in energy.problems:
             few, all_ = (_regret(found, energy.spec(problem, name, settings=words)) for name, words in (cached, exact))
             parts.append(f"{100 * (few / all_ - 1):+.1f} %")
-        yield f"Energy-1/2/3, 5 % of the solves against solving always, {exact[0]}: {' / '.join(parts)}."
+        yield f"Energy-1/2/3, 5 % of the solves against solving every instance, {exact[0]}: {' / '.join(parts)}."
     rows = {
         (row["problem"], row["method"]): row
         for name in ("variants-matching", "sota-matching")
@@ -83,7 +83,7 @@ def _regret(found: Sequence[Result], spec: Any) -> float:
 
 
 def page(folder: Path) -> str:
-    """The page's text; its pictures are written on the way."""
+    """Return the text of the page, and write its pictures."""
     outcome = write_outcome(folder)
     done = [result for result in outcome.results if result.status == "done"]
     tables = {table.about["name"]: table for table in outcome.tables}
@@ -91,11 +91,12 @@ def page(folder: Path) -> str:
     command = __doc__.split("\n\n")[1] if __doc__ else ""
     lines = [
         "# Results: every table and figure, ours beside the published",
-        "<!-- Written by docs/make_results.py from runs; not edited. -->",
+        "<!-- Written by docs/make_results.py from runs. Edit that file, not this page. -->",
         "\n".join(["```", *(line.removeprefix("    ") for line in command.splitlines()), "```"]),
         f"{len(done)} runs, {len(outcome.failed)} failed; "
-        f"{', '.join(f'{name} {version}' for name, version in sorted(machine.items()))}. Ours: mean (deviation) over "
-        "the seeds. What cannot be matched and why stands under the tables and in [Reproduce](reproduce.md).",
+        f"{', '.join(f'{name} {version}' for name, version in sorted(machine.items()))}. Ours: mean (standard "
+        "deviation) over the seeds. The remarks under the tables and [Reproduce](reproduce.md) explain what cannot be "
+        "reproduced.",
         "## In short",
         "\n".join(f"- {line}" for line in checks(outcome.results, tables)),
         "## Tables",

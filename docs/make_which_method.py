@@ -2,8 +2,8 @@
 
     python docs/make_which_method.py --out results/which-method --seeds 3
 
-The learning rate of each method is the one with the lowest validation regret (seed 0); the test data are looked at by
-the runs that the tables show, and by nothing else. A run that is done is not done again.
+The learning rate of each method is the one with the lowest validation regret (seed 0). Test data are used only to
+evaluate the runs in the tables. Finished runs are not repeated.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PAGE = Path(__file__).with_name("which_method.md")
 RATES = (0.01, 0.1, 1.0)
 EPOCHS = 20
 SIDE, FEATURES, INSTANCES = 5, 5, 400
-# Direct search has generations in place of epochs; on the grid every candidate costs a hundred solves by HiGHS.
+# Direct search has generations instead of epochs. On the grid every candidate takes a hundred solves by HiGHS.
 GENERATIONS = {"synthetic-knapsack-60": 60, "grid.lp": 25}
 
 
@@ -62,7 +62,7 @@ def grid(folder: Path) -> dict[str, Any]:
 
 
 def tuned_rate(loaded: BenchmarkProblem, problem: str, method: str, folder: Path) -> float:
-    """The learning rate with the lowest validation regret, kept in a file."""
+    """The learning rate with the lowest validation regret, stored in a file."""
     kept = folder / "rates" / f"{problem}-{method}.txt"
     if kept.exists():
         return float(kept.read_text())
@@ -80,7 +80,7 @@ def tuned_rate(loaded: BenchmarkProblem, problem: str, method: str, folder: Path
 
 
 def measured(problem: str, options: dict[str, Any], folder: Path, seeds: int) -> list[dict[str, Any]]:
-    """One row a method: means over the seeds."""
+    """One row per method: means over the seeds."""
     path = str(folder / problem) if problem.endswith(".lp") else problem
     loaded = load_problem(Spec(path, "two-stage", options=options))
     rows = []
@@ -102,7 +102,7 @@ def measured(problem: str, options: dict[str, Any], folder: Path, seeds: int) ->
 
 
 def floor(folder: Path, options: dict[str, Any]) -> str:
-    """What the noise alone costs on the grid, and what ignoring the features does."""
+    """Regret on the grid of the costs without noise, and of the training mean."""
     loaded = load_problem(Spec(str(folder / "grid.lp"), "two-stage", options=options))
     names = read(folder / "grid.lp").cost_names
     test = loaded.test
@@ -112,17 +112,17 @@ def floor(folder: Path, options: dict[str, Any]) -> str:
         float(regret(loaded.problem, predicted, test.costs, test.solutions).mean()) for predicted in (signal, mean)
     )
     return (
-        f"For comparison: predicting the costs without their noise, the best one can know, has regret {known:.3g}; "
-        f"predicting the training mean, {constant:.3g}."
+        f"For comparison: the true costs without their noise, the best possible prediction, have regret {known:.3g}; "
+        f"the training mean has regret {constant:.3g}."
     )
 
 
 def table(rows: list[dict[str, Any]], title: str) -> list[str]:
-    """Rows by regret, as Markdown."""
+    """A Markdown table, sorted by regret."""
     lines = [
         f"**{title}**",
         "",
-        "| method | test regret | of the optimum | seconds an epoch | solver calls an epoch | lr |",
+        "| method | test regret | of the optimum | seconds per epoch | solver calls per epoch | lr |",
     ]
     lines.append("|---|--:|--:|--:|--:|--:|")
     for row in sorted(rows, key=lambda row: row["regret"]):
@@ -142,7 +142,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("results/which-method"))
     parser.add_argument("--seeds", type=int, default=3)
-    words = parser.parse_args()
+    arguments = parser.parse_args()
     single_threaded()
     problems: dict[str, tuple[str, dict[str, Any]]] = {
         "synthetic-knapsack-60": (
@@ -151,25 +151,25 @@ def main() -> None:
         ),
         "grid.lp": (
             "Shortest paths, 5 x 5 grid, solved by HiGHS from a model file, 100 training instances",
-            grid(words.out),
+            grid(arguments.out),
         ),
     }
     rows, text = [], []
     for problem, (title, options) in problems.items():
-        found = measured(problem, options, words.out, words.seeds)
+        found = measured(problem, options, arguments.out, arguments.seeds)
         rows += found
         text += table(found, title)
-    text += [floor(words.out, problems["grid.lp"][1]), ""]
-    with (words.out / "which_method.csv").open("w", newline="", encoding="utf-8") as file:
+    text += [floor(arguments.out, problems["grid.lp"][1]), ""]
+    with (arguments.out / "which_method.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
     versions = environment()
     text.append(
-        f"Means and deviations over {words.seeds} seeds, {EPOCHS} epochs, defaults of every method but the learning "
-        f"rate (best of {', '.join(map(str, RATES))} on validation data), one thread on {versions['machine']}, "
-        f"torch {versions['torch']}, HiGHS {versions['highspy']}. Direct search: "
-        f"{' and '.join(map(str, GENERATIONS.values()))} generations, an epoch being one generation."
+        f"Means and standard deviations over {arguments.seeds} seeds, {EPOCHS} epochs, default settings except for the "
+        f"learning rate (best of {', '.join(map(str, RATES))} on validation data), one thread on "
+        f"{versions['machine']}, torch {versions['torch']}, HiGHS {versions['highspy']}. Direct search: "
+        f"{' and '.join(map(str, GENERATIONS.values()))} generations; one generation counts as one epoch."
     )
     before, _, rest = PAGE.read_text(encoding="utf-8").partition("<!-- measured -->")
     _, _, after = rest.partition("<!-- end -->")

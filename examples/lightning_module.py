@@ -1,4 +1,4 @@
-"""A Lightning module: the loss is an ordinary module, so it goes where any loss goes.
+"""A Lightning module with a decision-focused loss, which is an ordinary ``nn.Module``.
 
 pip install lightning        # or pytorch-lightning
 python examples/lightning_module.py
@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 import regretless as rl
 from regretless.metrics import regret
-from regretless.problems.knapsack.synthetic import knapsack_data, standardised
+from regretless.problems.knapsack.synthetic import knapsack_data, standardized
 
 try:
     import lightning.pytorch as lightning
@@ -51,7 +51,7 @@ def loader(data: rl.Dataset, *, shuffle: bool) -> DataLoader:
 def main() -> tuple[float, float]:
     features, values, weights = knapsack_data(days=100)
     problem = rl.Problem(rl.MILP([weights], row_upper=60), sense="max")
-    data = rl.Dataset.solve(problem, standardised(features, 70), values, progress=False)
+    data = rl.Dataset.solve(problem, standardized(features, 70), values, progress=False)
     train, validation = data.split(0.7)
     lightning.seed_everything(0, verbose=False)
     module = DecisionModule(problem, train)
@@ -62,7 +62,7 @@ def main() -> tuple[float, float]:
     before = rl.evaluate(module.model, validation, problem).relative_regret
     trainer.fit(module, loader(train, shuffle=True), loader(validation, shuffle=False))
     after = rl.evaluate(module.model, validation, problem).relative_regret
-    print(f"regret: {100 * before:.1f} % of the best value before training, {100 * after:.1f} % after it")
+    print(f"regret: {100 * before:.1f} % of the optimal value before training, {100 * after:.1f} % after")
     return before, after
 
 

@@ -2,7 +2,7 @@
 
     python examples/model_file.py
 
-Only the words behind ``regretless`` matter: they are what you would type.
+The lines in ``COMMANDS`` are what you would type in a shell.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from regretless.cli import main as regretless
 
-MODEL = """\\ Which stalls to run today: predicted takings, known rent of the van, a crew of six.
+MODEL = """\\ Which market stalls to run today: predicted takings, a known rent for the van, a crew of six.
 maximize
  profit: 10 stall_coffee + 10 stall_soup + 10 stall_fruit + 10 stall_bread - 12 van
 subject to
@@ -36,7 +36,7 @@ regretless decide run --features tomorrow.csv --out decisions.csv
 
 
 def write(folder: Path) -> None:
-    """A model, and a hundred days of weather with what each stall then took."""
+    """Write the model, and a hundred days of weather with the takings of each stall."""
     generator = np.random.default_rng(0)
     weather = generator.normal(size=(101, 3))
     takings = np.exp(2.2 + 0.2 * weather @ generator.normal(size=(3, 4))) + generator.normal(size=(101, 4))

@@ -1,4 +1,4 @@
-"""Your own model, written in CPMpy: assign nurses to shifts when the cost of every pair must be predicted.
+"""Your own model in CPMpy: assign nurses to shifts, with a predicted cost for every pair.
 
 python examples/own_milp_cpmpy.py
 """
@@ -16,17 +16,17 @@ NURSES, SHIFTS = 5, 4
 
 
 def model() -> cp.Model:
-    """Every shift has one nurse, nobody works more than two shifts, and never the first and the last."""
+    """Every shift has one nurse. A nurse works at most two shifts, and never both the first and the last."""
     works = cp.boolvar(shape=(NURSES, SHIFTS), name="works")
     rules = [cp.sum(works[:, s]) == 1 for s in range(SHIFTS)]
     rules += [cp.sum(works[n, :]) <= 2 for n in range(NURSES)]
     rules += [works[n, 0] + works[n, SHIFTS - 1] <= 1 for n in range(NURSES)]
-    # The coefficients do not matter: predicted costs take their place. They only say which variables have costs.
+    # The objective marks the variables that have costs. Predicted costs replace its coefficients.
     return cp.Model(rules, minimize=cp.sum(works))
 
 
 def data(days: int = 120) -> tuple[np.ndarray, np.ndarray]:
-    """Four things known in advance, and what each pair then cost: not linear in them."""
+    """Four features, and costs of every pair that are not linear in them."""
     generator = np.random.default_rng(0)
     features = generator.normal(size=(days, 4))
     mix = generator.normal(size=(4, NURSES * SHIFTS))
@@ -46,7 +46,7 @@ def main() -> tuple[float, float]:
     cache = rl.SolutionCache(problem, train.solutions, p_solve=0.05, seed=0)
     rl.fit(net, rl.MAP(cache), train, epochs=30, lr=0.5, batch_size=16, progress=False)
     after = rl.evaluate(net, test, problem).relative_regret
-    print(f"schedules cost {100 * before:.0f} % more than the best before training, {100 * after:.1f} % after it")
+    print(f"schedules cost {100 * before:.0f} % more than the optimum before training, {100 * after:.1f} % after")
     print(f"{30 * len(train)} predictions, {cache.statistics.solves} of them solved")
 
     with torch.no_grad():

@@ -1,7 +1,7 @@
-"""Partial costs: some are known in advance, only the others are predicted.
+"""Partial costs: some costs are known in advance, only the others are predicted.
 
-A producer sells energy: its price must be predicted, what a start of each machine costs is known. Known costs are
-``fixed_cost``: they count in every decision, loss and regret, and no model has to learn them.
+A producer sells energy. The price of energy is predicted; the cost to start a machine is known. Known costs are
+the ``fixed_cost``: they are part of every decision, loss and regret, and no model has to learn them.
 
     python examples/partial_costs.py
 """
@@ -18,7 +18,7 @@ POWER, START = np.array([4.0, 7.0]), np.array([30.0, 80.0])
 
 
 def producer() -> rl.MILP:
-    """Variables: on[m, t], then start[m, t]; a machine that is on and was not before has started."""
+    """Variables: on[m, t], then start[m, t]. A machine starts when it is on and was off in the hour before."""
     n = MACHINES * HOURS
     rows, upper = [], []
     for m in range(MACHINES):
@@ -29,7 +29,7 @@ def producer() -> rl.MILP:
                 row[m * HOURS + t - 1] = -1.0
             rows.append(row)
             upper.append(0.0)
-    # Six prices, not 24 costs: energy sold in hour t is the sum over the machines.
+    # Six prices instead of 24 costs: the energy sold in hour t is the sum over the machines.
     energy = np.zeros((HOURS, 2 * n))
     for m in range(MACHINES):
         energy[np.arange(HOURS), m * HOURS + np.arange(HOURS)] = POWER[m]
@@ -49,7 +49,7 @@ def main() -> float:
     cache = rl.SolutionCache(problem, train.solutions, p_solve=0.1, seed=0)
     rl.fit(model, rl.MAP(cache), train, epochs=15, lr=0.3, batch_size=16, progress=False)
     result = rl.evaluate(model, test, problem)
-    print(f"test regret: {100 * result.relative_regret:.1f} % of the best profit")
+    print(f"test regret: {100 * result.relative_regret:.1f} % of the optimal profit")
     with torch.no_grad():
         answer = problem.solve(model(test.features[:1]))
     on = answer.decision[0, : MACHINES * HOURS].reshape(MACHINES, HOURS).int()

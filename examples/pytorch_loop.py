@@ -1,4 +1,4 @@
-"""An existing PyTorch training loop: two lines more, and it trains on decisions with a solution cache.
+"""An existing PyTorch training loop: two additional lines make it decision-focused, with a solution cache.
 
 python examples/pytorch_loop.py
 """
@@ -10,13 +10,13 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 import regretless as rl
-from regretless.problems.knapsack.synthetic import knapsack_data, standardised
+from regretless.problems.knapsack.synthetic import knapsack_data, standardized
 
 
 def main() -> tuple[float, float]:
     features, values, weights = knapsack_data(days=150)
     problem = rl.Problem(rl.MILP([weights], row_upper=60), sense="max", workers=2)
-    data = rl.Dataset.solve(problem, standardised(features, 100), values, progress=False)
+    data = rl.Dataset.solve(problem, standardized(features, 100), values, progress=False)
     train, test = data.split(2 / 3)
 
     torch.manual_seed(0)
@@ -25,7 +25,7 @@ def main() -> tuple[float, float]:
     tensors = TensorDataset(train.features, train.costs.float(), train.solutions.float())
     loader = DataLoader(tensors, batch_size=24, shuffle=True)
 
-    # These two lines are new: the cache, and a loss that looks it up instead of solving.
+    # These two lines are new: the cache, and a loss that uses cached solutions instead of the solver.
     cache = rl.SolutionCache(problem, train.solutions, p_solve=0.05, seed=0)
     loss_function = rl.MAP(cache)
 
@@ -39,7 +39,7 @@ def main() -> tuple[float, float]:
 
     after = rl.evaluate(model, test, problem).relative_regret
     print(f"{10 * len(train)} predictions, {cache.statistics.solves} solved, {len(cache)} solutions in the cache")
-    print(f"test regret: {100 * before:.1f} % of the best value before training, {100 * after:.1f} % after it")
+    print(f"test regret: {100 * before:.1f} % of the optimal value before training, {100 * after:.1f} % after")
     return before, after
 
 

@@ -1,4 +1,4 @@
-"""Shortest paths with networkx: any Python function from costs to a solution is a solver, no model is needed.
+"""Shortest paths with networkx: any Python function from costs to a solution can be the solver, without a model.
 
 python examples/shortest_path_networkx.py
 """
@@ -19,7 +19,7 @@ EDGES = list(GRID.edges)
 
 
 def shortest_path(costs: np.ndarray) -> np.ndarray:
-    """Costs of the edges to the path from corner to corner, as a 0/1 vector over the edges."""
+    """Return the shortest path from corner to corner as a 0/1 vector over the edges."""
     for edge, cost in zip(EDGES, costs, strict=True):
         GRID.edges[edge]["cost"] = cost
     path = nx.bellman_ford_path(GRID, (0, 0), (3, 3), weight="cost")  # predicted costs may be negative
@@ -45,7 +45,7 @@ def main() -> dict[str, float]:
         rl.fit(model, rl.SPOPlus(cache), train, epochs=10, lr=0.3, batch_size=20, progress=False)
         relative[str(p_solve)] = rl.evaluate(model, test, problem).relative_regret
         share = 100 * relative[str(p_solve)]
-        print(f"p_solve {p_solve}: {share:.1f} % longer than the best path, {cache.statistics.solves} paths computed")
+        print(f"p_solve {p_solve}: {share:.1f} % longer than the optimum, {cache.statistics.solves} paths computed")
     return relative
 
 

@@ -10,7 +10,7 @@ from regretless.cache import SolutionStore
 from regretless.cache import fp16_lookup as half
 from regretless.losses import QPTL, ExpectedRegret, Interior
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.knapsack.synthetic import knapsack_data, standardised
+from regretless.problems.knapsack.synthetic import knapsack_data, standardized
 from regretless.problems.seeded_models import shared_linear
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is 
 def data(days: int = 60):
     features, values, weights = knapsack_data(days)
     problem = knapsack_problem(weights, 120)
-    return problem, Dataset.solve(problem, standardised(features, days), values)
+    return problem, Dataset.solve(problem, standardized(features, days), values)
 
 
 def test_knapsack_oracle_agrees_with_the_cpu():
@@ -72,8 +72,8 @@ def test_large_look_up_in_half_precision_loses_nothing(monkeypatch):
     store.to(torch.device("cuda"))
     store.add((torch.rand(200_000, 300, generator=generator, device="cuda") < 0.3).float())
     costs = torch.randn(64, 300, generator=generator, device="cuda")
-    assert float(store._half.look_up(costs, store.rows)[1].float().mean()) > 0.9
-    found = store.rows[store.look_up(costs)].double()
+    assert float(store._half.look_up(costs, len(store))[1].float().mean()) > 0.9
+    found = store.take(store.look_up(costs)).double()
     best = (costs.double() @ store.rows.double().T).min(dim=1).values
     torch.testing.assert_close((costs.double() * found).sum(1), best, rtol=1e-6, atol=1e-5)
 

@@ -102,6 +102,36 @@ def test_wrong_data_are_named(features: Any, costs: Any, message: str) -> None:
     assert problem.statistics.solves == 0
 
 
+def test_reversed_columns_of_a_data_frame_give_the_same_labels() -> None:
+    problem = Problem(MILP(KNAPSACK.A, row_upper=7.0, names=("a", "b", "c")), sense="max")
+    frame = pd.DataFrame(COSTS, columns=["a", "b", "c"])
+    expected = Dataset.solve(problem, FEATURES, COSTS)
+    data = Dataset.solve(problem, FEATURES, frame[["c", "b", "a"]])
+    assert torch.equal(data.costs, expected.costs)
+    assert torch.equal(data.solutions, expected.solutions)
+    with pytest.raises(InputError, match="missing: a; unknown: d"):
+        Dataset.solve(problem, FEATURES, frame.rename(columns={"a": "d"}))
+
+
+@pytest.mark.parametrize("n", [5, 500])
+def test_an_oracle_of_the_wrong_sense_is_refused_with_an_instance(n: int) -> None:
+    costs = np.random.default_rng(1).normal(size=(n, 5))
+    wrong = Problem(oracle=lambda c: c == c.min(), dimension=5, sense="max")
+    message = r"instance \d+ of the batch has a solution with .* better than its label .*sense='max'.*the sense"
+    with pytest.raises(SolveError, match=message) as caught:
+        Dataset.solve(wrong, np.zeros((n, 1)), costs)
+    assert caught.value.row in range(n)
+    Dataset.solve(Problem(oracle=lambda c: c == c.max(), dimension=5, sense="max"), np.zeros((n, 1)), costs)
+
+
+def test_labels_of_a_family_are_compared_only_where_they_are_feasible() -> None:
+    family = Family([MILP([[1.0, 1.0]], row_upper=k) for k in (1.0, 2.0)])
+    Dataset.solve(Problem(family, sense="max"), np.zeros((2, 1)), [[1.0, 1.0], [1.0, 1.0]], instance=[0, 1])
+    wrong = Problem(family, sense="max", oracle=lambda c, i: [0.0, 0.0] if c[0] > 5 else [1.0, 0.0])
+    with pytest.raises(SolveError, match=r"instance 1 of the batch \(family member 1\) has a solution"):
+        Dataset.solve(wrong, np.zeros((2, 1)), [[1.0, 1.0], [9.0, 1.0]], instance=[0, 1])
+
+
 def test_a_bad_cost_far_down_is_named_by_its_row_in_the_data() -> None:
     costs = np.ones((100, 3))
     costs[77, 2] = np.nan
@@ -161,6 +191,14 @@ def test_labels_of_a_time_limit_are_kept_and_flagged() -> None:
     assert data.not_optimal == 3
     assert data[[1, 2]].status == (Status.TIME_LIMIT, Status.OPTIMAL)
     assert data[::2].not_optimal == 0
+
+
+def test_labels_of_a_time_limit_may_be_beaten() -> None:
+    class Late(Hurried):
+        def solve(self, costs: torch.Tensor, instance: Any = None, *, decision: bool = False) -> Solved:
+            return Solved(torch.rand(costs.shape), [Status.TIME_LIMIT] * len(costs))
+
+    assert Dataset.solve(Problem(oracle=Late(), dimension=3), FEATURES, COSTS).not_optimal == 6
 
 
 def test_labels_of_a_time_limit_are_solved_again_the_next_time(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
-from regretless.family import Family, member
+from regretless.family import Family, member, shared_rows
 from regretless.milp import MILP
 
 
@@ -62,12 +62,50 @@ def test_a_member_of_another_shape_is_named() -> None:
         Family([MILP([[1.0, 1.0]]), MILP([[1.0, 1.0]], fixed_cost=1.0)])
 
 
-@pytest.mark.parametrize("hidden", [{"cost_map": [[1.0, 1.0]]}, {"fixed_cost": 1.0}])
-def test_solutions_are_not_shared_where_the_decision_cannot_be_seen(hidden: dict[str, object]) -> None:
-    family = Family([MILP([[1.0, 1.0]], **hidden)])
-    assert not family.shares
-    with pytest.raises(InputError, match="needs the identity as cost map and no fixed costs"):
-        family.feasible([[1.0, 0.0]])
+def test_solutions_are_shared_where_they_show_the_decision() -> None:
+    assert Family([MILP([[1.0, 1.0]], fixed_cost=1.0)]).shares
+    assert not Family([MILP([[1.0, 1.0]], cost_map=[[1.0, 1.0]])]).shares
+
+
+def test_members_may_be_added_at_any_time() -> None:
+    one, two = MILP([[1.0, 1.0]], row_upper=1.0), MILP([[1.0, 1.0], [1.0, 0.0]], row_upper=2.0)
+    family = Family([one])
+    before = family.fingerprint
+    assert family.feasible([[1.0, 1.0]]).tolist() == [[False]]
+    assert family.append(two) == 1
+    assert family.extend([one, two]) == [2, 3]
+    assert family.extend([]) == []
+    assert family.feasible([[1.0, 1.0]]).ravel().tolist() == [False, True, False, True]
+    assert family.feasible([[1.0, 1.0]], members=[3, 0]).ravel().tolist() == [True, False]
+    assert family.fingerprint_of(1) == before != family.fingerprint == Family([one, two, one, two]).fingerprint
+    with pytest.raises(InputError, match=r"instance 0 has n=2, .* instance 5 has n=1"):
+        family.extend([one, MILP([[1.0]])])
+    assert len(family) == 4, "nothing is added where one does not fit"
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_shared_rows_are_solutions_of_the_instances_that_they_serve(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    known = [None, rng.integers(0, 3, 3).astype(float) + 1, rng.integers(0, 3, 3).astype(float) + 1]
+    kinds = [0] * 4 if rng.random() < 0.3 else rng.integers(1, 3, 4)
+    family = Family(
+        [MILP([rng.integers(0, 3, 3)], row_upper=float(rng.integers(0, 5)), fixed_cost=known[k]) for k in kinds]
+    )
+    box = np.array([[a, b, c] for a in (0.0, 1.0) for b in (0.0, 1.0) for c in (0.0, 1.0)])
+    ids, solutions = [], []
+    for i, milp in enumerate(family):
+        x = box[milp.check(box)][-1]
+        ids.append(i)
+        solutions.append(milp.solution(x)[0])
+    rows, serves = shared_rows(family, np.array(solutions), ids)
+    assert serves.shape == (4, len(rows))
+    for i, milp in enumerate(family):
+        mine = rows[serves[i]]
+        assert milp.check(mine[:, :3]).all()
+        assert np.allclose(milp.solution(mine[:, :3]), mine)
+        # every decision that was found and fits is among them
+        found = {tuple(row[:3]) for row in solutions if milp.check(row[:3])[0]}
+        assert found == {tuple(row[:3]) for row in mine}
 
 
 def test_solutions_of_another_length_are_refused() -> None:
@@ -84,7 +122,7 @@ def test_the_fingerprint_knows_members_and_their_order() -> None:
         assert other.fingerprint == prints[2]
 
 
-def test_a_programme_by_itself_is_that_of_every_instance():
+def test_a_model_that_is_not_a_family_is_that_of_every_instance():
     one, other = MILP([[1.0]], row_upper=1.0), MILP([[1.0]], row_upper=2.0)
     assert member(one) is member(one, 3) is one
     assert member(Family([one, other])) is one

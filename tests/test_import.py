@@ -85,7 +85,7 @@ calls = {
 for name, call in calls.items():
     try:
         call()
-    except rl.MissingDependencyError as error:
+    except rl.errors.MissingDependencyError as error:
         report[name] = str(error)
 print(json.dumps(report))
 """

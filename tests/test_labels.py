@@ -28,6 +28,7 @@ def test_labels_are_optimal_and_in_order() -> None:
     assert torch.equal(solutions, problem.solve(costs).solution)
     assert status == [Status.OPTIMAL] * len(costs)
     assert problem.statistics.solves == 2 * len(costs)
+    assert problem.statistics.by_purpose["labels"].solves == len(costs)
 
 
 def test_workers_do_not_change_labels() -> None:

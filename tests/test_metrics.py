@@ -14,6 +14,7 @@ from regretless import metrics
 from regretless.errors import InputError, SolveError
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.types import Status
 
 KNAPSACK = MILP([[3.0, 4.0, 5.0, 2.0]], row_upper=8.0)
 POINTS = torch.tensor(
@@ -91,6 +92,35 @@ def test_failures_are_named_by_their_row_in_the_data_or_left_as_nan(monkeypatch)
     regrets = metrics.regret(Problem(oracle=solver, dimension=2, on_failure="skip"), predicted, true, solution)
     assert torch.isnan(regrets).tolist() == [False, False, False, True, False]
     assert regrets[~torch.isnan(regrets)].tolist() == [1.0, 0.0, 0.0, 1.0]
+
+
+def test_a_decision_that_beats_its_label_is_refused_unless_the_label_is_only_a_bound():
+    problem = Problem(KNAPSACK, sense="max")
+    true = torch.ones(3, 4, dtype=torch.float64)
+    solution = best(-true)
+    solution[1] = 0.0
+    with pytest.raises(SolveError, match=r"instance 1 of the batch has a solution with objective 2 at .* label with 0"):
+        metrics.regret(problem, true, true, solution)
+    status = [Status.OPTIMAL, Status.TIME_LIMIT, Status.OPTIMAL]
+    assert metrics.regret(problem, true, true, solution, status=status).tolist() == [0.0, -2.0, 0.0]
+    counts = problem.statistics.by_purpose
+    assert (counts["evaluation"].solves, problem.statistics.solves) == (6, 6)
+    with problem.counted_as("watching"):
+        metrics.regret(problem, true[:1], true[:1], solution[:1])
+    assert counts["watching"].solves == 1
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1e-9, 1e-3, 1.0, 1e6, 1e12]))
+def test_valid_engines_never_raise_a_false_alarm(seed, scale):
+    # continuous variables and degenerate ties: the answer may beat the label by an engine's tolerance
+    rng = np.random.default_rng(seed)
+    milp = MILP(rng.random((3, 6)), row_upper=rng.random(3) + 0.5, upper=2.0, integer=rng.random(6) < 0.5)
+    true = torch.as_tensor(scale * rng.integers(1, 5, (4, 6)).astype(float))
+    problem = Problem(milp, sense="max")
+    solution = problem.solve(true).solution
+    noise = torch.as_tensor(1 + 1e-7 * rng.normal(size=(4, 6)))
+    metrics.regret(problem, (true * noise).float(), true, solution)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])

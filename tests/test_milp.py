@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from regretless.errors import InputError
-from regretless.milp import MILP
+from regretless.milp import MILP, with_infinities
 
 
 @st.composite
@@ -213,3 +213,14 @@ def test_the_callers_arrays_are_neither_changed_nor_kept() -> None:
     given_matrix.data[:], bound[:] = 9.0, 9.0
     assert milp.fingerprint == before
     assert milp.A.toarray().tolist() == [[0.0, 3.0]]
+
+
+def test_integer_bounds_round_inward_and_leave_the_impossible_alone():
+    milp = MILP(np.zeros((0, 3)), lower=[0.2, -np.inf, 0.3], upper=[2.9, 1.5, 0.6], integer=[True, False, True])
+    lower, upper = milp.integer_bounds()
+    assert lower.tolist() == [1.0, -np.inf, 0.3]
+    assert upper.tolist() == [2.0, 1.5, 0.6]
+
+
+def test_huge_bounds_are_infinite():
+    assert with_infinities([1e20, -1e30, 3.0, -np.inf]).tolist() == [np.inf, -np.inf, 3.0, -np.inf]

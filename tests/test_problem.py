@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import copy
 import pickle
+import threading
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 from regretless.errors import InputError, SolveError
 from regretless.family import Family
 from regretless.milp import MILP
+from regretless.modeling import read
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_failures
 from regretless.types import Solved, Status
@@ -174,9 +178,9 @@ def test_finite_costs_whose_sum_overflows_are_solved() -> None:
 @pytest.mark.parametrize(
     ("costs", "message"),
     [
-        (np.zeros((2, 4)), r"costs must have shape \(batch, 3\), got \(2, 4\)"),
-        (np.zeros(3), r"costs must have shape \(batch, 3\), got \(3,\)"),
-        (5.0, r"costs must have shape \(batch, 3\), got \(\)"),
+        (np.zeros((2, 4)), r"costs must have shape \(n, 3\), got \(2, 4\)"),
+        (np.zeros(3), r"costs must have shape \(n, 3\), got \(3,\)"),
+        (5.0, r"costs must have shape \(n, 3\), got \(\)"),
         ([[1.0], [1.0, 2.0]], "costs must be numbers, got list"),
         ("text", "costs must be numbers, got str"),
     ],
@@ -214,7 +218,7 @@ def test_instances_are_checked(instance: Any, message: str) -> None:
         Problem(FAMILY).solve(np.zeros((2, 2)), instance)
 
 
-def test_an_instance_for_a_problem_that_is_no_family_is_refused() -> None:
+def test_an_instance_for_a_problem_that_is_not_a_family_is_refused() -> None:
     with pytest.raises(InputError, match="this problem is no family: leave out instance="):
         Problem(KNAPSACK).solve(np.zeros((1, 3)), [0])
 
@@ -312,6 +316,145 @@ def test_statistics_count_solves_and_failures() -> None:
     assert statistics.not_optimal == 2
     assert dict(statistics.by_status) == {"infeasible": 2}
     assert 0.0 < statistics.seconds < 10.0
+
+
+def test_solves_are_counted_by_purpose_and_the_parts_add_up() -> None:
+    problem = corners()
+    problem.solve([[1.0, 2.0]])
+    with problem.counted_as("watching"):
+        problem.attempt(COSTS)
+        with problem.counted_as("evaluation", unless_set=True):
+            problem.attempt(COSTS[:1])
+        with problem.counted_as("scoring"):
+            problem.attempt(COSTS[:2])
+    problem.attempt(COSTS[:3])
+    counts = {purpose: count.solves for purpose, count in problem.statistics.by_purpose.items()}
+    assert counts == {"growth": 4, "watching": 5, "scoring": 2}
+    assert sum(counts.values()) == problem.statistics.solves
+    assert sum(c.seconds for c in problem.statistics.by_purpose.values()) == pytest.approx(problem.statistics.seconds)
+    with pytest.raises(InputError, match=r"purpose must be one of labels, growth, .*got 'fun'"):
+        problem.counted_as("fun").__enter__()  # type: ignore[arg-type]
+
+
+def test_the_purpose_of_one_thread_is_not_that_of_another_and_no_solve_is_lost() -> None:
+    problem = corners()
+
+    def work(purpose: Any) -> None:
+        with problem.counted_as(purpose):
+            for _ in range(200):
+                problem.attempt(COSTS[:1])
+
+    threads = [threading.Thread(target=work, args=(p,)) for p in ("labels", "scoring", "labels", "evaluation")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    counts = {purpose: count.solves for purpose, count in problem.statistics.by_purpose.items()}
+    assert counts == {"labels": 400, "scoring": 200, "evaluation": 200}
+    assert problem.statistics.solves == 800
+
+
+NAMED = MILP([[3.0, 4.0, 5.0]], row_upper=7.0, names=("a", "b", "c"))
+FRAME = pd.DataFrame([[1.0, 5.0, 2.0], [4.0, 1.0, 6.0]], columns=["a", "b", "c"])
+
+
+@pytest.mark.parametrize("order", [["a", "b", "c"], ["c", "b", "a"], ["b", "c", "a"]])
+def test_columns_of_a_data_frame_are_matched_by_name(order: list[str]) -> None:
+    problem = Problem(NAMED, sense="max")
+    expected = problem.solve(FRAME.to_numpy())
+    assert torch.equal(problem.solve(FRAME[order]).solution, expected.solution)
+    assert problem.cost_names == ("a", "b", "c")
+
+
+def test_names_of_a_cost_map_that_selects_variables_are_known_and_others_can_be_given() -> None:
+    select = MILP([[1.0, 1.0, 1.0]], cost_map=[[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], names=("a", "b", "c"))
+    assert Problem(select).cost_names == ("c", "a")
+    sums = MILP([[1.0, 1.0, 1.0]], cost_map=[[1.0, 0.0, 1.0], [1.0, 0.0, 0.0]], names=("a", "b", "c"))
+    assert Problem(sums).cost_names is None
+    assert Problem(sums, cost_names=["u", "v"]).costs(pd.DataFrame({"v": [1.0], "u": [2.0]})).tolist() == [[2.0, 1.0]]
+    with pytest.raises(InputError, match="cost_names must hold 2 names, got 1"):
+        Problem(sums, cost_names=["u"])
+
+
+def test_a_frame_goes_by_position_where_model_or_frame_has_no_names() -> None:
+    assert Problem(KNAPSACK).costs(FRAME[["c", "b", "a"]]).tolist() == FRAME[["c", "b", "a"]].to_numpy().tolist()
+    assert Problem(NAMED).costs(pd.DataFrame(FRAME.to_numpy())).tolist() == FRAME.to_numpy().tolist()
+
+
+def test_columns_that_do_not_fit_are_listed() -> None:
+    problem = Problem(NAMED)
+    for frame, message in (
+        (FRAME.rename(columns={"a": "x"}), r"missing: a; unknown: x"),
+        (FRAME[["a", "b"]], r"3 cost variables \(a, b, c\); missing: c"),
+        (FRAME.assign(d=1.0), "unknown: d"),
+        (FRAME[["a", "b", "c", "a"]], "twice: a"),
+    ):
+        with pytest.raises(InputError, match=message):
+            problem.solve(frame)
+    assert problem.statistics.solves == 0
+
+
+def test_a_problem_takes_what_read_takes(tmp_path: Path) -> None:
+    path = tmp_path / "bag.lp"
+    path.write_text("max\n obj: 4 a + 5 b + 6 c\nst\n w: 3 a + 4 b + 5 c <= 7\nbin\n a b c\nend\n")
+    for model in (path, str(path), read(path)):
+        problem = Problem(model)
+        assert (problem.sense, problem.cost_names) == ("max", ("a", "b", "c"))
+        assert problem.solve([[4.0, 5.0, 6.0]]).decision.tolist() == [[1.0, 1.0, 0.0]]
+    assert Problem(path, sense="max").sense == "max"
+    with pytest.raises(InputError, match="sense is 'max' in the model, got 'min': leave it out"):
+        Problem(path, sense="min")
+    with pytest.raises(InputError, match="a model must be the path"):
+        Problem(object())
+
+
+KNOWN = [MILP([[1.0, 1.0, 1.0]], row_upper=k, fixed_cost=[1.0, 2.0, 3.0]) for k in (1.0, 2.0, 3.0)]
+OTHER_KNOWN = [MILP([[1.0, 1.0, 1.0]], row_upper=k, fixed_cost=[1.0, 2.0, h]) for k, h in ((1.0, 3.0), (2.0, 9.0))]
+
+
+def test_families_with_equal_known_costs_share_solutions_as_they_are() -> None:
+    problem = Problem(Family(KNOWN))
+    solutions = torch.tensor([[1.0, 0.0, 0.0, 1.0], [1.0, 1.0, 0.0, 3.0]])
+    assert problem.feasible(solutions).tolist() == [[True, False], [True, True], [True, True]]  # type: ignore[union-attr]
+    rows, serves = problem.shared(solutions, torch.tensor([0, 1]))
+    assert torch.equal(rows, solutions)
+    assert serves is not None
+    assert serves.tolist() == [[True, False], [True, True], [True, True]]
+    assert problem.sharing_note() is None
+
+
+def test_families_with_different_known_costs_share_one_row_per_known_cost() -> None:
+    problem = Problem(Family(OTHER_KNOWN))
+    found = torch.tensor([[0.0, 0.0, 1.0, 3.0], [1.0, 1.0, 0.0, 3.0]], dtype=torch.float64)
+    assert problem.feasible(found).tolist() == [[True, False], [False, True]]  # type: ignore[union-attr]
+    rows, serves = problem.shared(found, torch.tensor([0, 1]))
+    assert rows.tolist() == [[0.0, 0.0, 1.0, 3.0], [0.0, 0.0, 1.0, 9.0], [1.0, 1.0, 0.0, 3.0]]
+    assert serves is not None
+    assert serves.tolist() == [[True, False, False], [False, True, True]]
+
+
+def test_where_nothing_is_shared_a_note_says_why() -> None:
+    hidden = Problem(Family([MILP([[1.0, 1.0]], cost_map=[[1.0, 1.0]])] * 2))
+    assert "between the 2 instances of this family, because the cost map hides the decision" in str(
+        hidden.sharing_note()
+    )
+    _, serves = hidden.shared(torch.tensor([[1.0], [2.0]]), torch.tensor([1, 0]))
+    assert serves is not None
+    assert serves.tolist() == [[False, True], [True, False]]
+    function = Problem(oracle=lambda c, i: c, dimension=2, instances=3)
+    assert "the family has no model" in str(function.sharing_note())
+    assert Problem(KNAPSACK).sharing_note() is None
+    assert Problem(KNAPSACK).shared(torch.zeros(1, 3), None)[1] is None
+
+
+def test_a_family_grows_while_it_is_used() -> None:
+    problem = Problem(Family([MILP([[1.0, 1.0]], row_upper=1.0)]), sense="max", workers=2)
+    assert problem.solve([[1.0, 2.0]], [0]).objective.tolist() == [2.0]
+    with pytest.raises(InputError, match="instance must be between 0 and 0, got 1"):
+        problem.solve([[1.0, 2.0]], [1])
+    assert problem.model.extend([MILP([[1.0, 1.0]], row_upper=2.0)] * 2) == [1, 2]
+    assert problem.instances == 3
+    assert problem.solve([[1.0, 2.0]] * 3, [2, 0, 1]).objective.tolist() == [3.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("model", [KNAPSACK, FAMILY])

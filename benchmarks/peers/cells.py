@@ -1,6 +1,6 @@
-"""What is measured on both sides: methods, shares of solves, and one run's order. Needs nothing but Python.
+"""What is measured on both sides: methods, shares of solves, and the job of one process. Needs only Python.
 
-Both sides import it, each from its own virtual environment, so that neither can measure something else.
+Both sides import this file, each in its own virtual environment, so both measure the same thing.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ POOL, WIDTH, ROWS = 50_000, 500, 32
 
 @dataclass(frozen=True)
 class Job:
-    """What one process of one side runs: its methods, one after the other.
+    """What one process of one side runs: some methods, one after the other.
 
     Attributes:
         data: file with the arrays both sides read.
         methods: of ``METHODS``.
         p_solve: share of solves; PyEPO's ``solve_ratio``.
-        seed: of first weights, order of the days, and coin.
-        epochs: how many to train.
-        backend: solver of the peer; of ours, the policy (by default one coin an instance).
-        loader: let the peer read its batches from a ``DataLoader``, as its documentation does; else slices of tensors.
+        seed: of the initial weights, the order of the days, and the coin.
+        epochs: number of training epochs.
+        backend: the solver of PyEPO; for regretless the policy (default: one coin per instance).
+        loader: whether PyEPO reads batches from a ``DataLoader``, as in its documentation, or slices tensors.
     """
 
     data: str

@@ -1,8 +1,8 @@
-"""Ours against PyEPO: same data, batches, model, optimiser and share of solves; writes tables and a picture.
+"""Compare regretless with PyEPO: same data, batches, model, optimizer and share of solves. Writes tables and a picture.
 
 make bench-peers                                             five repeats, then docs/benchmarks.md
-python benchmarks/peers/compare.py --repeats 1 --dry         a look: prints the lines, leaves the page alone
-python benchmarks/peers/compare.py --write-only              the page anew from what was measured last
+python benchmarks/peers/compare.py --repeats 1 --dry         a quick check: prints the figures, writes no page
+python benchmarks/peers/compare.py --write-only              writes the page again from the last measurement
 """
 
 from __future__ import annotations
@@ -42,30 +42,30 @@ PEER = Path(os.environ.get("PEERS_PYTHON", ROOT / ".venv-peers" / "bin" / "pytho
 
 
 class AbsentError(Exception):
-    """A side cannot be run here, for the reason in the message."""
+    """A side cannot run on this machine. The message gives the reason."""
 
 
 def query(side: str, argument: str) -> list[Row]:
-    """Run one job in a process of its own and read its figures, each with the peak memory of the whole process."""
+    """Run one job in a separate process and read its figures, each with the peak memory of the process."""
     python, script = (sys.executable, "ours.py") if side == "ours" else (str(PEER), "pyepo_peer.py")
     one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     command = [python, str(HERE / script), argument]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | one, check=False)
     if done.returncode:
         raise AbsentError((done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1])
-    # Gurobi greets on the same stream.
+    # Gurobi prints its banner to the same stream.
     found: list[Row] = [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
     return [row | {"peak_mb": found[-1]["peak_mb"]} for row in found]
 
 
 def commit() -> str:
-    """The commit of the code that is measured, marked where files differ from it."""
+    """Commit of the measured code, with a mark if files differ from it."""
     command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 def regret(data: dict[str, np.ndarray], row: Row) -> float:
-    """Exact test regret of the weights a side ended with, by one and the same evaluation."""
+    """Exact test regret of the final weights of a side; the same evaluation serves both sides."""
     problem = knapsack_problem(data["weights"], int(data["capacity"][0]))
     model = SharedLinear(len(row["weight"]))
     with torch.no_grad():
@@ -76,7 +76,7 @@ def regret(data: dict[str, np.ndarray], row: Row) -> float:
 
 
 def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[Row]:
-    """All cells, the sides taking turns within each of them, one process at a time."""
+    """Measure all cells. The sides alternate within a cell, one process at a time."""
     from ours import export
 
     rows: list[Row] = []
@@ -103,10 +103,10 @@ def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[
                         try:
                             found = query(side[0], job.as_argument())
                         except AbsentError as error:
-                            if side[1] != "gurobi":  # only its licence may be missing
+                            if side[1] != "gurobi":  # only its license may be missing
                                 raise
                             absent[side] = str(error)
-                            print(f"{SIDES[side]} is left out: {error}", flush=True)
+                            print(f"{SIDES[side]} is skipped: {error}", flush=True)
                             continue
                         cell = {"problem": problem, "p_solve": p_solve, "repeat": repeat}
                         for row in found:
@@ -116,15 +116,15 @@ def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[
 
 
 def _sides(problem: str, p_solve: float) -> tuple[Side, ...]:
-    # How the batches are read matters where the solver hardly runs, and on one set of data as on another.
+    # How batches are read matters where there are few solves. It does not depend on the data, so one problem suffices.
     by_hand = SLICED if problem == EMBEDDED and p_solve < 1.0 else ()
-    # The peer flips one coin a batch: like against like, beside what a user of ours gets unasked.
+    # PyEPO flips one coin per batch: the same policy is measured beside our default.
     alike = (BATCH_COIN,) if p_solve < 1.0 else ()
     return (OURS, *alike, ORTOOLS, GUROBI, *by_hand)
 
 
 def conditions(rows: list[Row], epochs: int) -> list[str]:
-    """What the figures were measured under."""
+    """Conditions of the measurement: versions, machine, repeats, load."""
     repeats, loads = max(row["repeat"] for row in rows) + 1, sorted(row["load"] for row in rows)
     command = [str(PEER), "-c", "from importlib.metadata import version as v; print(v('pyepo'), v('ortools'))"]
     peer = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split() or ["?", "?"]
@@ -135,15 +135,15 @@ def conditions(rows: list[Row], epochs: int) -> list[str]:
         f"{date.today():%d %B %Y}; regretless {metadata.version('regretless')}, PyEPO {peer[0]}, OR-Tools {peer[1]}, "
         f"torch {torch.__version__}, Python {platform.python_version()}; {machine}.",
         f"Code measured: {', '.join(dict.fromkeys(row.get('commit', 'not recorded') for row in rows))}.",
-        f"Medians over {repeats} repeats, each a process of its own, one at a time, the sides taking turns; each "
-        f"figure is the mean over {epochs} epochs of 552 days in batches of 24.",
-        f"Load average of the machine while it ran: {loads[0]:.1f} to {loads[-1]:.1f}, median "
-        f"{loads[len(loads) // 2]:.1f}. Where it is above the number of cores, read CPU time, not wall time.",
+        f"Medians over {repeats} repeats. Each repeat is a separate process, one at a time, and the sides alternate. "
+        f"Each figure is the mean over {epochs} epochs of 552 days in batches of 24.",
+        f"Load average of the machine during the measurement: {loads[0]:.1f} to {loads[-1]:.1f}, median "
+        f"{loads[len(loads) // 2]:.1f}. If it exceeds the number of cores, compare CPU times, not wall times.",
     ]
 
 
 def report(rows: list[Row], problems: list[str]) -> bool:
-    """Print every ratio with its target; say whether all were met."""
+    """Print every ratio with its target; return whether all targets were met."""
     found = [ratio for problem in problems for ratio in ratios(rows, problem)] + scale_ratios(rows)
     met = [line(f"{ratio.what} (wall {ratio.wall:.3g})", ratio.cpu, at_least=ratio.target) for ratio in found]
     return bool(found) and all(met)
@@ -153,10 +153,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=FINAL_REPEATS)
     parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--problems", nargs="+", help="by default the embedded one, and the market's where its data is")
+    parser.add_argument(
+        "--problems", nargs="+", help="default: the embedded problem, and the market problem if its data is available"
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "peers")
-    parser.add_argument("--dry", action="store_true", help="measure and print only")
-    parser.add_argument("--write-only", action="store_true", help="write the page from what was measured last")
+    parser.add_argument("--dry", action="store_true", help="measure and print, write no page")
+    parser.add_argument("--write-only", action="store_true", help="write the page from the last measurement")
     options: Any = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     kept = options.out / "rows.jsonl"
@@ -166,7 +168,7 @@ def main() -> int:
         rows = [json.loads(text) for text in kept.read_text(encoding="utf-8").splitlines()]
         problems = list(dict.fromkeys(row["problem"] for row in rows if row["problem"] != "scale"))
     elif not PEER.exists():
-        print(f"{PEER} is missing: run `make bench-peers`, which makes it", file=sys.stderr)
+        print(f"{PEER} is missing: run `make bench-peers`, which creates it", file=sys.stderr)
         return 2
     else:
         rows = measure(problems, options.repeats, options.epochs, kept)

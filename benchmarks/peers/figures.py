@@ -20,7 +20,7 @@ GUROBI: Side = ("pyepo", "gurobi", True)
 SLICED: tuple[Side, ...] = (("pyepo", "ortools", False), ("pyepo", "gurobi", False))
 SIDES: dict[Side, str] = {
     OURS: "regretless",
-    BATCH_COIN: "regretless, one coin a batch",
+    BATCH_COIN: "regretless, one coin per batch",
     ORTOOLS: "PyEPO, OR-Tools",
     GUROBI: "PyEPO, Gurobi",
     SLICED[0]: "PyEPO, OR-Tools, batches sliced by hand",
@@ -30,7 +30,7 @@ SIDES: dict[Side, str] = {
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times faster we are in one cell, and how many times was wanted (``None``: only reported)."""
+    """How many times faster regretless is in one cell, and the target (``None``: reported only)."""
 
     what: str
     cpu: float
@@ -46,12 +46,12 @@ def median(rows: Sequence[Row], figure: str, **where: Any) -> float | None:
 
 
 def of_side(side: Side) -> dict[str, Any]:
-    """The fields that tell a side's rows from the others'."""
+    """The fields that identify the rows of a side."""
     return dict(zip(("side", "backend", "loader"), side, strict=True))
 
 
 def target(side: Side, method: str, p_solve: float) -> float | None:
-    """How many times faster than a side we want to be."""
+    """Smallest speed-up over a side that counts as met."""
     if side in SLICED:
         return None
     if p_solve < 1.0:
@@ -74,18 +74,18 @@ def ratios(rows: Sequence[Row], problem: str) -> list[Ratio]:
         if any(theirs is None or ours is None for theirs, ours in both):
             continue
         cpu, wall = (theirs / ours for theirs, ours in both if theirs is not None and ours is not None)
-        coin = "" if mine == OURS else ", one coin a batch"
+        coin = "" if mine == OURS else ", one coin per batch"
         what = f"{problem}, {TITLES[method]} at {p_solve:.0%}, {SIDES[side]} over ours{coin}"
         found.append(Ratio(what, cpu, wall, target(side, method, p_solve)))
     return found
 
 
 def scale_ratios(rows: Sequence[Row]) -> list[Ratio]:
-    """The same for the large cache."""
+    """Seconds of PyEPO over ours on the large cache."""
     found = []
-    for figure, what, wanted in (
+    for figure, what, least in (
         ("insert", "insertion of 32 solutions into 50,000 x 500", 1000.0),
-        ("nce", "NCE there, with its gradient", 100.0),
+        ("nce", "NCE with its gradient on this cache", 100.0),
     ):
         both = {
             kind: [median(rows, f"{figure}_{kind}", side=side, problem="scale") for side in ("pyepo", "ours")]
@@ -94,5 +94,5 @@ def scale_ratios(rows: Sequence[Row]) -> list[Ratio]:
         if any(value is None for values in both.values() for value in values):
             continue
         cpu, wall = (values[0] / values[1] for values in both.values())  # type: ignore[operator]
-        found.append(Ratio(f"{what}, PyEPO over ours", cpu, wall, wanted))
+        found.append(Ratio(f"{what}, PyEPO over ours", cpu, wall, least))
     return found

@@ -19,13 +19,13 @@ from regretless.problems import load
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.seeded_models import SharedLinear, seeded
 
-# Our names: with every instance solved SPO+ and Blackbox need no cache, and the peer keeps none then either.
+# Our names. If every instance is solved, SPO+ and Blackbox need no cache, and PyEPO keeps none either.
 EXACT = {"nce": "nce-c", "map": "map-c", "spo": "spo", "blackbox": "blackbox"}
 CACHED = {"nce": "nce-c", "map": "map-c", "spo": "spo-cache", "blackbox": "blackbox-cache"}
 
 
 def export(name: str, path: Path, *, seeds: int, epochs: int) -> None:
-    """Write the arrays that both sides read: data, first weights, order of the days, learning rates."""
+    """Write the arrays that both sides read: data, initial weights, order of the days, learning rates."""
     loaded = load(name)
     train, test = loaded.train, loaded.test
     oracle = loaded.problem.backend
@@ -82,7 +82,7 @@ def run(job: Job, method: str) -> None:
             )
         return model, loss, clock
 
-    trained(2)  # what torch does once in a process belongs to no epoch
+    trained(2)  # warm-up: what torch does once per process is not timed
     before = problem.statistics.solves
     model, loss, clock = trained(job.epochs)
     size = len(loss.oracle) if isinstance(loss.oracle, SolutionCache) else None
@@ -103,7 +103,7 @@ def _settings(job: Job, method: str, problem: Problem, train: Dataset, lambda_: 
     if method == "blackbox":
         settings["lambda_"] = lambda_
     if name in CACHED.values():
-        # The peer solves where the loss asks, and the answer is what it then uses.
+        # PyEPO solves at the cost of the look-up and uses that solution.
         settings |= {"p_solve": job.p_solve, "grow_at": "transformed", "policy": job.backend or "coin"}
     return settings
 
@@ -142,9 +142,9 @@ def _rows(generator: np.random.Generator, count: int) -> torch.Tensor:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    wanted = read_job()
-    if wanted is None:
+    given = read_job()
+    if given is None:
         scale()
     else:
-        for name in wanted.methods:
-            run(wanted, name)
+        for name in given.methods:
+            run(given, name)

@@ -11,9 +11,9 @@ BEGIN, END = "<!-- peers: begin, written by make bench-peers -->", "<!-- peers: 
 
 
 def replaced(page: str, part: str) -> str:
-    """Put the part between the marks of a page; what stands around them is left as it is."""
+    """Put the part between the marks of a page. The text around them stays."""
     if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
-        raise ValueError(f"the page must hold the marks {BEGIN!r} and {END!r} once each, in this order")
+        raise ValueError(f"the page must contain the marks {BEGIN!r} and {END!r} once each, in this order")
     before, _, rest = page.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{part.strip()}\n\n{END}{rest.partition(END)[2]}"
 
@@ -48,7 +48,7 @@ def _problem(rows: Sequence[Row], problem: str) -> Iterable[str]:
                 body.append([name, *("-" if cell is None else f"{scale * cell:,.{digits}f}" for cell in cells)])
             yield _table(head, body)
     yield _memory(rows, problem)
-    yield "Times faster, in CPU time (wall time in brackets), against what was wanted:"
+    yield "Speed-up in CPU time (wall time in parentheses), and its target:"
     yield _ratios(ratios(rows, problem))
 
 
@@ -83,7 +83,7 @@ def _ratios(found: Sequence[Ratio]) -> str:
         ]
         for ratio in found
     ]
-    return _table(["what", "times faster", "wanted", ""], body)
+    return _table(["what", "times faster", "target", ""], body)
 
 
 def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:

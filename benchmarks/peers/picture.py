@@ -1,4 +1,4 @@
-"""Rows of measurements -> one picture: seconds per epoch, one panel a problem and share of solves."""
+"""Rows of measurements -> one picture: seconds per epoch, one panel per problem and share of solves."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from cells import METHODS, SHARES, TITLES
 from figures import GUROBI, ORTOOLS, OURS, SIDES, Row, median, of_side
 from matplotlib.figure import Figure
 
-COLOURS = {OURS: "#1f6fb4", ORTOOLS: "#d9601a", GUROBI: "#7a7a7a"}
+COLORS = {OURS: "#1f6fb4", ORTOOLS: "#d9601a", GUROBI: "#7a7a7a"}
 
 
 def draw(rows: Sequence[Row], path: Path) -> None:
-    """Draw the medians of CPU time on a logarithmic scale, and write them as SVG, the same bytes for the same rows."""
+    """Draw the medians of CPU time on a logarithmic scale as SVG. The same rows give the same bytes."""
     problems = list(dict.fromkeys(row["problem"] for row in rows if row["problem"] != "scale"))
     with mpl.rc_context({"svg.hashsalt": "peers", "svg.fonttype": "none", "font.size": 9}):
         figure = Figure(figsize=(8.0, 0.6 + 2.4 * len(problems)), layout="constrained")
@@ -23,17 +23,17 @@ def draw(rows: Sequence[Row], path: Path) -> None:
             for panel, p_solve in zip(line, SHARES, strict=True):
                 _panel(panel, rows, problem, p_solve)
             line[0].set_ylabel("CPU seconds per epoch")
-        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(COLOURS))
+        figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(COLORS))
         figure.savefig(path, metadata={"Date": None})
 
 
 def _panel(panel, rows: Sequence[Row], problem: str, p_solve: float) -> None:  # type: ignore[no-untyped-def]
-    for k, (side, colour) in enumerate(COLOURS.items()):
+    for k, (side, color) in enumerate(COLORS.items()):
         where = {"problem": problem, "p_solve": p_solve, **of_side(side)}
         known = [(i, median(rows, "cpu", method=method, **where)) for i, method in enumerate(METHODS)]
         places = [i + 0.27 * (k - 1) for i, value in known if value is not None]
         values = [value for _, value in known if value is not None]
-        bars = panel.bar(places, values, width=0.25, color=colour, label=SIDES[side])
+        bars = panel.bar(places, values, width=0.25, color=color, label=SIDES[side])
         panel.bar_label(bars, [f"{value:.2g}" for value in values], fontsize=6.5, padding=1)
     panel.set_yscale("log")
     panel.margins(y=0.12)

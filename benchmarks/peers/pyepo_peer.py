@@ -1,10 +1,10 @@
-"""PyEPO's side of the comparison: one job, one line of figures. Runs in the peers' environment, without our library.
+"""PyEPO's side of the comparison: one job, one line of figures. Runs in its own environment, without regretless.
 
 .venv-peers/bin/python benchmarks/peers/pyepo_peer.py JOB        a job in JSON, see cells.py; compare.py writes them
 
-It is written as PyEPO's documentation has it, and where there is a choice it is the faster one: the losses are its own,
-the knapsack is its own predefined model with one row, one process, one thread. Two things are put in from outside, and
-neither is timed in a way that matters: a counter of the solver's calls, and a seed of the coin, which it has none for.
+The code follows PyEPO's documentation, with the faster variant where there are two: PyEPO's own losses and predefined
+knapsack model with one row, in one process with one thread. Two things are added: a counter of the solver calls, and a
+seed for the coin, for which PyEPO has no argument. Their cost is negligible.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 class Model(nn.Module):
-    """The same model as ours: one linear layer shared by the slots, in the faster of two ways to write it."""
+    """The same model as ours: one linear layer shared by the slots, written in the faster of two ways."""
 
     def __init__(self, weight: np.ndarray, bias: np.ndarray) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Model(nn.Module):
 
 
 class Order(Sampler[int]):
-    """One epoch's order after the other."""
+    """The given order of the days for each epoch in turn."""
 
     def __init__(self, orders: np.ndarray) -> None:
         self.orders, self.epoch = orders, 0
@@ -53,7 +53,7 @@ class Order(Sampler[int]):
 
 
 def make_model(weights: np.ndarray, capacity: np.ndarray, backend: str) -> tuple[Any, list[int]]:
-    """PyEPO's knapsack, and a count of its solves."""
+    """PyEPO's knapsack model, and a counter of its solves."""
     model = knapsackModel(weights[None].astype(np.float64), capacity.astype(np.float64), backend=backend)
     if backend == "gurobi":
         model._model.Params.Threads = 1
@@ -76,7 +76,7 @@ def make_loss(
         spo = SPOPlus(model, **settings)
         return spo, spo
     if method == "blackbox":
-        # The mean over the batch comes before its interpolation, which makes it this much narrower than ours.
+        # PyEPO interpolates the gradient of the mean over the batch, so its width is smaller by the batch size.
         solver = blackboxOpt(model, lambd=lambda_ * BATCH_SIZE, **settings)
         return solver, lambda cp, c, w, z: (z.squeeze(1) - (c * solver(cp)).sum(dim=1)).mean()
     contrastive = (NCE if method == "nce" else contrastiveMAP)(model, **settings)
@@ -84,7 +84,7 @@ def make_loss(
 
 
 def sliced(data: optDataset, orders: np.ndarray) -> Iterator[Iterable[Batch]]:
-    """Batches of every epoch as slices of tensors that were put in order once an epoch, as ours are."""
+    """Batches of every epoch as slices of tensors that are reordered once per epoch, as in ``fit``."""
     for order in torch.from_numpy(orders):
         parts = [part[order] for part in (data.feats, data.costs, data.sols, data.objs)]
         yield zip(*(part.split(BATCH_SIZE) for part in parts), strict=True)
@@ -102,7 +102,7 @@ def run(job: Job, method: str) -> None:
         predictor = Model(arrays[f"first_weight_{job.seed}"], arrays[f"first_bias_{job.seed}"])
         module, loss_of = make_loss(method, job.p_solve, model, data, float(arrays["lambda"]))
         module._branch_rng = np.random.RandomState(job.seed)
-        # Fused, as in our fit: the optimiser is no part of what is compared.
+        # Fused, as in our fit: the optimizer is not part of the comparison.
         optimizer = torch.optim.Adam(predictor.parameters(), lr=float(arrays[f"lr_{method}"]), fused=True)
         orders = arrays[f"orders_{job.seed}"][:epochs]
         loader = DataLoader(data, batch_size=BATCH_SIZE, sampler=Order(orders))
@@ -164,9 +164,9 @@ def _rows(generator: np.random.Generator, count: int) -> Tensor:
 if __name__ == "__main__":
     logging.disable(logging.INFO)
     torch.set_num_threads(1)
-    wanted = read_job()
-    if wanted is None:
+    given = read_job()
+    if given is None:
         scale()
     else:
-        for name in wanted.methods:
-            run(wanted, name)
+        for name in given.methods:
+            run(given, name)

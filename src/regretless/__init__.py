@@ -6,52 +6,46 @@
 [[1.0, 1.0, 0.0]]
 """
 
-from regretless.cache import Bernoulli, SolutionCache
+from regretless import errors
+from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
 from regretless.data import Dataset
-from regretless.errors import (
-    FileError,
-    InputError,
-    MissingDependencyError,
-    RegretlessError,
-    RegretlessWarning,
-    SolveError,
-    TrainingError,
-)
 from regretless.family import Family
-from regretless.losses import MAP, NCE, Blackbox, Loss, SPOPlus, TwoStage
+from regretless.losses import (
+    MAP,
+    NCE,
+    QPTL,
+    AutogradLoss,
+    Blackbox,
+    ClosedFormLoss,
+    ExpectedRegret,
+    Interior,
+    Listwise,
+    Loss,
+    Pairwise,
+    PairwiseDifference,
+    PerturbedFenchelYoung,
+    Pointwise,
+    SPOPlus,
+    TwoStage,
+    WarmUp,
+)
+from regretless.metrics import regret
 from regretless.milp import MILP
+from regretless.modeling import read
 from regretless.problem import Problem
+from regretless.problems import load
+from regretless.search import AutoResult, Committee, Verdict, auto, train
 from regretless.training import EarlyStopping, Watch, evaluate, fit, predict
 from regretless.training.methods import make_loss
+from regretless.training.models import make_model
 from regretless.types import Status
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "MAP",
-    "MILP",
-    "NCE",
-    "Bernoulli",
-    "Blackbox",
-    "Dataset",
-    "EarlyStopping",
-    "Family",
-    "FileError",
-    "InputError",
-    "Loss",
-    "MissingDependencyError",
-    "Problem",
-    "RegretlessError",
-    "RegretlessWarning",
-    "SPOPlus",
-    "SolutionCache",
-    "SolveError",
-    "Status",
-    "TrainingError",
-    "TwoStage",
-    "Watch",
-    "evaluate",
-    "fit",
-    "make_loss",
-    "predict",
-]
+    "MAP", "MILP", "NCE", "QPTL", "AutoResult", "AutogradLoss", "Bernoulli", "Blackbox", "ClosedFormLoss", "Committee",
+    "Dataset", "EarlyStopping", "ExpectedRegret", "Falling", "Family", "GapAbove", "Interior", "LargestGap", "Listwise",
+    "Loss", "Pairwise", "PairwiseDifference", "PerturbedFenchelYoung", "Pointwise", "Problem", "SPOPlus",
+    "SolutionCache", "Status", "TwoStage", "Verdict", "WarmUp", "Watch", "auto", "errors", "evaluate", "fit", "load",
+    "make_loss", "make_model", "predict", "read", "regret", "train",
+]  # fmt: skip

@@ -11,19 +11,18 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError, RegretlessWarning
-from regretless.labels import solve_labels
+from regretless.labels import refuse_beaten_labels, solve_labels
 from regretless.problem import Problem
-from regretless.solvers.checked_solve import check_finite
 from regretless.tensors import ids, tensor
 from regretless.types import Status
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """Instances to learn from: what is seen, what was to be predicted, and what would have been best.
+    """Instances to learn from: features, true costs and true optima.
 
     Attributes:
-        features: ``(n, ...)`` whatever the model takes.
+        features: ``(n, ...)`` in the shape that the model takes.
         costs: ``(n, d)`` true costs in the user's sense, float64.
         solutions: ``(n, width)`` true optima in cost space, float64.
         instance: ``(n,)`` ids, for families.
@@ -41,7 +40,7 @@ class Dataset:
         counts = {name: len(getattr(self, name)) for name in parts if getattr(self, name) is not None}
         if len(set(counts.values())) > 1:
             got = ", ".join(f"{name} has {count}" for name, count in counts.items())
-            raise InputError(f"all parts of the data must have as many rows: {got}")
+            raise InputError(f"all parts of the data must have the same number of rows: {got}")
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -79,31 +78,31 @@ class Dataset:
         Args:
             problem: what to solve, with its workers.
             features: ``(n, ...)`` array, tensor or data frame.
-            costs: ``(n, d)`` array, tensor or data frame of true costs in the user's sense.
+            costs: ``(n, d)`` array, tensor or data frame of true costs in the user's sense; columns of a data frame
+                are matched to the names of the model's costs.
             instance: ``(n,)`` ids, for families.
-            store: folder that keeps the optima by content, so that the next run need not solve them again.
+            store: folder that keeps the optima by content, so that the next run does not solve them again.
             progress: show a bar; by default on a terminal.
 
         Raises:
             InputError: shapes that do not fit, or values that are not finite.
             SolveError: an instance has no solution and ``problem.on_failure`` is ``"raise"``; otherwise such instances
-                are left out of the data, with a warning that names them.
+                are left out of the data, with a warning that names them. Also where one label beats another one, so
+                that the oracle or the sense must be wrong.
             FileError: the stored optima are damaged; the message names the file.
         """
-        x, c = tensor("features", features), tensor("costs", costs).to(torch.float64)
+        x, c = tensor("features", features), problem.costs(costs)
         if not isinstance(features, Tensor) and x.is_floating_point():
             x = x.to(torch.get_default_dtype())  # a model's weights have it too
-        if c.ndim != 2 or c.shape[1] != problem.dimension:
-            raise InputError(f"costs must have shape (n, {problem.dimension}), got {tuple(c.shape)}")
         if x.ndim == 0 or len(x) != len(c):
             raise InputError(f"features must have {len(c)} rows as costs have, got shape {tuple(x.shape)}")
         if x.is_floating_point() and not torch.isfinite(x).all():
             row = int((~torch.isfinite(x)).nonzero()[0][0])
             raise InputError(f"features must be finite, got NaN or infinity in row {row}")
-        check_finite(c)
         members = ids(instance)
         problem.check_instance(members, len(c))
         solutions, status = solve_labels(problem, c, members, store=store, progress=progress)
+        refuse_beaten_labels(problem, c, solutions, members, status)
         plain = all(s is Status.OPTIMAL for s in status)
         data = cls(x, c, solutions, members, None if plain else tuple(status))
         found = ~torch.isnan(solutions).any(dim=1)

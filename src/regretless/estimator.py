@@ -16,13 +16,16 @@ from regretless.errors import InputError
 from regretless.metrics import optimal_values, regret, relative_regret
 from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
-from regretless.training import Callback, EarlyStopping, Fitted, fit, methods, predict
-from regretless.training.check_settings import check_numbers, check_settings
+from regretless.search import Trained, train
+from regretless.search.check_settings import check_numbers, check_settings
+from regretless.training import methods, predict
 from regretless.training.models import make_model
 
 need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
 from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+
+FOLDS = 5
 
 
 class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -30,11 +33,12 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         problem: the ``Problem`` that takes the decision.
-        method: a name in the table of methods.
+        method: ``"auto"``, or a name in the table of methods.
         p_solve: probability of a solve, for methods with a cache.
         model: ``"linear"``, ``"mlp"``, or ``(features, dimension, seed) -> torch module``.
         hidden: units of the hidden layer of ``"mlp"``.
-        epochs, lr, batch_size: of the training.
+        epochs, lr: of the training; ``None`` for the defaults of the method.
+        batch_size: instances per step.
         validation: share of the data that stops training early by its exact regret; 0 trains to the end.
         patience: epochs without a better validation regret before training stops.
         settings: further settings of the method, as a dictionary.
@@ -51,12 +55,12 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         problem: Problem | None = None,
         *,
-        method: str = "map-dc",
+        method: str = "auto",
         p_solve: float = 0.05,
         model: str | Callable[..., nn.Module] = "linear",
         hidden: int = 32,
-        epochs: int = 20,
-        lr: float = 0.1,
+        epochs: int | None = None,
+        lr: float | None = None,
         batch_size: int = 32,
         validation: float = 0.0,
         patience: int = 5,
@@ -91,55 +95,47 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         settings = dict(self.settings or {})
         if methods.method(self.method).cached:
             settings = {"p_solve": self.p_solve} | settings
-        stopping = self._stopping(problem, settings, np.shape(features)[1:])
-        train, held_out = Dataset.solve(problem, features, costs, instance=instance, progress=False), None
+        self._check_settings(problem, settings, np.shape(features)[1:])
+        data, held_out = Dataset.solve(problem, features, costs, instance=instance, progress=False), None
         if self.validation:
-            train, held_out = train.split(1 - self.validation, seed=self.random_state)
-        self.model_ = self._model(train.features, problem.dimension)
-        self.history_ = self._train(problem, train, held_out, stopping, settings).history
+            data, held_out = data.split(1 - self.validation, seed=self.random_state)
+        trained = self._train(problem, data, held_out, settings)
+        self.model_, self.history_, self.search_ = trained.model, trained.history, trained.search
         self.n_iter_ = max(len(self.history_), 1)
         return self
 
-    def _stopping(self, problem: Problem, settings: dict[str, Any], shape: tuple[int, ...]) -> list[Callback]:
-        """Check all settings before anything is solved, and return the callbacks that they lead to."""
-        check_numbers(seed=self.random_state, epochs=self.epochs, lr=self.lr, batch_size=self.batch_size)
+    def _check_settings(self, problem: Problem, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+        """Check all settings before anything is solved."""
+        given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr}
+        given = {name: value for name, value in given.items() if value is not None}
+        check_numbers(seed=self.random_state, batch_size=self.batch_size, **given)
+        if self.patience < 1:
+            raise InputError(f"patience must be at least 1, got {self.patience}")
         check_settings(self.method, settings, engine=problem.engine or "oracle")
         if isinstance(self.model, str):
-            self._model(torch.zeros(2, *shape), problem.dimension)
+            self._model(torch.zeros(2, *shape), problem.dimension, torch.zeros(2, problem.dimension))
         if not 0 <= self.validation < 1:
             raise InputError(f"validation must be a share from 0 to below 1, got {self.validation}")
-        return [EarlyStopping(patience=self.patience)] if self.validation else []
+        if self.validation and self.method == "auto":
+            raise InputError("method 'auto' chooses by folds of all data: leave out validation")
 
-    def _model(self, features: torch.Tensor, dimension: int) -> nn.Module:
+    def _model(self, features: torch.Tensor, dimension: int, costs: torch.Tensor) -> nn.Module:
         if not isinstance(self.model, str):
             return self.model(features, dimension, self.random_state)
         kind: Any = self.model
-        return make_model(features, dimension, kind=kind, hidden=self.hidden, seed=self.random_state)
+        return make_model(features, dimension, costs=costs, kind=kind, hidden=self.hidden, seed=self.random_state)
 
-    def _train(
-        self,
-        problem: Problem,
-        train: Dataset,
-        held_out: Dataset | None,
-        callbacks: list[Callback],
-        settings: dict[str, Any],
-    ) -> Fitted:
-        row = methods.method(self.method)
-        if row.search is not None:
-            chosen = methods.chosen(self.method, settings)
-            return row.search(self.model_, problem, train, seed=self.random_state, progress=False, **chosen)
-        return fit(
-            self.model_,
-            methods.make_loss(self.method, problem, train, seed=self.random_state, **settings),
-            train,
-            epochs=self.epochs,
-            lr=self.lr,
-            batch_size=self.batch_size,
-            seed=self.random_state,
-            validation=held_out,
-            callbacks=callbacks,
-            progress=False,
-        )
+    def _train(self, problem: Problem, data: Dataset, held_out: Dataset | None, settings: dict[str, Any]) -> Trained:
+        training: dict[str, Any] = {"epochs": self.epochs, "batch_size": self.batch_size}
+        if self.method == "auto":
+            settings = {"folds": min(FOLDS, len(data) // 2)} | settings
+        else:
+            training |= {"lr": self.lr}
+            if held_out is not None:
+                training |= {"validation": held_out, "patience": self.patience}
+        first = self._model(data.features, problem.dimension, data.costs)
+        seed = self.random_state
+        return train(problem, data, first, method=self.method, seed=seed, progress=False, **training, **settings)
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Predicted costs ``(n, d)``."""

@@ -1,9 +1,9 @@
-"""True optima: solved once, in parallel, and kept on disk by content."""
+"""True optima: solved once, compared with each other, and stored on disk by content."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
@@ -12,11 +12,12 @@ from torch import Tensor
 from regretless.errors import FileError, InputError
 from regretless.problem import Problem
 from regretless.progress import track
-from regretless.solvers.checked_solve import refuse_failures
+from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures
 from regretless.storage import load_state, save_state
 from regretless.types import Solved, Status
 
 LABEL_BATCH = 32
+COMPARED = 128  # labels that are compared with each other
 
 
 def solve_labels(
@@ -54,10 +55,43 @@ def solve_labels(
             refuse_failures(Solved(solutions, status), members)
         return solutions, status
     solutions, status = _solve(problem, costs, members, progress)
-    # a label that a slow day or a fault spoiled is worth another try
+    # a solve that ended by the clock or by a fault may succeed the next time
     if not {Status.TIME_LIMIT, Status.ERROR} & set(status):
         save_state(path, {"solutions": solutions, "status": [str(s) for s in status]}, kind="labels")
     return solutions, status
+
+
+def refuse_beaten_labels(
+    problem: Problem, costs: Tensor, solutions: Tensor, members: Tensor | None, status: Sequence[Status]
+) -> None:
+    """Raise a ``SolveError`` where a label is beaten by another one at its own costs: then one of them is wrong.
+
+    Up to 128 labels, always the same ones for the same data, are compared with each other in one product. Labels of a
+    family are compared where both are feasible.
+
+    Args:
+        problem: that solved them.
+        costs: ``(n, d)`` true costs in the user's sense.
+        solutions: ``(n, width)`` labels; a row of NaN where there is none.
+        members: ``(n,)`` ids, for families.
+        status: how each solve ended; labels that are not optimal may be beaten.
+    """
+    known = (~torch.isnan(solutions).any(dim=1)).nonzero().flatten()
+    if len(known) > COMPARED:
+        known = known[torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:COMPARED]]
+    c, v = problem.to_minimization(costs[known]), solutions[known]
+    values, sizes = c @ v.T, c.abs() @ v.abs().clamp(min=1.0).T
+    ids = None if members is None else members[known]
+    serves = torch.ones_like(values, dtype=torch.bool)
+    if ids is not None:
+        feasible = problem.feasible(v)
+        serves = ids[:, None] == ids if feasible is None else feasible[ids]
+    best, other = values.masked_fill(~serves, torch.inf).min(dim=1)
+    size = sizes.gather(1, other[:, None])[:, 0] + sizes.diagonal()
+    optimal = torch.tensor([status[row] is Status.OPTIMAL for row in known.tolist()], dtype=torch.bool)
+    refuse_better_than_label(
+        best, values.diagonal(), size, optimal=optimal, instance=ids, rows=known.tolist(), sense=problem.sense
+    )
 
 
 def _digest(problem: Problem, costs: Tensor, members: Tensor | None) -> str:
@@ -87,7 +121,8 @@ def _solve(
     to_minimization = problem.to_minimization(costs)
     for part in track(_batches(len(costs)), total=-(-len(costs) // LABEL_BATCH), label="true optima", show=progress):
         instance = None if members is None else members[part]
-        solved = problem.attempt(to_minimization[part], instance)
+        with problem.counted_as("labels"):
+            solved = problem.attempt(to_minimization[part], instance)
         if problem.on_failure == "raise":
             refuse_failures(solved, instance, range(part.start, part.stop))
         solutions.append(solved.solution.to(torch.float64).cpu())

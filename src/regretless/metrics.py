@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.problem import Problem
-from regretless.solvers.checked_solve import refuse_failures
+from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
+from regretless.types import Status
 
 SOLVE_BATCH = 64
 
 
 def regret(
-    problem: Problem, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+    problem: Problem,
+    predicted: Tensor,
+    true: Tensor,
+    solution: Tensor,
+    instance: Tensor | None = None,
+    *,
+    status: Sequence[Status] | None = None,
 ) -> Tensor:
     r"""Exact regret of each instance, in the user's units: at least zero, up to rounding, where labels are optimal.
 
-    .. math:: f(v^*(\hat c), c) - f(v^*(c), c) \quad\text{(minimising; the reverse where the sense is max)}
+    .. math:: f(v^*(\hat c), c) - f(v^*(c), c) \quad\text{(minimizing; the reverse where the sense is max)}
 
     Args:
         problem: solves at the prediction, exactly.
@@ -25,9 +34,14 @@ def regret(
         true: ``(n, d)``.
         solution: ``(n, width)`` true optima in cost space.
         instance: ``(n,)`` ids, for families.
+        status: how the solve of each label ended; all optimal when ``None``.
 
     Returns:
         ``(n,)`` float64; NaN where the solve failed and ``problem.on_failure`` is not ``"raise"``.
+
+    Raises:
+        SolveError: a solve failed, or a decision is better than an optimal label, so that the oracle, the sense or the
+            label is wrong. Where a label is not optimal, the regret may be negative: it is only a bound.
     """
     if predicted.shape != true.shape:
         raise InputError(f"predicted must have the shape of true, {tuple(true.shape)}, got {tuple(predicted.shape)}")
@@ -44,10 +58,22 @@ def regret(
     for start in range(0, len(to_minimization), SOLVE_BATCH):
         part = slice(start, start + SOLVE_BATCH)
         ids = None if instance is None else instance[part]
-        solved = problem.attempt(to_minimization[part], ids)
+        with problem.counted_as("evaluation", unless_set=True):
+            solved = problem.attempt(to_minimization[part], ids)
+        rows = range(start, start + SOLVE_BATCH)
         if problem.on_failure == "raise":
-            refuse_failures(solved, ids, range(start, start + SOLVE_BATCH))
-        regrets.append((cost[part] * (solved.solution.to(torch.float64) - best[part])).sum(dim=1))
+            refuse_failures(solved, ids, rows)
+        c, label, found = cost[part], best[part], solved.solution.to(torch.float64)
+        refuse_better_than_label(
+            (c * found).sum(dim=1),
+            (c * label).sum(dim=1),
+            value_scale(c, found, label),
+            optimal=None if status is None else torch.tensor([s is Status.OPTIMAL for s in status[part]]),
+            instance=ids,
+            rows=rows,
+            sense=problem.sense,
+        )
+        regrets.append((c * (found - label)).sum(dim=1))
     return torch.cat(regrets) if regrets else cost.new_zeros(0)
 
 

@@ -1,4 +1,4 @@
-"""A mixed-integer linear programme as arrays, with the map from decisions to the space of the predicted costs."""
+"""A mixed-integer linear program as arrays, with the map from decisions to the space of the predicted costs."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from regretless.errors import InputError
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-6
+# Solvers write infinity as a large number; larger bounds can never be active in float64 arithmetic.
+INFINITE = 1e20
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +108,15 @@ class MILP:
         return self.n if self.cost_map is None else int(self.cost_map.shape[0])
 
     @property
+    def cost_names(self) -> tuple[str, ...] | None:
+        """Names of the predicted costs: of the variables that they belong to, or ``None`` where that is not clear."""
+        if self.names is None or self.cost_map is None:
+            return self.names
+        chosen = self.cost_map.indices
+        one_each = (np.diff(self.cost_map.indptr) == 1).all() and (self.cost_map.data == 1.0).all()
+        return tuple(self.names[j] for j in chosen) if one_each and len(set(chosen)) == len(chosen) else None
+
+    @property
     def has_fixed_cost(self) -> bool:
         """Whether part of the objective is known in advance."""
         return bool(self.fixed_cost.any()) or self.constant != 0.0
@@ -131,6 +142,16 @@ class MILP:
             objective = objective + costs[:, self.dimension :] * self.fixed_cost
         return np.ascontiguousarray(objective)
 
+    def integer_bounds(self) -> tuple[Floats, Floats]:
+        """Variable bounds, those of integer variables rounded inward up to the tolerance of the solvers.
+
+        The bounds of a variable that no integer satisfies are returned unchanged: the model is then infeasible.
+        """
+        lower = np.where(self.integer, np.ceil(self.lower - TOLERANCE), self.lower)
+        upper = np.where(self.integer, np.floor(self.upper + TOLERANCE), self.upper)
+        empty = lower > upper
+        return np.where(empty, self.lower, lower) + 0.0, np.where(empty, self.upper, upper) + 0.0
+
     def relax(self) -> MILP:
         """Return the linear relaxation."""
         return replace(self, integer=np.zeros(self.n, dtype=bool))
@@ -138,7 +159,7 @@ class MILP:
     def check(self, x: ArrayLike, tolerance: float = TOLERANCE) -> NDArray[np.bool_]:
         """Say for each decision ``(batch, n)`` whether it is feasible, up to a tolerance relative to the bounds."""
         x = decisions(x, self.n)
-        return inside(self, x, (self.A @ x.T).T, tolerance)
+        return np.asarray(inside_bounds(self, x, tolerance) & inside_rows(self, self.A @ x.T, tolerance))
 
     @property
     def fingerprint(self) -> str:
@@ -156,6 +177,12 @@ class MILP:
         return digest.hexdigest()[:32]
 
 
+def with_infinities(bounds: ArrayLike) -> Floats:
+    """Return bounds as an array in which huge values are infinite."""
+    values = np.asarray(bounds, dtype=np.float64)
+    return np.where(np.abs(values) >= INFINITE, np.copysign(np.inf, values), values)
+
+
 def decisions(x: ArrayLike, n: int) -> Floats:
     """Return one or more decisions as an array ``(batch, n)``."""
     array = np.atleast_2d(np.asarray(x, dtype=np.float64))
@@ -164,13 +191,16 @@ def decisions(x: ArrayLike, n: int) -> Floats:
     return array
 
 
-def inside(milp: MILP, x: Floats, activity: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Say for decisions ``(batch, n)`` whose rows take the values ``activity`` whether they are feasible."""
+def inside_bounds(milp: MILP, x: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Say for decisions ``(batch, n)`` whether they keep bounds and integrality."""
     with np.errstate(invalid="ignore"):
-        whole = np.abs(x - np.round(x))[:, milp.integer].max(axis=1, initial=0.0) <= tolerance
-    bounded = _within(x, milp.lower, milp.upper, tolerance)
-    held = _within(activity, milp.row_lower, milp.row_upper, tolerance)
-    return np.asarray(whole & bounded & held & np.isfinite(x).all(axis=1))
+        integral = np.abs(x - np.round(x))[:, milp.integer].max(axis=1, initial=0.0) <= tolerance
+    return np.asarray(integral & _within(x, milp.lower, milp.upper, tolerance) & np.isfinite(x).all(axis=1))
+
+
+def inside_rows(milp: MILP, activity: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Say for row values ``(rows, batch)`` of decisions whether they keep the row bounds."""
+    return _within(activity.T, milp.row_lower, milp.row_upper, tolerance)
 
 
 def _within(x: Floats, low: Floats, high: Floats, tolerance: float) -> NDArray[np.bool_]:

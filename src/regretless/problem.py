@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.cost_columns import by_name
 from regretless.errors import InputError
-from regretless.family import Family, member
+from regretless.family import Family, member, shared_rows
 from regretless.milp import MILP, Floats
+from regretless.modeling.convex import ConvexProgram
+from regretless.modeling.read import ModelRead, read
 from regretless.solvers import EnginePool, FunctionBackend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
-from regretless.tensors import Array, ids, tensor
-from regretless.types import Backend, Decisions, OnFailure, Sense, Solved, Status
+from regretless.solvers.ledger import Purpose, SolveStatistics, counted_as
+from regretless.tensors import ids, tensor
+from regretless.types import Backend, Decisions, OnFailure, Sense, Solved
+
+__all__ = ["Oracle", "Problem", "SolveStatistics"]
 
 
 class Oracle(Protocol):
-    """Anything that answers costs with solutions, always minimising: a ``Problem``, or a cache around one."""
+    """Anything that answers costs with solutions, always minimizing: a ``Problem``, or a cache around one."""
 
     @property
     def problem(self) -> Problem:
@@ -31,7 +36,7 @@ class Oracle(Protocol):
         ...
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
-        """Answer several cost vectors an instance, from the same side of the coin where there is one.
+        """Answer several cost vectors per instance, from the same side of the coin where there is one.
 
         Args:
             queries: tensors ``(batch, width)``: the transformed costs at which solutions are wanted.
@@ -39,41 +44,34 @@ class Oracle(Protocol):
             instance: ``(batch,)`` ids for families.
 
         Returns:
-            One ``(batch, width)`` tensor a query; a row of NaN says that the instance is to be left out.
+            One ``(batch, width)`` tensor per query; a row of NaN says that the instance is to be left out.
         """
         ...
-
-
-@dataclass
-class SolveStatistics:
-    """What the exact solver did so far; ``failed`` are those of the not optimal ones that have no solution at all."""
-
-    solves: int = 0
-    seconds: float = 0.0
-    not_optimal: int = 0
-    failed: int = 0
-    by_status: Counter[str] = field(default_factory=Counter)
 
 
 class Problem:
     """A batched exact oracle with a sense.
 
     Args:
-        model: a ``MILP``, a ``Family`` of them, or ``None`` when only a solver is there.
-        oracle: solves it: ``None`` for ``engine``, an object with ``solve(costs, instance)`` that minimises in cost
-            space (a ``Backend``), or a plain function ``costs -> solution`` that speaks the user's sense.
+        model: a ``MILP``, a ``Family`` of them, a ``ConvexProgram``, or what ``regretless.modeling.read`` takes or
+            returns: the path of an ``.mps`` or ``.lp`` file, or a model of CPMpy, Pyomo, cvxpy, MathOpt, gurobipy or
+            linopy. ``None`` where only an oracle exists.
+        oracle: solves it: ``None`` for ``engine``, an object with ``solve(costs, instance)`` that minimizes in cost
+            space (a ``Backend``), or a plain function ``costs -> solution`` in the user's own sense.
         dimension: number d of predicted costs; needed only without a model.
-        sense: ``"min"`` or ``"max"``, of the user's objective.
+        sense: ``"min"`` or ``"max"``, of the user's objective; by default that of the model that was read, else
+            ``"min"``.
         engine: name of the engine that solves the model where there is no oracle.
-        workers: threads that solve side by side.
-        time_limit: seconds for one solve by an engine or a function; one that hangs past it is given up on. An oracle
+        workers: instances that are solved at the same time, by an engine or a function.
+        time_limit: seconds for one solve by an engine or a function; one that exceeds it is given up on. An oracle
             with ``solve`` keeps its own.
         on_failure: what a failed solve does in training: ``"raise"`` stops with the instance named, ``"cache"`` uses
             the best cached solution instead, ``"skip"`` leaves the instance out of the step.
         instances: number of instances, where a plain function serves a family without a model.
-        bound: the problem's own fast lower bound, ``(costs, instance) -> (batch,)`` of minimising float64 costs; gap
+        bound: the problem's own fast lower bound, ``(costs, instance) -> (batch,)`` of minimizing float64 costs; gap
             policies of a cache use it in place of the Lagrangian bound of the model.
-        name: for messages and reports; without a model it also tells stored labels and caches apart.
+        cost_names: names of the d costs; by default the model's. Columns of data frames are matched to them.
+        name: for messages and reports; without a model it also distinguishes stored labels and caches.
         options: settings of the engine.
 
     >>> problem = Problem(oracle=lambda c: c == c.max(), dimension=3, sense="max")
@@ -83,24 +81,30 @@ class Problem:
 
     def __init__(
         self,
-        model: MILP | Family | None = None,
+        model: Any = None,
         *,
         oracle: Backend | Callable[..., Any] | None = None,
         dimension: int | None = None,
-        sense: Sense = "min",
+        sense: Sense | None = None,
         engine: str = "highs",
         workers: int = 1,
         time_limit: float | None = None,
         on_failure: OnFailure = "raise",
         instances: int | None = None,
         bound: Callable[[Tensor, Tensor | None], Tensor] | None = None,
+        cost_names: Sequence[str] | None = None,
         name: str = "",
         **options: Any,
     ) -> None:
-        if sense not in ("min", "max"):
+        if sense not in (None, "min", "max"):
             raise InputError(f"sense must be 'min' or 'max', got {sense!r}")
+        model, sense = _model_and_sense(model, sense)
         if on_failure not in ("raise", "cache", "skip"):
             raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
+        width = None
+        if isinstance(model, ConvexProgram):  # it is its own oracle
+            oracle, dimension, width = model, model.dimension, model.width
+            model = None
         if model is None and (oracle is None or dimension is None):
             raise InputError("a problem needs a model, or an oracle together with dimension=d")
         if model is not None and dimension not in (None, member(model).dimension):
@@ -117,8 +121,11 @@ class Problem:
         self._options = options
         self.engine = engine if oracle is None else ""
         self.dimension: int = dimension if model is None else member(model).dimension  # type: ignore[assignment]
-        self.width: int = self.dimension if model is None else member(model).width
-        self.instances = len(model) if isinstance(model, Family) else instances
+        self.width: int = (width or self.dimension) if model is None else member(model).width
+        self._instances = instances
+        self.cost_names = tuple(cost_names) if cost_names is not None else member(model).cost_names if model else None
+        if self.cost_names is not None and len(self.cost_names) != self.dimension:
+            raise InputError(f"cost_names must hold {self.dimension} names, got {len(self.cost_names)}")
         self.sign = 1.0 if sense == "min" else -1.0
         self.statistics = SolveStatistics()
         self.backend: Backend
@@ -150,37 +157,42 @@ class Problem:
         return self
 
     @property
+    def instances(self) -> int | None:
+        """Number of instances of a family so far, or ``None``."""
+        return len(self.model) if isinstance(self.model, Family) else self._instances
+
+    @property
     def is_family(self) -> bool:
-        """Whether constraints differ from instance to instance."""
+        """Whether constraints differ between instances."""
         return self.instances is not None
 
     @property
     def fingerprint(self) -> str:
         """Hash of the feasible set: caches and labels with another one are refused."""
         if self.model is not None:
-            return self.model.fingerprint
+            found: str = self.model.fingerprint
+            return found
+        if isinstance(self.backend, ConvexProgram):
+            return self.backend.fingerprint
         function = getattr(self.backend, "function", self.backend)
         label = getattr(function, "__qualname__", type(function).__qualname__)
         return hashlib.sha256(f"{label}:{self.name}:{self.dimension}:{self.sense}".encode()).hexdigest()[:32]
 
     @property
     def solver(self) -> str:
-        """Who solves, and with which settings: another solver may choose another of several optima."""
+        """Name and settings of the solver: another one may choose another of several optima."""
         if self.engine:
             return f"{self.engine}({', '.join(f'{key}={self._options[key]!r}' for key in sorted(self._options))})"
         return type(self.backend).__qualname__
 
-    def to_minimization(self, costs: Array) -> Array:
-        """Costs in the user's sense ``(batch, d)`` to minimising costs ``(batch, width)``.
+    def to_minimization(self, costs: Tensor) -> Tensor:
+        """Costs in the user's sense ``(batch, d)`` to minimizing costs ``(batch, width)``.
 
-        Known costs are one more coordinate whose cost is 1: formulas that are linear in the costs then treat them
-        right.
+        Known costs are one more coordinate whose cost is 1, so formulas that are linear in the costs need no special
+        case.
         """
         if self.width > self.dimension:
-            if isinstance(costs, Tensor):
-                costs = torch.cat([costs, costs.new_ones(len(costs), 1)], dim=1)
-            else:
-                costs = np.column_stack([costs, np.ones(len(costs), dtype=costs.dtype)])
+            costs = torch.cat([costs, costs.new_ones(len(costs), 1)], dim=1)
         return -costs if self.sense == "max" else costs
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
@@ -191,7 +203,7 @@ class Problem:
         return list(self(torch.cat(list(queries)), ids).chunk(len(queries)))
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
-        """Solve ``(batch, width)`` costs, minimising; rows of NaN for failures unless ``on_failure="raise"``."""
+        """Solve ``(batch, width)`` costs, minimizing; rows of NaN for failures unless ``on_failure="raise"``."""
         solved = self.attempt(costs, instance)
         if self.on_failure == "raise":
             refuse_failures(solved, instance)
@@ -205,13 +217,13 @@ class Problem:
         decision: bool = False,
         starts: Sequence[Floats | None] | None = None,
     ) -> Solved:
-        """Solve ``(batch, width)`` costs, minimising, and report failures instead of raising them.
+        """Solve ``(batch, width)`` costs, minimizing, and report failures instead of raising them.
 
         Args:
-            costs: what to minimise.
+            costs: what to minimize.
             instance: ``(batch,)`` ids, for families.
             decision: also return the full decisions.
-            starts: for engines, a feasible decision ``(n,)`` an instance to start from, or ``None``.
+            starts: for engines, a feasible decision ``(n,)`` to start from per instance, or ``None``.
 
         Raises:
             InputError: costs are not finite or of the wrong shape, or an instance is unknown.
@@ -220,30 +232,37 @@ class Problem:
         self._check(costs, instance)
         start = time.perf_counter()
         solved = checked_solve(self.backend, costs, instance, decision=decision, width=self.width, starts=starts)
-        statistics = self.statistics
-        statistics.seconds += time.perf_counter() - start
-        statistics.solves += costs.shape[0]
-        if solved.status is not None:
-            statistics.not_optimal += solved.not_optimal
-            statistics.failed += int((~solved.found).sum())
-            statistics.by_status.update(str(status) for status in solved.status if status is not Status.OPTIMAL)
+        self.statistics.add(solved, time.perf_counter() - start)
         return solved
+
+    def counted_as(self, purpose: Purpose, *, unless_set: bool = False) -> AbstractContextManager[None]:
+        """Count the exact solves inside of a ``with`` block for a purpose; see ``solvers.ledger.counted_as``."""
+        return counted_as(purpose, unless_set=unless_set)
+
+    def costs(self, given: Any) -> Tensor:
+        """Costs ``(n, d)`` as a float64 tensor, with the columns of a data frame matched to ``cost_names``.
+
+        Raises:
+            InputError: not numbers, of another shape, not finite, or columns that are missing or unknown.
+        """
+        costs = tensor("costs", by_name(given, self.cost_names)).to(torch.float64)
+        if costs.ndim != 2 or costs.shape[1] != self.dimension:
+            raise InputError(f"costs must have shape (n, {self.dimension}), got {tuple(costs.shape)}")
+        check_finite(costs)
+        return costs
 
     def solve(self, costs: Any, instance: Any = None) -> Decisions:
         """Solve for costs in the user's own sense.
 
         Args:
-            costs: ``(batch, d)`` tensor, array or nested list.
+            costs: ``(batch, d)`` tensor, array, nested list or data frame; columns of a data frame are matched to
+                ``cost_names``.
             instance: ``(batch,)`` ids, for families.
 
         Returns:
             Solutions, full decisions, objectives, and how each solve ended. Failures are reported, not raised.
         """
-        given = tensor("costs", costs).to(torch.float64)
-        if given.ndim != 2 or given.shape[1] != self.dimension:
-            raise InputError(f"costs must have shape (batch, {self.dimension}), got {tuple(given.shape)}")
-        check_finite(given)
-        members = ids(instance)
+        given, members = self.costs(costs), ids(instance)
         to_minimization = self.to_minimization(given)
         solved = self.attempt(to_minimization, members, decision=True)
         solution = solved.solution.to(torch.float64)
@@ -257,11 +276,52 @@ class Problem:
         )
 
     def feasible(self, solutions: Tensor) -> Tensor | None:
-        """``(instances, m)`` mask of which solutions serve which instance, or ``None`` when it cannot be told."""
-        if isinstance(self.model, Family) and self.model.shares:
-            mask = self.model.feasible(solutions.detach().cpu().to(torch.float64).numpy())
-            return torch.as_tensor(mask, device=solutions.device)
-        return None
+        """``(instances, m)`` mask of the instances that each solution serves as it is; ``None`` where it is unknown.
+
+        Where members have known costs of their own, a solution serves only those whose known cost it holds;
+        ``shared`` adds one row per group of members with equal known costs.
+        """
+        if not isinstance(self.model, Family) or not self.model.shares:
+            return None
+        rows = solutions.detach().cpu().to(torch.float64).numpy()
+        mask = self.model.feasible(rows[:, : self.model[0].n])
+        if self.width > self.dimension:
+            for milp, members in self.model.known_groups():
+                known = milp.solution(rows[:, : milp.n])[:, -1]
+                mask[members] &= np.isclose(known, rows[:, -1], rtol=1e-6, atol=1e-6)
+        return torch.as_tensor(mask, device=solutions.device)
+
+    def shared(self, solutions: Tensor, instance: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """What solutions found for some instances offer to a cache.
+
+        Args:
+            solutions: ``(m, width)``.
+            instance: ``(m,)`` ids of the instances that they were found for, for families.
+
+        Returns:
+            Rows ``(k, width)`` to store, and a mask ``(instances, k)`` of the instances that each serves (``None``
+            where the problem is not a family). Rows are more than ``m`` only where known costs differ between members.
+        """
+        if self.instances is None or instance is None:
+            return solutions, None
+        if not isinstance(self.model, Family) or not self.model.shares:
+            serves = torch.zeros(self.instances, len(solutions), dtype=torch.bool, device=solutions.device)
+            serves[instance.to(solutions.device), torch.arange(len(solutions), device=solutions.device)] = True
+            return solutions, serves
+        given = solutions.detach().cpu().to(torch.float64).numpy()
+        rows, mask = shared_rows(self.model, given, instance.tolist())
+        stored = solutions if rows is given else torch.as_tensor(rows, dtype=solutions.dtype, device=solutions.device)
+        return stored, torch.as_tensor(mask, device=solutions.device)
+
+    def sharing_note(self) -> str | None:
+        """Why a cache shares no solution between the instances of this family, or ``None`` where it does."""
+        if self.instances is None or self.instances == 1 or (isinstance(self.model, Family) and self.model.shares):
+            return None
+        why = "the family has no model" if self.model is None else "the cost map hides the decision"
+        return (
+            f"cached solutions are not shared between the {self.instances} instances of this family, because {why}: "
+            "each is used only for the instance that it was found for, so a cache helps little"
+        )
 
     def check_instance(self, instance: Tensor | None, batch: int) -> None:
         """Refuse a missing, superfluous or unknown instance."""
@@ -285,3 +345,13 @@ class Problem:
         check_finite(costs)
         if instance is not None or self.instances is not None:
             self.check_instance(instance, len(costs))
+
+
+def _model_and_sense(model: Any, sense: Sense | None) -> tuple[Any, Sense]:
+    """Read a model where it is not a ``MILP`` yet; a sense that contradicts the model's own is refused."""
+    if model is None or isinstance(model, MILP | Family | ConvexProgram):
+        return model, sense or (model.sense if isinstance(model, ConvexProgram) else "min")
+    found = model if isinstance(model, ModelRead) else read(model)
+    if sense not in (None, found.sense):
+        raise InputError(f"sense is {found.sense!r} in the model, got {sense!r}: leave it out")
+    return found.milp, found.sense

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
-from regretless.cache import SolutionCache
+from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
 from regretless.cache import cache_files as files
+from regretless.cache.bounds import make_bound
 from regretless.errors import FileError, InputError
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -19,10 +21,95 @@ def test_a_cache_comes_back_from_its_file(tmp_path):
     cache = SolutionCache(problem, ROWS, p_solve=0.5, seed=3)
     cache(torch.randn(6, 3))
     cache.save(tmp_path / "cache")
-    back = SolutionCache.load(tmp_path / "cache", Problem(MODEL), p_solve=0.5)
+    back = SolutionCache.load(tmp_path / "cache", Problem(MODEL))
     assert torch.equal(back.solutions, cache.solutions)
     assert back.statistics == cache.statistics
     assert torch.equal(back.store.mean(), cache.store.mean())
+
+
+POLICIES = [
+    Bernoulli(0.2),
+    Bernoulli(0.2, per="batch"),
+    LargestGap(0.1, gap_at="solve"),
+    GapAbove(0.01, p=0.3, gap_at="lookup"),
+    Falling(0.4, 0.1, epochs=2, instances=30),
+    Falling(0.4, 0.1, epochs=2, instances=30, coin=True),
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=repr)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"grow_at": "transformed", "capacity": 3, "evict": "oldest", "dtype": torch.float64},
+        {"grow_at": "predicted", "seed": 4, "bound": "linear", "warm_start": True},
+    ],
+    ids=["first settings", "second settings"],
+)
+def test_every_setting_comes_back_and_the_cache_continues_as_if_never_saved(tmp_path, policy, settings):
+    cache = SolutionCache(Problem(MODEL), ROWS, policy=policy, **settings)
+    generator = torch.Generator().manual_seed(1)
+    cache(torch.randn(6, 3, generator=generator))
+    cache.save(tmp_path / "cache")
+    back = SolutionCache.load(tmp_path / "cache", Problem(MODEL))
+    before, after = cache.state_dict(), back.state_dict()
+    assert after["settings"] == before["settings"]
+    assert repr(back) == repr(cache)
+    for name in ("grow_at", "seed", "warm_start"):
+        assert getattr(back, name) == getattr(cache, name) == settings.get(name, getattr(back, name))
+    assert (back.store.capacity, back.store.evict) == (settings.get("capacity"), settings.get("evict", "unused"))
+    assert back.solutions.dtype == settings.get("dtype", torch.float32)
+    for _ in range(3):
+        costs = torch.randn(6, 3, generator=generator)
+        assert torch.equal(back(costs), cache(costs))
+        assert back.statistics.solves == cache.statistics.solves
+    assert torch.equal(back.solutions, cache.solutions)
+    assert cache.statistics.solves > 0
+
+
+def test_settings_of_the_caller_take_precedence_over_those_of_the_file(tmp_path):
+    SolutionCache(Problem(MODEL), ROWS, policy=LargestGap(0.1), capacity=2, grow_at="transformed").save(
+        tmp_path / "cache"
+    )
+    back = SolutionCache.load(tmp_path / "cache", Problem(MODEL), p_solve=0.5, capacity=None)
+    assert repr(back.policy) == "Bernoulli(p=0.5)"
+    assert (back.store.capacity, back.grow_at) == (None, "transformed")
+
+
+def test_a_policy_or_bound_of_the_user_must_be_passed_again(tmp_path):
+    class Never:
+        def choose(self, batch, generator):
+            return np.zeros(batch.size, dtype=bool)
+
+    bound = make_bound(Problem(MODEL), "lagrangian")
+    given = {"policy": Never(), "bound": bound}
+    for name, value in given.items():
+        SolutionCache(Problem(MODEL), ROWS, **{name: value}).save(tmp_path / "cache")
+        with pytest.raises(InputError, match=f"cache: .* a {name} that has no name: pass it again as {name}="):
+            SolutionCache.load(tmp_path / "cache", Problem(MODEL))
+        back = SolutionCache.load(tmp_path / "cache", Problem(MODEL), **{name: value})
+        assert getattr(back, name) is value
+
+
+def test_a_file_of_version_0_1_holds_no_settings_and_gets_those_of_the_constructor(tmp_path):
+    cache = SolutionCache(Problem(MODEL), ROWS, p_solve=0.5, grow_at="transformed")
+    state = cache.state_dict()
+    del state["settings"]
+    save_state(tmp_path / "cache", state, kind="cache")
+    back = SolutionCache.load(tmp_path / "cache", Problem(MODEL))
+    assert (repr(back.policy), back.grow_at) == ("Bernoulli(p=0.05)", "predicted")
+    assert torch.equal(back.solutions, cache.solutions)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("capacity", "three"), ("seed", None), ("warm_start", 1), ("policy", "coin"), ("policy", 3)]
+)
+def test_a_setting_of_the_wrong_type_is_an_error_that_names_the_file(tmp_path, name, value):
+    state = SolutionCache(Problem(MODEL), ROWS).state_dict()
+    state["settings"][name] = value
+    save_state(tmp_path / "cache", state, kind="cache")
+    with pytest.raises(FileError, match=r"cache: field .*'settings'.* cannot be used"):
+        SolutionCache.load(tmp_path / "cache", Problem(MODEL))
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

@@ -16,7 +16,7 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.training import fit
 
-from .bounds.programmes import small_programmes
+from .bounds.small_models import small_models
 
 ASSIGNMENT = MILP(
     np.concatenate([np.kron(np.eye(3), np.ones(3)), np.kron(np.ones(3), np.eye(3))]), row_lower=1, row_upper=1
@@ -28,7 +28,7 @@ def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 @settings(max_examples=60)
-@given(small_programmes())
+@given(small_models())
 def test_a_gap_is_never_smaller_than_the_true_one(small):
     points = torch.from_numpy(small.milp.solution(small.decisions))
     problem = Problem(small.milp)
@@ -73,19 +73,7 @@ def test_an_optimum_in_the_cache_has_no_gap_whatever_the_precision_of_the_store(
     assert (cache.gaps(costs) == 0).all()
 
 
-def test_look_ups_come_with_their_gaps():
-    problem = Problem(ASSIGNMENT)
-    cache = SolutionCache(problem, problem(drawn(2, 9, seed=5)))
-    queries = [drawn(4, 9, seed=1), drawn(4, 9, seed=2)]
-    answers, gaps = cache.look_up(queries, return_gap=True)
-    for query, answer, gap, plain in zip(queries, answers, gaps, cache.look_up(queries), strict=True):
-        assert torch.equal(answer, plain)
-        assert torch.equal(gap, cache.gaps(query))
-    with pytest.raises(InputError, match="linear objective only"):
-        cache.look_up(queries, objective=lambda v, c: (v * c).sum(-1), return_gap=True)
-
-
-def test_asking_for_gaps_changes_nothing():
+def test_computing_gaps_changes_nothing():
     cache = SolutionCache(Problem(ASSIGNMENT), [[1.0, 0, 0, 0, 1, 0, 0, 0, 1]], bound="linear")
     cache.gaps(drawn(4, 9))
     assert cache.statistics.gaps == 0
@@ -144,9 +132,9 @@ def trained(tmp_path, epochs: int, *, stop: int | None = None) -> tuple[torch.Te
 
 
 def test_a_resumed_run_is_bit_for_bit_the_one_never_stopped(tmp_path):
-    whole, rows = trained(tmp_path, 6)
+    uninterrupted, rows = trained(tmp_path, 6)
     resumed, again = trained(tmp_path, 6, stop=3)
-    assert torch.equal(whole, resumed)
+    assert torch.equal(uninterrupted, resumed)
     names = ("loss", "solves", "lookups", "cache_size", "mean_gap", "largest_gap")
     assert [[row[n] for n in names] for row in rows] == [[row[n] for n in names] for row in again]
     assert sum(row["solves"] for row in rows) > 10
@@ -173,7 +161,7 @@ def test_saved_caches_keep_their_multipliers(tmp_path):
     cache.prepare(drawn(5, 9))
     cache(drawn(6, 9, seed=1))
     cache.save(tmp_path / "cache.safetensors")
-    again = SolutionCache.load(tmp_path / "cache.safetensors", problem, policy=GapAbove(0.0))
+    again = SolutionCache.load(tmp_path / "cache.safetensors", problem)
     assert np.array_equal(again.bound.member().multipliers.values, cache.bound.member().multipliers.values)
     assert len(cache.bound.member().multipliers) > 1
     assert again.statistics == cache.statistics

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import torch
@@ -12,17 +14,31 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.types import Solved
 
-from .bounds.programmes import small_programmes
+from .bounds.small_models import small_models
 
 BATCH = 25
 
 
+@dataclass
+class Given:
+    """What a policy sees of a batch, as the test sets it."""
+
+    size: int
+    asked: int = 0
+    by_place: dict[str, np.ndarray] | None = None
+
+    def gaps(self, at: str) -> np.ndarray | None:
+        return None if self.by_place is None else self.by_place[at]
+
+
+def with_gaps(gaps: np.ndarray) -> Given:
+    return Given(len(gaps), by_place={"lookup": gaps, "solve": gaps})
+
+
 def flips(p: float, batches: int, seed: int = 0) -> np.ndarray:
     """Heads ``(batches, BATCH)`` of a coin."""
-    problem = Problem(oracle=lambda c: (c < 0) * 1.0, dimension=1)
-    cache = SolutionCache(problem, [[0.0]], p_solve=p, seed=seed)
-    costs = torch.zeros(BATCH, 1)
-    return np.stack([cache.policy.choose(cache, costs, None, cache._generator) for _ in range(batches)])
+    generator = np.random.default_rng(seed)
+    return np.stack([Bernoulli(p).choose(Given(BATCH), generator) for _ in range(batches)])
 
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.9])
@@ -44,14 +60,14 @@ def test_coins_are_flipped_for_each_instance_not_for_each_batch():
 
 def test_one_coin_a_batch_solves_all_or_none_as_often():
     policy, chance = Bernoulli(0.3, per="batch"), np.random.default_rng(0)
-    masks = np.stack([policy.choose(None, torch.zeros(BATCH, 1), None, chance) for _ in range(4000)])
+    masks = np.stack([policy.choose(Given(BATCH), chance) for _ in range(4000)])
     assert set(masks.sum(axis=1).tolist()) == {0, BATCH}
     assert abs(masks.mean() - 0.3) < 4 * np.sqrt(0.3 * 0.7 / 4000)
     with pytest.raises(InputError, match="per must be 'instance' or 'batch', got 'day'"):
         Bernoulli(0.3, per="day")
 
 
-def test_neighbouring_coins_are_independent():
+def test_neighboring_coins_are_independent():
     heads = flips(0.5, 400).ravel().astype(float)
     assert abs(np.corrcoef(heads[:-1], heads[1:])[0, 1]) < 4 / np.sqrt(len(heads))
 
@@ -74,8 +90,8 @@ def test_a_probability_lies_between_0_and_1(p):
 
 def test_another_policy_takes_the_place_of_the_coin():
     class First:
-        def choose(self, cache, costs, instance, generator):
-            return np.arange(len(costs)) == 0
+        def choose(self, batch, generator):
+            return np.arange(batch.size) == 0
 
     problem = Problem(oracle=lambda c: (c < 0) * 1.0, dimension=1)
     cache = SolutionCache(problem, [[0.0]], policy=First(), p_solve=1.0)
@@ -97,37 +113,37 @@ def drawn(batch: int, seed: int) -> torch.Tensor:
 def test_the_largest_gaps_get_the_heads_of_the_coin():
     gaps = np.array([0.1, 0.0, 0.5, 0.3, 0.3])
     for p, expected in ((1.0, [True, False, True, True, True]), (0.0, [False] * 5)):
-        assert LargestGap(p).choose_by(gaps, np.random.default_rng(0)).tolist() == expected
+        assert LargestGap(p).choose(with_gaps(gaps), np.random.default_rng(0)).tolist() == expected
     for seed in range(20):
         heads = int((np.random.default_rng(seed).random(5) < 0.4).sum())
-        mask = LargestGap(0.4).choose_by(gaps, np.random.default_rng(seed))
+        mask = LargestGap(0.4).choose(with_gaps(gaps), np.random.default_rng(seed))
         order = [2, 3, 4, 0]  # of equal gaps the first; no gap is never solved
         assert set(np.flatnonzero(mask)) == set(order[:heads])
 
 
 def test_gap_above_takes_what_is_larger_than_epsilon():
     gaps = np.array([0.0, 0.1, 0.2, np.inf])
-    assert GapAbove(0.1).choose_by(gaps, np.random.default_rng(0)).tolist() == [False, False, True, True]
-    assert GapAbove().choose_by(gaps, np.random.default_rng(0)).tolist() == [False, True, True, True]
+    assert GapAbove(0.1).choose(with_gaps(gaps), np.random.default_rng(0)).tolist() == [False, False, True, True]
+    assert GapAbove().choose(with_gaps(gaps), np.random.default_rng(0)).tolist() == [False, True, True, True]
     with pytest.raises(InputError, match="epsilon must be at least 0"):
         GapAbove(-0.1)
 
 
 @settings(max_examples=60)
-@given(small_programmes(costs=4), st.sampled_from(["lagrangian", "linear"]), st.booleans())
-def test_gap_above_0_always_answers_with_an_optimum(small, bound, maximise):
+@given(small_models(costs=4), st.sampled_from(["lagrangian", "linear"]), st.booleans())
+def test_gap_above_0_always_answers_with_an_optimum(small, bound, maximize):
     points = torch.from_numpy(small.milp.solution(small.decisions))
 
     class Exact:
         def solve(self, costs, instance=None, *, decision=False):
             return Solved(points[(costs.double() @ points.T).argmin(dim=1)])
 
-    problem = Problem(small.milp, oracle=Exact(), sense="max" if maximise else "min")
+    problem = Problem(small.milp, oracle=Exact(), sense="max" if maximize else "min")
     cache = SolutionCache(
         problem, points[:1], policy=GapAbove(0.0), grow_at="transformed", bound=bound, dtype=torch.float64
     )
     costs = torch.from_numpy(small.costs)
-    if problem.width > problem.dimension and maximise:
+    if problem.width > problem.dimension and maximize:
         costs[:, -1] = -1.0
     for _ in range(2):
         answer = cache(costs)
@@ -146,11 +162,11 @@ def test_gap_above_0_certifies_every_query_of_an_instance():
 
 @pytest.mark.parametrize("gap_at", ["lookup", "solve"])
 def test_gaps_are_those_of_the_look_up_or_of_the_solve(gap_at):
-    asked = []
+    solved = []
 
     class Recorder:
         def solve(self, costs, instance=None, *, decision=False):
-            asked.append(costs.clone())
+            solved.append(costs.clone())
             return Problem(MODEL).attempt(costs)
 
     problem = Problem(MODEL, oracle=Recorder())
@@ -158,7 +174,7 @@ def test_gaps_are_those_of_the_look_up_or_of_the_solve(gap_at):
     empty, full = [1.0, 1.0, 1.0, 1.0], [-1.0, 1.0, 1.0, 1.0]  # at the first the empty knapsack is best
     query, predicted = torch.tensor([empty, full]), torch.tensor([full, empty])
     cache.answer([query], predicted)
-    assert torch.equal(torch.cat(asked), predicted[1:] if gap_at == "lookup" else predicted[:1])
+    assert torch.equal(torch.cat(solved), predicted[1:] if gap_at == "lookup" else predicted[:1])
     with pytest.raises(InputError, match="gap_at must be"):
         GapAbove(0.0, gap_at="home")
 
@@ -172,6 +188,43 @@ def test_without_a_bound_a_coin_decides_and_says_so_once():
     cache(torch.zeros(4, 1))  # a second warning would be an error here
     with pytest.raises(InputError, match="gaps need a bound"):
         cache.gaps(torch.zeros(4, 1))
+
+
+@pytest.mark.parametrize("gap_at", ["lookup", "solve"])
+def test_a_policy_by_gap_uses_the_gaps_at_its_own_place(gap_at):
+    by_place = {"lookup": np.array([0.5, 0.0]), "solve": np.array([0.0, 0.5])}
+    expected = [True, False] if gap_at == "lookup" else [False, True]
+    falling = Falling(1.0, 1.0, epochs=1, instances=1, gap_at=gap_at)
+    for policy in (LargestGap(1.0, gap_at=gap_at), GapAbove(0.1, gap_at=gap_at), falling):
+        assert policy.choose(Given(2, by_place=by_place), np.random.default_rng(0)).tolist() == expected
+
+
+def test_a_coin_needs_no_gaps():
+    class NoGaps(Given):
+        def gaps(self, at):
+            raise AssertionError("gaps were computed")
+
+    for policy in (Bernoulli(0.5), Bernoulli(0.5, per="batch"), Falling(0.5, 0.1, epochs=1, instances=9, coin=True)):
+        assert policy.choose(NoGaps(BATCH), np.random.default_rng(0)).shape == (BATCH,)
+
+
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+def test_the_cache_shows_a_policy_size_count_and_gaps_of_every_batch(grow_at):
+    seen = []
+
+    class Spy:
+        def choose(self, batch, generator):
+            seen.append((batch.size, batch.asked, batch.gaps("lookup"), batch.gaps("solve")))
+            return np.zeros(batch.size, dtype=bool)
+
+    cache = SolutionCache(Problem(MODEL), [[0.0] * 4], policy=Spy(), grow_at=grow_at)
+    first, second, predicted = drawn(3, 1), drawn(3, 2), drawn(3, 3)
+    cache.answer([first, second], predicted)
+    cache.answer([first[:2]], predicted[:2])
+    largest = torch.maximum(cache.gaps(first), cache.gaps(second)).numpy()
+    assert [(size, asked) for size, asked, *_ in seen] == [(3, 0), (2, 3)]
+    assert np.array_equal(seen[0][2], largest), "of several queries the largest gap counts"
+    assert np.array_equal(seen[0][3], largest if grow_at == "transformed" else cache.gaps(predicted).numpy())
 
 
 def test_p_falls_geometrically_and_then_stays():

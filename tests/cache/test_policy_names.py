@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap
-from regretless.cache.policy_names import named_policy
+from regretless.cache.policy_names import named_policy, policy_settings
 from regretless.errors import InputError
 
 
@@ -28,6 +28,36 @@ from regretless.errors import InputError
 )
 def test_settings_name_policies(settings, expected):
     assert repr(named_policy(settings, instances=30)) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [
+        Bernoulli(0.2),
+        Bernoulli(0.2, per="batch"),
+        LargestGap(0.01),
+        LargestGap(0.01, gap_at="solve"),
+        GapAbove(0.001, p=0.3),
+        GapAbove(gap_at="lookup"),
+        Falling(0.2, 0.01, epochs=2.5, instances=30),
+        Falling(0.2, 0.01, epochs=5, instances=30, gap_at="solve"),
+        Falling(0.2, 0.01, epochs=5, instances=30, coin=True),
+    ],
+    ids=repr,
+)
+def test_a_policy_is_built_again_from_its_settings(policy):
+    settings = policy_settings(policy)
+    again = named_policy(settings, instances=settings.get("instances", 1))
+    assert repr(again) == repr(policy)
+    assert getattr(again, "p", None) == getattr(policy, "p", None)
+
+
+def test_a_policy_of_the_user_has_no_settings():
+    class Mine:
+        def choose(self, batch, generator):
+            raise NotImplementedError
+
+    assert policy_settings(Mine()) is None
 
 
 def test_a_policy_is_taken_as_it_is():

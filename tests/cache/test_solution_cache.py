@@ -29,7 +29,7 @@ POINTS = torch.tensor([x for x in itertools.product([0.0, 1.0], repeat=4) if np.
 
 
 class Recorder:
-    """An exact brute-force solver that keeps the costs it was called at and fails where it is told to."""
+    """An exact brute-force solver that keeps the costs it was called at and fails where a test says so."""
 
     def __init__(self, points: torch.Tensor = POINTS, fails=None) -> None:
         self.points, self.fails = points, fails
@@ -43,7 +43,7 @@ class Recorder:
             bad = self.fails is not None and bool(self.fails(costs[row]))
             status.append(Status.ERROR if bad else Status.OPTIMAL)
             if bad:
-                solution[row], message[row] = torch.nan, "told to fail"
+                solution[row], message[row] = torch.nan, "fails by design"
         return Solved(solution, status if message else None, message=message)
 
 
@@ -60,7 +60,7 @@ class Scripted:
     def __init__(self, *masks: list[bool]) -> None:
         self.masks = list(masks)
 
-    def choose(self, cache, costs, instance, generator):
+    def choose(self, batch, generator):
         return np.array(self.masks.pop(0))
 
 
@@ -124,8 +124,8 @@ def test_at_p_1_transformed_is_the_problem_itself():
     for width in (1, 2):
         cache = SolutionCache(problem(Recorder()), p_solve=1.0, grow_at="transformed")
         queries = [draw(5, 4, seed=k) for k in range(width)]
-        wanted = problem(Recorder()).answer(queries, queries[0])
-        for mine, its in zip(cache.answer(queries, queries[0]), wanted, strict=True):
+        expected = problem(Recorder()).answer(queries, queries[0])
+        for mine, its in zip(cache.answer(queries, queries[0]), expected, strict=True):
             assert torch.equal(mine, its)
         assert cache.statistics.lookups == 0
 
@@ -174,7 +174,7 @@ def test_raise_names_the_row_of_the_batch_and_keeps_nothing():
     cache = SolutionCache(
         problem(failing), POINTS[:1], grow_at="transformed", policy=Scripted([False, True, False, True, True])
     )
-    with pytest.raises(SolveError, match=r"instance 3 of the batch: error.*told to fail"):
+    with pytest.raises(SolveError, match=r"instance 3 of the batch: error.*fails by design"):
         cache(costs)
     assert len(cache) == 1
 
@@ -224,6 +224,16 @@ def test_when_all_solves_fail_skip_leaves_all_out_and_cache_has_nothing(grow_at)
         empty("cache")(draw(2, 4))
 
 
+def test_growing_returns_the_positions_of_failed_solves():
+    recorder = Recorder(fails=lambda row: row[0] > 100)
+    cache = SolutionCache(problem(recorder, on_failure="cache"), POINTS[:1], p_solve=1.0)
+    costs = draw(4, 4)
+    assert cache.grow([costs], costs) is None
+    costs[2, 0] = 200.0
+    assert cache.grow([costs], costs).tolist() == [2]
+    assert SolutionCache(problem(Raiser()), p_solve=0.0).grow([costs], costs) is None
+
+
 def test_costs_that_are_no_numbers_never_reach_the_cache():
     cache = SolutionCache(problem(Recorder()), POINTS[:1], p_solve=1.0)
     with pytest.raises(InputError, match="finite"):
@@ -242,7 +252,7 @@ def family(**settings) -> Problem:
 
 @pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
 @pytest.mark.parametrize("p_solve", [0.0, 0.4, 1.0])
-def test_an_instance_is_never_handed_what_is_infeasible_for_it(grow_at, p_solve):
+def test_an_answer_is_always_feasible_for_its_instance(grow_at, p_solve):
     many = family()
     ids = torch.arange(3).repeat(2)
     first = many.attempt(draw(6, 4, seed=9), ids).solution
@@ -254,8 +264,8 @@ def test_an_instance_is_never_handed_what_is_infeasible_for_it(grow_at, p_solve)
         assert (weight <= torch.tensor(LIMITS)[ids]).all()
         feasible = [POINTS_OF[i][(POINTS_OF[i][:, None] == cache.solutions).all(-1).any(1)] for i in range(3)]
         if p_solve == 0.0:  # and the best of those that are feasible
-            wanted = torch.stack([(feasible[i] @ c).min() for i, c in zip(ids.tolist(), costs, strict=True)])
-            assert torch.allclose((found * costs).sum(1), wanted)
+            expected = torch.stack([(feasible[i] @ c).min() for i, c in zip(ids.tolist(), costs, strict=True)])
+            assert torch.allclose((found * costs).sum(1), expected)
 
 
 POINTS_OF = [
@@ -293,7 +303,7 @@ def test_a_failed_instance_with_nothing_feasible_is_skipped_without_costing_the_
         assert answer[1].tolist() == [1.0, 0.0]
 
 
-def test_family_ids_are_checked_at_every_door():
+def test_family_ids_are_checked_wherever_they_enter():
     cache = SolutionCache(family(), p_solve=0.0)
     with pytest.raises(InputError, match="pass instance="):
         cache.add([[0.0] * 4])
@@ -320,7 +330,7 @@ def test_known_costs_are_looked_up_with_weight_one():
 # --- state --------------------------------------------------------------------------------------------------------
 
 
-def test_the_coins_go_on_after_loading_as_if_nothing_had_happened(tmp_path):
+def test_after_loading_the_coins_continue_as_if_nothing_had_happened(tmp_path):
     def fresh(seed: int) -> SolutionCache:
         return SolutionCache(problem(Recorder()), POINTS[:1], p_solve=0.5, seed=seed)
 
@@ -329,16 +339,16 @@ def test_the_coins_go_on_after_loading_as_if_nothing_had_happened(tmp_path):
         straight(draw(5, 4, seed=step))
         first(draw(5, 4, seed=step))
     first.save(tmp_path / "cache")
-    second = SolutionCache.load(tmp_path / "cache", problem(Recorder()), p_solve=0.5, seed=99)
+    second = SolutionCache.load(tmp_path / "cache", problem(Recorder()))
     third = fresh(1)
     third.load_state_dict(first.state_dict())
     for cache in (straight, second, third):
         answers = [cache(draw(5, 4, seed=step)) for step in range(3, 8)]
         solved = [costs.tolist() for costs in cache.problem.backend.costs][-3:]
         if cache is straight:
-            wanted = answers, solved
-        assert all(torch.equal(a, b) for a, b in zip(answers, wanted[0], strict=True))
-        assert solved == wanted[1]
+            expected = answers, solved
+        assert all(torch.equal(a, b) for a, b in zip(answers, expected[0], strict=True))
+        assert solved == expected[1]
         assert torch.equal(cache.solutions, straight.solutions)
         seconds = {"seconds": 0.0}
         assert vars(cache.statistics) | seconds == vars(straight.statistics) | seconds
@@ -379,7 +389,7 @@ def test_modules_that_hold_a_cache_can_be_copied(way):
     assert torch.equal(other.cache.solutions, holder.cache.solutions)
     size = len(other.cache)
     holder.cache.add(POINTS)
-    assert len(other.cache) == size < len(holder.cache), "a copy lives its own life"
+    assert len(other.cache) == size < len(holder.cache), "a copy is independent"
 
 
 def test_merging_is_a_union_and_leaves_the_other_alone():
@@ -438,7 +448,7 @@ def test_wrong_input_is_named(call, message):
         call()
 
 
-def test_it_says_what_it_is():
+def test_its_repr_names_problem_size_and_policy():
     cache = SolutionCache(problem(Raiser(), name="bag"), POINTS[:2])
     assert repr(cache) == "SolutionCache(bag, size=2, policy=Bernoulli(p=0.05))"
 
@@ -513,5 +523,5 @@ def test_files_go_through_the_same_states(tmp_path: Path):
     cache = SolutionCache(problem(Recorder()), POINTS[:4], p_solve=0.5, capacity=4)
     cache(draw(6, 4))
     cache.save(tmp_path / "a")
-    SolutionCache.load(tmp_path / "a", problem(Recorder()), capacity=4).save(tmp_path / "b")
+    SolutionCache.load(tmp_path / "a", problem(Recorder())).save(tmp_path / "b")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

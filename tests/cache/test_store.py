@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from regretless.cache import scan as scan_module
+from regretless.cache import lookup
 from regretless.cache.row_index import RowIndex
 from regretless.cache.store import SolutionStore
 from regretless.errors import InputError
 
 WIDTH = 3
-# Halves and whole numbers: every sum and product below is exact, so positions can be compared, not only values.
+# Halves and integers: every sum and product below is exact, so positions can be compared, not only values.
 VALUES = st.sampled_from([-1.0, -0.5, -0.0, 0.0, 0.5, 1.0])
 ROWS = st.lists(st.tuples(VALUES, VALUES, VALUES), min_size=1, max_size=6)
 COSTS = st.lists(st.tuples(*[st.integers(-4, 4).map(float)] * WIDTH), min_size=1, max_size=4)
@@ -73,13 +73,13 @@ class StoreMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.model.slots)
     @rule(costs=COSTS, block=st.integers(1, 12))
     def look_up(self, costs: list[tuple[float, ...]], block: int) -> None:
-        wanted = [self.model.look_up(cost) for cost in costs]
+        expected = [self.model.look_up(cost) for cost in costs]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(scan_module, "BLOCK_SCORES", block)
-            assert self.store.look_up(torch.tensor(costs)).tolist() == wanted
+            patch.setattr(lookup, "BLOCK_SCORES", block)
+            assert self.store.look_up(torch.tensor(costs)).tolist() == expected
         if self.model.touches:
             self.model.clock += 1
-            for place in wanted:
+            for place in expected:
                 self.model.slots[place][1] = self.model.clock
 
     @rule()
@@ -135,16 +135,43 @@ def test_rows_that_share_a_hash_are_all_kept(monkeypatch):
     assert kept == {(0.0, 1.0), (1.0, 0.0), (1.0, 1.0), (2.0, 2.0)}
 
 
-def test_growth_is_amortised():
+def test_growth_is_amortized():
     store, places = SolutionStore(1), set()
     for i in range(1000):
         store.add(torch.tensor([[float(i)]]))
-        places.add(store._rows.data_ptr())
+        places.add(store._columns.data_ptr())
     assert len(store) == 1000
     assert len(places) <= 6  # 64, 128, .. 1024
 
 
-def test_the_unused_row_goes_first_and_the_oldest_where_asked():
+def test_solutions_are_columns_rows_and_what_is_taken():
+    store = SolutionStore(2)
+    store.add(torch.arange(8.0).reshape(4, 2))
+    assert torch.equal(store.rows, store.columns.T)
+    assert store.columns.shape == (2, 4)
+    taken = store.take(torch.tensor([3, 0, 3]))
+    assert taken.tolist() == [[6.0, 7.0], [0.0, 1.0], [6.0, 7.0]]
+    taken.zero_()
+    assert store.rows[3].tolist() == [6.0, 7.0], "what was taken is a copy"
+
+
+def test_a_family_takes_new_instances():
+    store = SolutionStore(1, instances=1)
+    store.add(torch.tensor([[1.0], [2.0], [3.0]]), torch.ones(1, 3, dtype=torch.bool))
+    store.add_instances(torch.tensor([[False, True, True], [False, False, False]]))
+    assert store.instances == 3
+    assert store.count(torch.arange(3)).tolist() == [3.0, 2.0, 0.0]
+    assert store.mean(torch.tensor([1])).tolist() == [[2.5]]
+    assert store.look_up(torch.tensor([[1.0], [1.0]]), torch.tensor([0, 1])).tolist() == [0, 1]
+    with pytest.raises(InputError, match="feasible for instance 2"):
+        store.mean(torch.tensor([2]))
+    store.add(torch.tensor([[0.0]]), torch.tensor([[False], [False], [True]]))
+    assert store.look_up(torch.tensor([[1.0]]), torch.tensor([2])).tolist() == [3]
+    with pytest.raises(InputError, match="only the store of a family has instances"):
+        SolutionStore(1).add_instances(torch.ones(1, 0, dtype=torch.bool))
+
+
+def test_the_unused_solution_is_evicted_first_or_the_oldest_where_set():
     for evict, left in (("unused", {0.0, 2.0, 3.0}), ("oldest", {1.0, 2.0, 3.0})):
         store = SolutionStore(1, capacity=3, evict=evict)
         store.add(torch.tensor([[0.0], [1.0], [2.0]]))
@@ -225,18 +252,18 @@ def test_family_means_counts_and_lookups_use_only_rows_that_serve(seed, capacity
             assert mask[i, found.item()]
             assert (store.rows[found] @ cost.T).item() == (mine @ cost.T).min().item()
         else:
-            for ask in (lambda ids=ids, cost=cost: store.look_up(cost, ids), lambda ids=ids: store.mean(ids)):
+            for call in (lambda ids=ids, cost=cost: store.look_up(cost, ids), lambda ids=ids: store.mean(ids)):
                 with pytest.raises(InputError, match=f"feasible for instance {i}"):
-                    ask()
+                    call()
 
 
 def test_blocks_respect_the_family_mask(monkeypatch):
     store = SolutionStore(1, instances=2)
     store.add(torch.arange(6.0)[:, None], torch.tensor([[1, 1, 1, 1, 1, 1], [0, 0, 0, 1, 1, 1]], dtype=torch.bool))
     costs, ids = torch.tensor([[1.0], [1.0]]), torch.tensor([0, 1])
-    whole = store.look_up(costs, ids)
-    monkeypatch.setattr(scan_module, "BLOCK_SCORES", 2)
-    assert whole.tolist() == store.look_up(costs, ids).tolist() == [0, 3]
+    at_once = store.look_up(costs, ids)
+    monkeypatch.setattr(lookup, "BLOCK_SCORES", 2)
+    assert at_once.tolist() == store.look_up(costs, ids).tolist() == [0, 3]
 
 
 def test_a_very_low_score_is_a_solution_not_a_missing_one():
@@ -254,23 +281,23 @@ def test_a_nonlinear_objective_is_looked_up_in_blocks_too(monkeypatch):
 
     store = SolutionStore(3)
     store.add(rows)
-    wanted = torch.cdist(costs, rows).argmin(dim=1)
-    assert torch.equal(store.look_up(costs, None, objective), wanted)
-    monkeypatch.setattr(scan_module, "BLOCK_SCORES", 100)
-    assert torch.equal(store.look_up(costs, None, objective), wanted)
+    expected = torch.cdist(costs, rows).argmin(dim=1)
+    assert torch.equal(store.look_up(costs, None, objective), expected)
+    monkeypatch.setattr(lookup, "BLOCK_SCORES", 100)
+    assert torch.equal(store.look_up(costs, None, objective), expected)
 
 
 def test_lookup_never_allocates_more_than_a_block(monkeypatch):
     seen = []
-    original = scan_module._scores
+    original = lookup._scores
 
     def spy(*args):
         scores = original(*args)
         seen.append(scores.numel())
         return scores
 
-    monkeypatch.setattr(scan_module, "_scores", spy)
-    monkeypatch.setattr(scan_module, "BLOCK_SCORES", 50)
+    monkeypatch.setattr(lookup, "_scores", spy)
+    monkeypatch.setattr(lookup, "BLOCK_SCORES", 50)
     store = SolutionStore(2)
     store.add(torch.randn(97, 2))
     store.look_up(torch.randn(7, 2))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from .files import CommandLine, Files
@@ -13,5 +14,20 @@ def test_a_run_on_files_becomes_a_page(cli: CommandLine, trained_files: Files, t
     assert "map-dc" in page
 
 
+def test_the_heading_of_a_run_on_files_is_words(cli: CommandLine, trained_files: Files, tmp_path: Path) -> None:
+    cli.ok("report", trained_files.folder / "run", "--out", tmp_path / "page.html")
+    (heading,) = re.findall("<h2>(knapsack.lp.*?)</h2>", (tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert heading.startswith("knapsack.lp with features ")
+    assert str(trained_files.folder) not in heading
+    assert not set(heading) & set("[]{}'\"")
+
+
 def test_a_folder_that_is_not_there_is_named(cli: CommandLine, tmp_path: Path) -> None:
-    assert "is no folder of results" in cli("report", tmp_path / "none").error
+    assert "none is not a folder of results" in cli("report", tmp_path / "none").error
+
+
+def test_an_empty_folder_is_an_error_and_stays_empty(cli: CommandLine, tmp_path: Path) -> None:
+    result = cli("report", tmp_path)
+    assert result.code == 1
+    assert "holds no runs, tables or figures to report: make results with: regretless demo" in result.error
+    assert list(tmp_path.iterdir()) == []

@@ -48,6 +48,15 @@ def test_threads_that_cannot_help_are_told(cli: CommandLine, tmp_path: Path) -> 
     assert "--workers has no effect" in cli.ok(*words, "--out", tmp_path / "run").err
 
 
+def test_a_generated_problem_takes_the_options_of_its_formula(cli: CommandLine, tmp_path: Path) -> None:
+    sizes = ["--option", "train=30", "--option", "test=10", "--option", "validation=10"]
+    words = ["train", "shortest-path", *sizes, "--option", "deg=6", "--method", "map-dc", "--epochs", 2]
+    assert cli.ok(*words, "--out", tmp_path / "run", "--json").json["instances"] == 10
+    assert json.loads((tmp_path / "run" / "spec.json").read_text())["options"]["deg"] == 6
+    assert "deg must be an integer" in cli(*words, "--option", "deg=1.5", "--out", tmp_path / "no").error
+    assert not (tmp_path / "no").exists()
+
+
 def test_a_model_file_trains_on_csv_and_says_how_good_it_is(cli: CommandLine, files: Files) -> None:
     figures = cli.ok(*files.words(epochs=15), "--json").json
     assert (figures["on"], figures["instances"], figures["failed"]) == ("test", 8, 0)
@@ -157,7 +166,7 @@ WRONG = {
     "missing features": ({"features": "none.csv"}, r"there is no file none\.csv"),
     "missing model": ({}, r"there is no file .*knapsack\.lp"),
     "unknown pattern": ({"cost_variables": "y_*"}, r"no variable of the model matches 'y_\*'"),
-    "unknown kind of file": ({"features": "x.txt"}, r"x\.txt: a file of data must end in"),
+    "unknown kind of file": ({"features": "x.txt"}, r"x\.txt: a data file must end in"),
     "shares": ({"validation": 0.6, "test": 0.5}, "shares that leave some training data"),
     "model": ({"model": "forest"}, "'model' of problem .* must be one of linear, mlp"),
     "method": ({"method": "magic"}, "method must be one of"),
@@ -178,7 +187,7 @@ def test_wrong_words_give_one_line_and_leave_nothing(case: str, cli: CommandLine
 
 
 CELLS = {
-    "text": ("x", 2, "many", r"x\.csv, line 4, column 'b': expected a number, got 'many'"),
+    "text": ("x", 2, "many", r"x\.csv, line 4, column 'b': expected a finite number, got 'many'"),
     "empty": ("x", 2, "", r"x\.csv, line 4, column 'b': the cell is empty"),
     "nan": ("c", 0, "nan", r"c\.csv, line 2, column 'x_3': expected a finite number, got nan"),
     "infinite": ("c", 5, "-inf", r"c\.csv, line 7, column 'x_3': expected a finite number, got -inf"),

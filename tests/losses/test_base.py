@@ -3,73 +3,189 @@ from __future__ import annotations
 import pytest
 import torch
 
+from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses import Loss, SPOPlus, TwoStage
+from regretless.losses import AutogradLoss, ClosedFormLoss, SPOPlus, TwoStage
 from regretless.losses.base import dot
+from regretless.milp import MILP
 from regretless.problem import Problem
 
 from .tiny import KINDS, batch
 
 
-class Spy(Loss):
-    """Keeps what the formula was given."""
+class Plane(ClosedFormLoss):
+    """A plane in minimizing costs: value ``3 . p``, gradient 3. Keeps what the formula was given."""
+
+    def value_and_gradient(self, predicted, true, solution, instance):
+        self.seen = predicted, true, solution, instance
+        slope = 0.0 * predicted + 3.0
+        return (slope * predicted).sum(1), slope
+
+
+class PlaneByAutograd(AutogradLoss):
+    """The same plane, with a graph."""
 
     def per_instance(self, predicted, true, solution, instance):
         self.seen = predicted, true, solution, instance
-        return predicted.sum(dim=1)
+        return 3.0 * predicted.sum(dim=1)
 
 
-def test_the_formula_sees_minimising_costs_with_the_weight_of_known_costs():
+BOTH = pytest.mark.parametrize("plane", [Plane, PlaneByAutograd])
+
+
+def problem(sense: str, **options) -> Problem:
+    return Problem(MILP([[1.0, 1.0]], row_upper=1.0, **options), sense=sense)
+
+
+def costs() -> tuple[torch.Tensor, torch.Tensor]:
+    predicted = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64).requires_grad_()
+    return predicted, torch.zeros(2, 2, dtype=torch.float64)
+
+
+# --- the formula --------------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_the_formula_sees_minimizing_costs_with_the_weight_of_known_costs(plane):
     kind = KINDS["known"]
     b = batch(kind)
     one = torch.ones(6, 1, dtype=torch.float64)
     for sense, sign in (("min", 1.0), ("max", -1.0)):
-        spy = Spy(kind.problem(sense))
-        spy(b.predicted, b.true, b.solution)
-        assert torch.equal(spy.seen[0], sign * torch.cat([b.predicted, one], dim=1))
-        assert torch.equal(spy.seen[1], sign * torch.cat([b.true, one], dim=1))
-        assert torch.equal(spy.seen[2], b.solution)
+        loss = plane(kind.problem(sense))
+        loss(b.predicted, b.true, b.solution)
+        assert torch.equal(loss.seen[0], sign * torch.cat([b.predicted, one], dim=1))
+        assert torch.equal(loss.seen[1], sign * torch.cat([b.true, one], dim=1))
+        assert torch.equal(loss.seen[2], b.solution)
 
 
 def test_without_an_oracle_costs_are_passed_as_they_are():
-    spy = Spy(None)
+    loss = PlaneByAutograd(None)
     predicted = torch.randn(2, 3)
-    assert spy.problem is None
-    spy(predicted, predicted, torch.zeros(2, 9))
-    assert spy.seen[0] is predicted
+    assert loss.problem is None
+    loss(predicted, predicted, torch.zeros(2, 9))
+    assert loss.seen[0] is predicted
 
 
-def test_the_oracle_is_asked_without_a_gradient():
-    asked = []
+@BOTH
+@pytest.mark.parametrize(("reduction", "value", "slope"), [("mean", 15.0, 1.5), ("sum", 30.0, 3.0)])
+def test_value_and_gradient_are_those_of_the_formula(plane, reduction, value, slope):
+    predicted, true = costs()
+    loss = plane(problem("min"), reduction=reduction)(predicted, true, torch.zeros(2, 2))
+    loss.backward()
+    assert float(loss.detach()) == pytest.approx(value)
+    assert torch.allclose(predicted.grad, torch.full((2, 2), slope, dtype=torch.float64))
+
+
+@BOTH
+def test_each_instance_has_its_own_gradient_without_a_reduction(plane):
+    predicted, true = costs()
+    losses = plane(problem("min"), reduction="none")(predicted, true, torch.zeros(2, 2))
+    losses[1].backward()
+    assert predicted.grad.tolist() == [[0.0, 0.0], [3.0, 3.0]]
+
+
+@BOTH
+def test_a_maximized_problem_turns_costs_and_gradient(plane):
+    predicted, true = costs()
+    loss = plane(problem("max"))(predicted, true, torch.zeros(2, 2))
+    loss.backward()
+    assert float(loss.detach()) == pytest.approx(-15.0)
+    assert torch.allclose(predicted.grad, torch.full((2, 2), -1.5, dtype=torch.float64))
+
+
+@BOTH
+def test_known_costs_count_in_the_value_and_not_in_the_gradient(plane):
+    predicted, true = costs()
+    loss = plane(problem("min", fixed_cost=[1.0, 1.0]))(predicted, true, torch.zeros(2, 3))
+    loss.backward()
+    assert float(loss.detach()) == pytest.approx(18.0)
+    assert predicted.grad.shape == (2, 2)
+
+
+@BOTH
+def test_a_loss_is_one_part_of_a_users_own_graph(plane):
+    predicted, true = costs()
+    loss = plane(problem("min"))(2.0 * predicted, true, torch.zeros(2, 2))
+    (5.0 * loss + predicted.sum()).backward()
+    assert torch.allclose(predicted.grad, torch.full((2, 2), 16.0, dtype=torch.float64))
+
+
+# --- the oracle ---------------------------------------------------------------------------------------------------
+
+
+def test_the_oracle_is_called_without_a_gradient():
+    called = []
 
     class Oracle:
         problem = Problem(oracle=lambda c: c * 0, dimension=2)
 
         def answer(self, queries, predicted, instance=None):
-            asked.extend([*queries, predicted])
+            called.extend([*queries, predicted])
             assert not torch.is_grad_enabled()
             return [query * 0 for query in queries]
 
     predicted = torch.randn(3, 2, requires_grad=True)
     SPOPlus(Oracle())(predicted, torch.randn(3, 2), torch.zeros(3, 2)).backward()
-    assert len(asked) == 2
-    assert not any(tensor.requires_grad for tensor in asked)
+    assert len(called) == 2
+    assert not any(tensor.requires_grad for tensor in called)
     assert predicted.grad is not None
+
+
+def test_autocast_does_not_blur_a_look_up():
+    choice = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
+    memory = SolutionCache(choice, [[1.0, 0.0], [0.0, 1.0]], p_solve=0.0)
+    # Half precision holds 2.001 and 2.002 as the same number, and would take the first solution.
+    predicted, true = torch.tensor([[2.002, 2.001]]), torch.zeros(1, 2)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        _, gradient = SPOPlus(memory).loss_and_gradient(predicted, true, torch.tensor([[1.0, 0.0]]))
+    assert gradient.tolist() == [[2.0, -2.0]]
+
+
+# --- instances that are left out ----------------------------------------------------------------------------------
+
+
+@BOTH
+def test_instances_that_are_left_out_count_for_nothing(plane):
+    class OneLeftOut(plane):
+        def value_and_gradient(self, *arguments):
+            self._left_out = torch.tensor([True, False])
+            return super().value_and_gradient(*arguments)
+
+        def per_instance(self, *arguments):
+            self._left_out = torch.tensor([True, False])
+            return super().per_instance(*arguments)
+
+    predicted, true = costs()
+    loss = OneLeftOut(problem("min"))(predicted, true, torch.zeros(2, 2))
+    loss.backward()
+    assert float(loss.detach()) == pytest.approx(21.0)
+    assert predicted.grad.tolist() == [[0.0, 0.0], [3.0, 3.0]]
 
 
 def test_when_every_instance_is_left_out_the_loss_and_its_gradient_are_zero():
     def no_luck(costs):
         raise RuntimeError("no luck")
 
-    problem = Problem(oracle=no_luck, dimension=2, on_failure="skip")
+    loss = SPOPlus(Problem(oracle=no_luck, dimension=2, on_failure="skip"))
     predicted = torch.randn(3, 2, requires_grad=True)
-    loss = SPOPlus(problem)(predicted, torch.randn(3, 2), torch.zeros(3, 2))
-    loss.backward()
-    assert loss.item() == 0.0
+    value = loss(predicted, torch.randn(3, 2), torch.zeros(3, 2))
+    value.backward()
+    assert value.item() == 0.0
     assert (predicted.grad == 0).all()
 
 
-def test_what_was_left_out_once_is_counted_again_the_next_time():
+def test_a_loss_without_a_graph_has_a_gradient_of_zero():
+    class Constant(AutogradLoss):
+        def per_instance(self, predicted, true, solution, instance):
+            return true.sum(dim=1)
+
+    predicted, true = torch.randn(3, 2), torch.ones(3, 2)
+    value, gradient = Constant().loss_and_gradient(predicted, true, true)
+    assert value.item() == 2.0
+    assert (gradient == 0).all()
+
+
+def test_what_was_left_out_once_counts_again_in_the_next_step():
     fails = [True, False]
 
     def solver(costs):
@@ -77,11 +193,29 @@ def test_what_was_left_out_once_is_counted_again_the_next_time():
             raise RuntimeError("no luck")
         return costs * 0 + 1
 
-    problem = Problem(oracle=solver, dimension=1, on_failure="skip")
-    loss = SPOPlus(problem)
+    loss = SPOPlus(Problem(oracle=solver, dimension=1, on_failure="skip"))
     one, zero = torch.ones(1, 1), torch.zeros(1, 1)
     assert loss(one, one, zero).item() == 0.0
     assert loss(one, one, zero).item() == -1.0
+
+
+# --- state --------------------------------------------------------------------------------------------------------
+
+
+def test_the_state_of_a_loss_with_a_cache_is_refused_by_a_problem_of_another_kind():
+    kind = KINDS["plain"]
+    b = batch(kind)
+    state = SPOPlus(SolutionCache(kind.problem(), b.cached)).state_dict()
+    with pytest.raises(InputError, match="this cache belongs to another problem"):
+        SPOPlus(SolutionCache(problem("min"))).load_state_dict(state)
+
+
+def test_a_state_without_a_cache_does_not_fit_a_loss_with_one_nor_the_reverse():
+    with_cache, without = SPOPlus(SolutionCache(problem("min"))), SPOPlus(problem("min"))
+    with pytest.raises(InputError, match="the state was saved without a cache, and this loss has one"):
+        with_cache.load_state_dict(without.state_dict())
+    with pytest.raises(InputError, match="the state was saved with a cache, and this loss has none"):
+        without.load_state_dict(with_cache.state_dict())
 
 
 def test_dot_is_row_by_row():

@@ -54,7 +54,7 @@ class Scripted:
     def __init__(self, mask: list[bool]) -> None:
         self.mask = mask
 
-    def choose(self, cache, costs, instance, generator):
+    def choose(self, batch, generator):
         return np.array(self.mask)
 
 

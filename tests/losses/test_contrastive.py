@@ -90,8 +90,8 @@ class Recorder:
 
 
 class Scripted:
-    def choose(self, cache, costs, instance, generator):
-        return np.arange(len(costs)) % 2 == 0
+    def choose(self, batch, generator):
+        return np.arange(batch.size) % 2 == 0
 
 
 @pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
@@ -121,12 +121,13 @@ def test_nce_sees_the_grown_s_at_once():
     assert torch.allclose(values, margins)
 
 
-def test_nce_does_not_touch_the_rows_of_s_when_the_objective_is_linear(monkeypatch):
+def test_nce_does_not_read_the_members_of_s_when_the_objective_is_linear(monkeypatch):
     kind = KINDS["plain"]
     b = batch(kind)
     memory = cache(kind.problem(), b)
     loss = NCE(memory)
-    monkeypatch.setattr(type(memory.store), "rows", property(lambda self: pytest.fail("S was read")))
+    for name in ("rows", "columns"):
+        monkeypatch.setattr(type(memory.store), name, property(lambda self: pytest.fail("S was read")))
     loss(b.predicted, b.true, b.solution)
 
 
@@ -144,7 +145,7 @@ def cubic(v: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
 def test_a_nonlinear_objective_is_brute_force_over_s(kind, cost, sense):
     kind = KINDS[kind]
     b = batch(kind, seed=7)
-    asked = b if sense == "min" else b.mirrored(kind.known is not None)
+    given = b if sense == "min" else b.mirrored(kind.known is not None)
     sign = 1.0 if sense == "min" else -1.0
 
     def objective(v, c):  # in the user's sense, where known costs always have the weight +1
@@ -155,12 +156,12 @@ def test_a_nonlinear_objective_is_brute_force_over_s(kind, cost, sense):
         return -cubic(torch.cat([v[..., :-1], -v[..., -1:]], dim=-1), torch.cat([-c[..., :-1], c[..., -1:]], dim=-1))
 
     for name, select in (("NCE", None), ("MAP", "shifted"), ("MAP", "predicted")):
-        memory = cache(kind.problem(sense), asked)
+        memory = cache(kind.problem(sense), given)
         if name == "NCE":
             loss = NCE(memory, cost=cost, objective=objective, reduction="none")
         else:
             loss = MAP(memory, cost=cost, select=select, objective=objective, reduction="none")
-        values, gradient = value_and_gradient(loss, asked)
+        values, gradient = value_and_gradient(loss, given)
         for i in range(len(values)):
             p = b.predicted[i].clone().requires_grad_()
             whole, true = kind.to_minimization(p[None])[0], kind.to_minimization(b.true[i][None])[0]

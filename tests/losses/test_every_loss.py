@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -18,8 +19,10 @@ from regretless.errors import InputError, SolveError
 from regretless.losses import (
     MAP,
     NCE,
+    QPTL,
     Blackbox,
     ExpectedRegret,
+    Interior,
     Listwise,
     Loss,
     Pairwise,
@@ -27,9 +30,8 @@ from regretless.losses import (
     Pointwise,
     SPOPlus,
     TwoStage,
+    WarmUp,
 )
-from regretless.losses.interior import Interior
-from regretless.losses.qptl import QPTL
 from regretless.problem import Oracle
 from regretless.relaxation.linear_relaxation import LinearRelaxation
 from regretless.training import fit
@@ -51,10 +53,10 @@ class Row:
 
     Attributes:
         build: ``(oracle, **reduction) -> Loss``.
-        by_definition: ``(predicted, true, solution, S or V) -> value, gradient`` of one instance, minimising.
+        by_definition: ``(predicted, true, solution, S or V) -> value, gradient`` of one instance, minimizing.
         needs: the oracle it takes: ``"any"``, ``"cache"``, ``"problem"`` or ``"none"``.
         differentiable: whether finite differences give its gradient at almost every point.
-        solves: exact solves an instance where the oracle is the problem.
+        solves: exact solves per instance where the oracle is the problem.
         tolerance: of comparisons; looser where an iterative method is inside.
     """
 
@@ -108,6 +110,18 @@ def soft(p, c, v, members):
     return expected - v @ c, -((probability * (values - expected)) @ members) / 0.7
 
 
+def warm_up(*, taken: int) -> Callable[..., Loss]:
+    """MAP for 100 steps, then the expected regret, after a number of steps."""
+
+    def build(oracle: Oracle, **o: Any) -> Loss:
+        then = ExpectedRegret(oracle, scale="fixed", temperature=0.7, **o)
+        loss = WarmUp(MAP(oracle, cost="c_hat-c", **o), then, steps=100)
+        loss.load_running_state({"taken": taken, "losses": [{}, {"steps": 0}]})
+        return loss
+
+    return build
+
+
 TABLE: dict[str, Row] = {
     "two-stage": Row(lambda _, **o: TwoStage(**o), two_stage, needs="none", solves=0),
     "spo": Row(SPOPlus, spo, needs="any"),
@@ -132,6 +146,8 @@ TABLE: dict[str, Row] = {
         ),
         soft,
     ),
+    "warm-up": Row(warm_up(taken=0), map_("c_hat-c").by_definition),
+    "warmed up": Row(warm_up(taken=100), soft),
     "pointwise": Row(Pointwise),
     "pairwise": Row(lambda oracle, **o: Pairwise(oracle, margin=0.1, **o)),
     "pairwise difference": Row(PairwiseDifference),
@@ -144,6 +160,7 @@ EVERY = pytest.mark.parametrize("name", TABLE)
 CACHED = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.needs in ("any", "cache")])
 EXACT = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.needs == "any"])
 DEFINED = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.by_definition is not None])
+BOTH_PATHS = pytest.mark.parametrize("path", ["fit", "autograd"])
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -158,11 +175,13 @@ def oracle_of(row: Row, kind: Kind, b: Batch, *, sense: str = "min", **settings:
 
 @DEFINED
 @EVERY_KIND
-def test_value_and_gradient_over_a_cache_are_the_definition_by_brute_force(name, kind):
+@BOTH_PATHS
+def test_value_and_gradient_over_a_cache_are_the_definition_by_brute_force(name, kind, path):
     row, kind = TABLE[name], KINDS[kind]
     for seed in range(3):
         b = batch(kind, seed=seed)
-        values, gradient = value_and_gradient(row.build(oracle_of(row, kind, b), reduction="none"), b)
+        loss = row.build(oracle_of(row, kind, b), reduction="none")
+        values, gradient = value_and_gradient(loss, b, path=path)
         p, c = (
             (b.predicted, b.true)
             if row.needs == "none"
@@ -176,10 +195,11 @@ def test_value_and_gradient_over_a_cache_are_the_definition_by_brute_force(name,
 
 @EXACT
 @EVERY_KIND
-def test_value_and_gradient_over_the_problem_are_the_definition_over_all_of_v(name, kind):
+@BOTH_PATHS
+def test_value_and_gradient_over_the_problem_are_the_definition_over_all_of_v(name, kind, path):
     row, kind = TABLE[name], KINDS[kind]
     b, problem = batch(kind, seed=4), kind.problem()
-    values, gradient = value_and_gradient(row.build(problem, reduction="none"), b)
+    values, gradient = value_and_gradient(row.build(problem, reduction="none"), b, path=path)
     assert problem.statistics.solves == row.solves * len(values)
     p, c = kind.to_minimization(b.predicted), kind.to_minimization(b.true)
     for i in range(len(values)):
@@ -195,15 +215,16 @@ def test_the_gradient_is_that_of_finite_differences(name, kind):
     row, kind = TABLE[name], KINDS[kind]
     b = batch(kind, n=3, seed=1)
     loss = row.build(oracle_of(row, kind, b), reduction="none")
-    _, gradient = value_and_gradient(loss, b)
+    gradients = [value_and_gradient(loss, b, path=path)[1] for path in ("fit", "autograd")]
     step = 1e-6 if row.tolerance < 1e-6 else 1e-4
-    for j in range(gradient.shape[1]):
+    for j in range(b.predicted.shape[1]):
         ahead, back = b.predicted.clone(), b.predicted.clone()
         ahead[:, j] += step
         back[:, j] -= step
         with torch.no_grad():
             change = loss(ahead, b.true, b.solution, b.instance) - loss(back, b.true, b.solution, b.instance)
-        assert torch.allclose(gradient[:, j], change / (2 * step), atol=max(1e-6, 100 * row.tolerance))
+        for gradient in gradients:
+            assert torch.allclose(gradient[:, j], change / (2 * step), atol=max(1e-6, 100 * row.tolerance))
 
 
 @EVERY
@@ -243,32 +264,101 @@ def test_a_batch_is_its_instances_one_by_one(name, kind):
 
 
 @EVERY
-def test_reductions_agree(name):
-    row, kind = TABLE[name], KINDS["plain"]
-    b = batch(kind)
-    each, by_sum, by_mean = (
-        value_and_gradient(row.build(oracle_of(row, kind, b), reduction=reduction), b)
-        for reduction in ("none", "sum", "mean")
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_fit_and_autograd_have_one_loss_and_one_gradient(name, reduction):
+    row, kind = TABLE[name], KINDS["family"]
+    b = batch(kind, seed=6)
+    # A coin decides about growth: both paths flip it once per instance.
+    by_fit, by_autograd = (
+        value_and_gradient(row.build(oracle_of(row, kind, b, p_solve=0.5), reduction=reduction), b, path=path)
+        for path in ("fit", "autograd")
     )
-    n = len(b.true)
-    assert each[0].shape == (n,)
-    assert by_mean[0].shape == by_sum[0].shape == ()
-    assert torch.allclose(each[0].sum(), by_sum[0])
-    assert torch.allclose(by_sum[0] / n, by_mean[0])
-    assert torch.allclose(by_sum[1] / n, by_mean[1])
-    assert torch.allclose(each[1], by_sum[1])
+    assert not any(tensor.requires_grad for tensor in by_fit)
+    assert by_fit[1].shape == b.predicted.shape
+    assert all(torch.equal(x, y) for x, y in zip(by_fit, by_autograd, strict=True))
 
 
 @EVERY
-def test_single_and_double_precision_agree(name):
+@BOTH_PATHS
+def test_reductions_agree(name, path):
+    row, kind = TABLE[name], KINDS["plain"]
+    b = batch(kind)
+    per_instance, by_sum, by_mean = (
+        value_and_gradient(row.build(oracle_of(row, kind, b), reduction=reduction), b, path=path)
+        for reduction in ("none", "sum", "mean")
+    )
+    n = len(b.true)
+    assert per_instance[0].shape == (n,)
+    assert by_mean[0].shape == by_sum[0].shape == ()
+    assert torch.allclose(per_instance[0].sum(), by_sum[0])
+    assert torch.allclose(by_sum[0] / n, by_mean[0])
+    assert torch.allclose(by_sum[1] / n, by_mean[1])
+    assert torch.allclose(per_instance[1], by_sum[1])
+
+
+# --- precision ----------------------------------------------------------------------------------------------------
+
+
+def in_precision(b: Batch, predicted: torch.dtype, data: torch.dtype) -> Batch:
+    return replace(b, predicted=b.predicted.to(predicted), true=b.true.to(data), solution=b.solution.to(data))
+
+
+@EVERY
+@BOTH_PATHS
+def test_single_and_double_precision_agree(name, path):
     row, kind = TABLE[name], KINDS["mapped and known"]
     b = batch(kind, seed=5)
-    exact = value_and_gradient(row.build(oracle_of(row, kind, b), reduction="none"), b)
-    single = Batch(b.predicted.float(), b.true.float(), b.solution.float(), None, b.cached, None)
-    found = value_and_gradient(row.build(oracle_of(row, kind, b, dtype=torch.float32), reduction="none"), single)
+    exact = value_and_gradient(row.build(oracle_of(row, kind, b), reduction="none"), b, path=path)
+    loss = row.build(oracle_of(row, kind, b, dtype=torch.float32), reduction="none")
+    found = value_and_gradient(loss, in_precision(b, torch.float32, torch.float32), path=path)
     for mine, its in zip(found, exact, strict=True):
         assert mine.dtype == torch.float32
         assert torch.allclose(mine.double(), its, rtol=1e-3, atol=1e-4)
+
+
+@EVERY
+@BOTH_PATHS
+@pytest.mark.parametrize("kind", ["mapped and known", "family"])
+@pytest.mark.parametrize(("predicted", "data"), [(torch.float32, torch.float64), (torch.float64, torch.float32)])
+def test_a_loss_computes_in_the_precision_of_the_prediction_whatever_the_data_have(name, path, kind, predicted, data):
+    row, kind = TABLE[name], KINDS[kind]
+    b = in_precision(batch(kind, n=3, seed=5), torch.float32, torch.float32)  # numbers that both precisions hold
+    mixed, plain = (
+        value_and_gradient(row.build(oracle_of(row, kind, b)), in_precision(b, predicted, of), path=path)
+        for of in (data, predicted)
+    )
+    assert mixed[0].dtype == mixed[1].dtype == predicted
+    assert all(torch.equal(x, y) for x, y in zip(mixed, plain, strict=True))
+
+
+@EVERY
+@BOTH_PATHS
+def test_under_autocast_a_loss_computes_in_single_precision(name, path):
+    row, kind = TABLE[name], KINDS["mapped and known"]
+    b = batch(kind, seed=5)
+    expected_loss, loss, half_loss = (row.build(oracle_of(row, kind, b, dtype=torch.float32)) for _ in range(3))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        half = replace(b, predicted=b.predicted.float() @ torch.eye(b.predicted.shape[1]))
+    single = replace(b, predicted=half.predicted.float())
+    value, gradient = value_and_gradient(expected_loss, single)
+    found = under_autocast(loss, single, path)
+    assert torch.equal(found[0], value)
+    assert torch.equal(found[1], gradient)
+    found = under_autocast(half_loss, half, path)
+    assert (found[0].dtype, found[1].dtype) == (torch.float32, torch.bfloat16)
+    assert torch.equal(found[0], value)
+    assert torch.equal(found[1], gradient.bfloat16())
+
+
+def under_autocast(loss: Loss, b: Batch, path: str) -> tuple[Tensor, Tensor]:
+    """Loss under autocast, with the backward pass outside of it, as torch recommends."""
+    predicted = b.predicted.clone().requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        if path == "fit":
+            return loss.loss_and_gradient(predicted, b.true, b.solution, b.instance)
+        value = loss(predicted, b.true, b.solution, b.instance)
+    (gradient,) = torch.autograd.grad(value, predicted)
+    return value.detach(), gradient
 
 
 # --- the door -----------------------------------------------------------------------------------------------------
@@ -297,10 +387,9 @@ def test_a_loss_can_be_pickled_and_copied(name):
     row, kind = TABLE[name], KINDS["plain"]
     b = batch(kind)
     loss = row.build(oracle_of(row, kind, b))
-    wanted = value_and_gradient(loss, b)
-    if name == "two-stage" or row.needs != "none":
-        for other in (pickle.loads(pickle.dumps(loss)), copy.deepcopy(loss)):
-            assert all(torch.equal(x, y) for x, y in zip(value_and_gradient(other, b), wanted, strict=True))
+    expected = value_and_gradient(loss, b)
+    for other in (pickle.loads(pickle.dumps(loss)), copy.deepcopy(loss)):
+        assert all(torch.equal(x, y) for x, y in zip(value_and_gradient(other, b), expected, strict=True))
 
 
 # --- caches -------------------------------------------------------------------------------------------------------
@@ -323,6 +412,34 @@ def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
     for _ in range(3):
         value_and_gradient(loss, b)
     assert problem.statistics.solves == 0
+
+
+@EVERY
+@pytest.mark.parametrize("kind", ["plain", "family"])
+def test_a_state_dict_of_torch_holds_cache_coin_and_counters(name, kind):
+    row, kind = TABLE[name], KINDS[kind]
+    b = batch(kind, seed=8)
+
+    def module(start: Batch) -> nn.ModuleDict:
+        """A loss inside of another module, as in Lightning."""
+        return nn.ModuleDict({"loss": row.build(oracle_of(row, kind, start, p_solve=0.4, seed=5))})
+
+    here, file = module(b), io.BytesIO()
+    for _ in range(2):
+        value_and_gradient(here["loss"], b)
+    torch.save(here.state_dict(), file)
+    file.seek(0)
+    there = module(replace(b, cached=b.cached[:6], cached_for=None if b.cached_for is None else b.cached_for[:6]))
+    there.load_state_dict(torch.load(file, weights_only=True))
+    for _ in range(3):
+        mine, its = value_and_gradient(there["loss"], b), value_and_gradient(here["loss"], b)
+        assert all(torch.equal(x, y) for x, y in zip(mine, its, strict=True))
+    assert there["loss"].running_state() == here["loss"].running_state()
+    if isinstance(cache := there["loss"].oracle, SolutionCache):
+        other = here["loss"].oracle
+        assert torch.equal(cache.solutions, other.solutions)
+        assert cache.statistics.solves == other.statistics.solves > 0
+        assert cache.state_dict()["coin"] == other.state_dict()["coin"]
 
 
 def data(kind: Kind, n: int = 10) -> Dataset:
@@ -434,7 +551,7 @@ def test_without_a_cache_failures_are_left_out_too(name):
 
 
 @CACHED
-def test_failures_fall_back_on_the_cache_where_asked(name):
+def test_failures_fall_back_on_the_cache_where_the_problem_says_so(name):
     row = TABLE[name]
     problem, b = failing(batch(KINDS["plain"]), "cache")
     memory = cache(problem, b, p_solve=1.0, grow_at="predicted")

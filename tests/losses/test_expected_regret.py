@@ -8,7 +8,7 @@ import torch
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
-from regretless.losses import MAP, ExpectedRegret
+from regretless.losses import ExpectedRegret
 from regretless.training import fit
 
 from .tiny import KINDS, Batch, batch, best, cache, members, value_and_gradient
@@ -216,7 +216,7 @@ def test_evaluating_the_loss_does_not_anneal():
     assert loss.current_temperature() == 1.0
 
 
-def test_the_step_counter_is_part_of_the_state():
+def test_the_number_of_steps_is_part_of_the_state():
     kind = KINDS["plain"]
     b = batch(kind)
     loss, fresh = (annealed(cache(kind.problem(), b)) for _ in range(2))
@@ -226,7 +226,7 @@ def test_the_step_counter_is_part_of_the_state():
     assert fresh.current_temperature() == loss.current_temperature() == pytest.approx(10**-1.5)
 
 
-def test_a_checkpoint_goes_on_with_the_temperature_it_had(tmp_path):
+def test_a_checkpoint_continues_with_the_temperature_it_had(tmp_path):
     kind = KINDS["plain"]
     b = batch(kind, n=9, seed=3)
     train = Dataset(b.true.float(), b.true, b.solution)
@@ -239,13 +239,13 @@ def test_a_checkpoint_goes_on_with_the_temperature_it_had(tmp_path):
         fitted = fit(model, loss, train, epochs=epochs, batch_size=4, seed=2, checkpoint=checkpoint, progress=False)
         return loss, model, fitted.history.column("temperature")
 
-    _, whole, temperatures = run(4)
+    _, uninterrupted, temperatures = run(4)
     run(2, tmp_path / "run.safetensors")
     loss, resumed, again = run(4, tmp_path / "run.safetensors")
-    assert int(loss.steps) == 12
+    assert loss.running_state() == {"steps": 12}
     assert again == temperatures
     assert temperatures == pytest.approx([10 ** -(min(3 * epoch, 10) / 10) for epoch in (1, 2, 3, 4)])
-    assert torch.equal(whole.weight, resumed.weight)
+    assert torch.equal(uninterrupted.weight, resumed.weight)
 
 
 def test_the_history_shows_perplexity_and_temperature():
@@ -256,64 +256,6 @@ def test_the_history_shows_perplexity_and_temperature():
     fitted = fit(model, ExpectedRegret(memory), Dataset(b.true.float(), b.true, b.solution), epochs=2, progress=False)
     assert fitted.history.column("temperature") == [0.1, 0.1]
     assert all(1.0 <= value <= len(memory) for value in fitted.history.column("perplexity"))
-
-
-# --- warm-up ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_the_first_steps_are_those_of_map(name):
-    kind = KINDS[name]
-    b = batch(kind, seed=4)
-    loss = ExpectedRegret(cache(kind.problem(), b), warm_up_steps=2, reduction="none")
-    there = MAP(cache(kind.problem(), b), cost="c_hat-c", reduction="none")
-    soft = ExpectedRegret(cache(kind.problem(), b), reduction="none")
-    for wanted in (there, there, soft):
-        for mine, its in zip(value_and_gradient(loss, b), value_and_gradient(wanted, b), strict=True):
-            assert torch.allclose(mine, its)
-
-
-def test_the_temperature_waits_for_the_warm_up_and_the_perplexity_is_one():
-    kind = KINDS["plain"]
-    b = batch(kind)
-    loss = annealed(cache(kind.problem(), b), warm_up_steps=2)
-    seen = []
-    for _ in range(4):
-        seen.append(loss.current_temperature())
-        loss(b.predicted, b.true, b.solution)
-        if len(seen) <= 2:
-            assert loss.perplexity == 1.0
-    assert seen == pytest.approx([1.0, 1.0, 1.0, 10**-0.5])
-    assert loss.perplexity > 1.0
-
-
-def test_evaluating_the_loss_is_no_warm_up():
-    kind = KINDS["plain"]
-    b = batch(kind)
-    loss, plain = ExpectedRegret(cache(kind.problem(), b), warm_up_steps=5), ExpectedRegret(cache(kind.problem(), b))
-    assert torch.equal(loss.eval()(b.predicted, b.true, b.solution), plain(b.predicted, b.true, b.solution))
-
-
-def test_the_optimiser_forgets_the_gradients_of_the_warm_up(tmp_path):
-    kind = KINDS["plain"]
-    b = batch(kind, n=8, seed=3)
-    train = Dataset(b.true.float(), b.true, b.solution)
-
-    def run(epochs: int, checkpoint=None) -> tuple[ExpectedRegret, torch.optim.Optimizer, torch.nn.Module]:
-        model = torch.nn.Linear(4, 4, bias=False)
-        torch.nn.init.eye_(model.weight)
-        loss = ExpectedRegret(SolutionCache(kind.problem(), train.solutions, p_solve=0.0), warm_up_steps=5)
-        optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
-        fit(model, loss, train, epochs=epochs, batch_size=4, optimizer=optimizer, checkpoint=checkpoint, progress=False)
-        return loss, optimizer, model
-
-    loss, optimizer, whole = run(4)  # 8 steps: 5 of MAP, then 3
-    assert float(optimizer.state[whole.weight]["step"]) == 3
-    assert not loss.became_another()
-    run(2, tmp_path / "run.safetensors")
-    _, optimizer, resumed = run(4, tmp_path / "run.safetensors")
-    assert float(optimizer.state[resumed.weight]["step"]) == 3
-    assert torch.equal(whole.weight, resumed.weight)
 
 
 # --- the door -----------------------------------------------------------------------------------------------------
@@ -331,7 +273,6 @@ def test_the_optimiser_forgets_the_gradients_of_the_warm_up(tmp_path):
         ({"anneal_steps": 5}, "annealing needs both .* got None and 5"),
         ({"final_temperature": 0.0, "anneal_steps": 5}, "final_temperature > 0"),
         ({"final_temperature": 0.1, "anneal_steps": 0}, "anneal_steps >= 1"),
-        ({"warm_up_steps": -1}, "warm_up_steps must be at least 0, got -1"),
     ],
 )
 def test_settings_that_make_no_sense_are_named(settings, message):

@@ -13,27 +13,27 @@ from .tiny import KINDS, batch, cache
 def test_the_mask_says_what_is_feasible_for_each_instance_of_the_batch():
     kind = KINDS["family"]
     b = batch(kind)
-    rows, serves = members(cache(kind.problem(), b), b.predicted, b.instance)
+    columns, serves = members(cache(kind.problem(), b), b.predicted, b.instance)
     for i, instance in enumerate(b.instance.tolist()):
         feasible = {tuple(point) for point in kind.points(instance).tolist()}
-        assert serves[i].tolist() == [tuple(row) in feasible for row in rows.tolist()]
+        assert serves[i].tolist() == [tuple(row) in feasible for row in columns.T.tolist()]
     assert not serves.all()
 
 
-def test_without_a_family_there_is_no_mask_and_rows_have_the_precision_of_the_prediction():
+def test_without_a_family_there_is_no_mask_and_columns_have_the_precision_of_the_prediction():
     kind = KINDS["plain"]
     b = batch(kind)
-    rows, serves = members(cache(kind.problem(), b), b.predicted.float(), None)
+    memory = cache(kind.problem(), b)
+    columns, serves = members(memory, b.predicted.float(), None)
     assert serves is None
-    assert rows.dtype == torch.float32
+    assert columns.dtype == torch.float32
+    assert torch.equal(columns.T, memory.solutions.float())
 
 
-def test_an_empty_cache_and_an_instance_without_solution_are_named():
+def test_an_instance_without_a_feasible_solution_is_named():
     kind = KINDS["family"]
     b = batch(kind)
     memory = SolutionCache(kind.problem(), dtype=torch.float64)
-    with pytest.raises(InputError, match="the cache is empty"):
-        members(memory, b.predicted, b.instance)
     # The knapsack of limit 9 takes a set that the two smaller ones cannot.
     memory.add(torch.tensor([[0.0, 1.0, 1.0, 0.0]], dtype=torch.float64), instance=[2])
     with pytest.raises(InputError, match="no solution that is feasible for instance 1: add its optimum"):

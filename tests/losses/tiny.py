@@ -31,7 +31,7 @@ class Kind:
 
     @remembered  # noqa: B019
     def still(self) -> Problem:
-        """A problem to ask about shapes, not to solve."""
+        """A problem for its shapes and its model; no test solves it."""
         return self.problem()
 
     @property
@@ -48,15 +48,15 @@ class Kind:
         ]
         return Problem(Family(milps) if self.is_family else milps[0], sense=sense, **settings)
 
-    @remembered  # noqa: B019 - there are five kinds, and they live as long as the tests
+    @remembered  # noqa: B019 - five kinds, for the whole run
     def points(self, instance: int = 0) -> Tensor:
-        """All of V in cost space ``(m, width)``, for the minimising problem."""
+        """All of V in cost space ``(m, width)``, for the minimizing problem."""
         x = np.array([x for x in itertools.product([0.0, 1.0], repeat=4) if WEIGHTS @ x <= self.limits[instance]])
         model = self.still().model
         return torch.as_tensor((model[instance] if isinstance(model, Family) else model).solution(x))
 
     def to_minimization(self, costs: Tensor) -> Tensor:
-        """Costs with the weight of known costs, minimising."""
+        """Costs with the weight of known costs, minimizing."""
         return self.still().to_minimization(costs)
 
 
@@ -71,7 +71,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Batch:
-    """What a loss is called with, for the minimising problem, and S."""
+    """What a loss is called with, for the minimizing problem, and S."""
 
     predicted: Tensor
     true: Tensor
@@ -81,7 +81,7 @@ class Batch:
     cached_for: Tensor | None
 
     def mirrored(self, width_known: bool) -> Batch:
-        """The same for the maximising problem."""
+        """The same for the maximizing problem."""
 
         def flip(solutions: Tensor) -> Tensor:
             if not width_known:
@@ -99,7 +99,7 @@ def best(points: Tensor, cost: Tensor) -> Tensor:
 
 
 def batch(kind: Kind, *, n: int = 6, seed: int = 0) -> Batch:
-    """Random costs that favour taking items, their true optima, and some feasible solutions for S."""
+    """Random costs that favor taking items, their true optima, and some feasible solutions for S."""
     generator = torch.Generator().manual_seed(seed)
     d = kind.still().dimension
     predicted, true = (torch.randn(n, d, generator=generator, dtype=torch.float64) - 0.3 for _ in range(2))
@@ -132,9 +132,18 @@ def members(kind: Kind, b: Batch, row: int) -> Tensor:
     return cached[(cached[:, None] == points[None]).all(dim=2).any(dim=1)]
 
 
-def value_and_gradient(loss, b: Batch) -> tuple[Tensor, Tensor]:
-    """Losses of the instances ``(batch,)`` and the gradient of their sum by the prediction."""
+def value_and_gradient(loss, b: Batch, *, path: str = "fit") -> tuple[Tensor, Tensor]:
+    """The loss, and the gradient ``(batch, d)`` of its sum at the prediction.
+
+    Args:
+        loss: any loss.
+        b: what it is called with.
+        path: ``"fit"``, the call that ``fit`` makes, or ``"autograd"``, what a user's own loop does.
+    """
+    if path == "fit":
+        return loss.loss_and_gradient(b.predicted, b.true, b.solution, b.instance)
     predicted = b.predicted.clone().requires_grad_()
     values = loss(predicted, b.true, b.solution, b.instance)
-    (gradient,) = torch.autograd.grad(values.sum(), predicted)
-    return values.detach(), gradient
+    values.sum().backward()
+    assert predicted.grad is not None
+    return values.detach(), predicted.grad

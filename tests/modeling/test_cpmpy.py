@@ -50,7 +50,7 @@ def _constraints(a, b, c):
 
 
 @pytest.mark.parametrize("name", _constraints(*cp.intvar(0, 3, shape=2), cp.boolvar()))
-def test_other_constraints_are_linearised_without_losing_or_adding_a_point(name):
+def test_other_constraints_are_linearized_without_losing_or_adding_a_point(name):
     a, b, c = cp.intvar(0, 3, name="a"), cp.intvar(0, 3, name="b"), cp.boolvar(name="c")
     constraint = _constraints(a, b, c)[name]
     milp, _, names = read(cp.Model(constraint, minimize=a + b + c))

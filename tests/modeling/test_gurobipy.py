@@ -13,7 +13,7 @@ def model():
     try:
         environment = gurobipy.Env(params={"OutputFlag": 0})
     except gurobipy.GurobiError as error:
-        pytest.skip(f"no Gurobi licence: {error}")
+        pytest.skip(f"no Gurobi license: {error}")
     with environment, gurobipy.Model(env=environment) as model:
         yield model
 
@@ -35,7 +35,7 @@ def _semi(model, x):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda model, x: model.addConstr(x[0] * x[0] <= 1), "quadratic constraints"),
+        (lambda model, x: model.addConstr(x[0] * x[0] <= 1), "quadratic constraints .*cvxpy"),
         (lambda model, x: model.setObjective(x[0] * x[1]), "quadratic objective"),
         (lambda model, x: model.addSOS(gurobipy.GRB.SOS_TYPE1, [x[0], x[1]]), "SOS"),
         (lambda model, x: model.addConstr((x[0] == 1) >> (x[1] <= 0)), "indicator"),

@@ -42,7 +42,7 @@ def _quadratic_constraint(model, x):
         (_quadratic_objective, "quadratic objective"),
         (_second_objective, "more than one objective"),
         (_indicator, "indicator"),
-        (_quadratic_constraint, "quadratic constraints"),
+        (_quadratic_constraint, "quadratic constraints .*cvxpy"),
     ],
 )
 def test_what_is_not_linear_is_refused_with_the_reason(change, reason):

@@ -70,7 +70,7 @@ def _foreign(model):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (_quadratic, "'square' .* not linear"),
+        (_quadratic, "'square' .* not linear.*quadratic constraints .*cvxpy"),
         (_two_objectives, "2 active objectives"),
         (_quadratic_objective, "objective .* not linear"),
         (_sos, "SOSConstraint 'sos'"),

@@ -62,7 +62,7 @@ MODELS = {
         [1, -2.5, 0.5],
         [([1.5, 1, 0.25], "<=", 9), ([1, 0, -1], ">=", 0)],
     ),
-    "maximisation with a constant": Model(
+    "maximization with a constant": Model(
         [0] * 3, [1, 1, 3], [True] * 3, [6, 2, -1], [([1, 1, 1], "<=", 2), ([0, 1, -2], ">=", -3)], "max", 12.0
     ),
 }
@@ -120,7 +120,7 @@ def lp(model: Model, folder):
     ]
     text += [
         "general",
-        " " + " ".join(name for name, whole in zip(model.names, model.integer, strict=True) if whole),
+        " " + " ".join(name for name, integer in zip(model.names, model.integer, strict=True) if integer),
         "end",
         "",
     ]
@@ -168,7 +168,7 @@ def pyomo(model: Model, folder):
 @builds
 def cvxpy(model: Model, folder):
     cp = pytest.importorskip("cvxpy")
-    x = [cp.Variable(name=name, integer=whole, bounds=[low, high]) for name, low, high, whole in model.variables]
+    x = [cp.Variable(name=name, integer=integer, bounds=[low, high]) for name, low, high, integer in model.variables]
     rows = []
     for coefficients, operator, bound in model.rows:
         left = sum(a * x[j] for j, a in enumerate(coefficients) if a)
@@ -181,7 +181,10 @@ def cvxpy(model: Model, folder):
 def mathopt(model: Model, folder):
     library = pytest.importorskip("ortools.math_opt.python.mathopt")
     built = library.Model()
-    x = [built.add_variable(lb=low, ub=high, is_integer=whole, name=name) for name, low, high, whole in model.variables]
+    x = [
+        built.add_variable(lb=low, ub=high, is_integer=integer, name=name)
+        for name, low, high, integer in model.variables
+    ]
     for row in model.rows:
         pairs, low, high = _sides(row)
         built.add_linear_constraint(lb=low, ub=high, expr=sum(a * x[j] for j, a in pairs))
@@ -197,11 +200,11 @@ def gurobipy(model: Model, folder):
     try:
         environment = library.Env(params={"OutputFlag": 0})
     except library.GurobiError as error:
-        pytest.skip(f"no Gurobi licence: {error}")
+        pytest.skip(f"no Gurobi license: {error}")
     built = library.Model(env=environment)
     x = [
-        built.addVar(lb=low, ub=high, vtype="I" if whole else "C", name=name)
-        for name, low, high, whole in model.variables
+        built.addVar(lb=low, ub=high, vtype="I" if integer else "C", name=name)
+        for name, low, high, integer in model.variables
     ]
     for coefficients, operator, bound in model.rows:
         left = library.quicksum(a * x[j] for j, a in enumerate(coefficients) if a)
@@ -216,8 +219,8 @@ def linopy(model: Model, folder):
     library = pytest.importorskip("linopy")
     built = library.Model()
     x = [
-        built.add_variables(lower=low, upper=high, integer=whole, name=name)
-        for name, low, high, whole in model.variables
+        built.add_variables(lower=low, upper=high, integer=integer, name=name)
+        for name, low, high, integer in model.variables
     ]
     for i, (coefficients, operator, bound) in enumerate(model.rows):
         left = sum(a * x[j] for j, a in enumerate(coefficients) if a)
@@ -262,7 +265,7 @@ def test_every_library_gives_the_same_arrays(library, name, tmp_path):
 
 @pytest.mark.parametrize("library", READERS)
 def test_known_costs_and_the_constant_stay_in_the_objective(library, tmp_path):
-    model = MODELS["maximisation with a constant"]
+    model = MODELS["maximization with a constant"]
     constant = model.constant if library == "linopy" else 0.0
     got = read(READERS[library](model, tmp_path), ["x_2", "x_0"], constant=constant)
     assert got.cost_names == ("x_2", "x_0")
@@ -291,7 +294,7 @@ def test_a_foreign_object_is_refused_with_the_list_of_what_is_read():
         read({"x": 1})
 
 
-def test_a_user_class_on_top_of_a_library_class_is_recognised():
+def test_a_user_class_on_top_of_a_library_class_is_recognized():
     pe = pytest.importorskip("pyomo.environ")
 
     class Mine(pe.ConcreteModel):

@@ -29,7 +29,7 @@ def weights(model, constant: float) -> torch.Tensor:
     return torch.nn.utils.parameters_to_vector(net.parameters()).detach()
 
 
-@pytest.mark.parametrize("name", ["knapsack", "equalities", "maximisation with a constant"])
+@pytest.mark.parametrize("name", ["knapsack", "equalities", "maximization with a constant"])
 @pytest.mark.parametrize("library", [library for library in READERS if library != "mps"])
 def test_training_through_every_reader_gives_the_same_weights(library, name, tmp_path):
     model = MODELS[name]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -7,12 +8,17 @@ import pytest
 from regretless.paper import drawings
 from regretless.paper.grid import load_grid
 from regretless.runs.results import read_results
+from regretless.runs.worker import run_folder
 
 from .folders import finished
 
-pytest.importorskip("matplotlib")
 GRID = load_grid("smoke")
 PROBLEM = GRID.focus
+
+
+def texts(drawn: drawings.Drawing | None) -> list[str]:
+    assert drawn is not None
+    return [text for group in drawn.chart.hover.values() for text in group]
 
 
 def test_learning_curves_are_means_over_seeds_against_time_spent_so_far(tmp_path: Path) -> None:
@@ -20,26 +26,67 @@ def test_learning_curves_are_means_over_seeds_against_time_spent_so_far(tmp_path
         finished(tmp_path, GRID.spec(PROBLEM, "spo", seed=seed))
     drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
     assert drawn is not None
-    above, below = drawn.figure.axes
+    above, below = drawn.chart.figure.axes
     line = above.lines[0]
     assert list(line.get_xdata()) == [0.5, 1.0, 1.5]
     assert list(line.get_ydata()) == [200.5, 190.5, 180.5]
     assert list(below.lines[0].get_xdata()) == [10, 20, 30]
-    assert any("190.5 after epoch 2" in text for text in drawn.hover.values())
+    assert any("epoch 2, 1 s of training\ntest regret 190.5 ± 0.7071 (2 seeds)" in text for text in texts(drawn))
 
 
-def test_regret_against_time_has_one_point_a_method_and_share(tmp_path: Path) -> None:
+def test_bands_are_sample_deviations_and_the_caption_says_so(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        finished(tmp_path, GRID.spec(PROBLEM, "spo", seed=seed))
+    drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
+    assert drawn is not None
+    band = drawn.chart.figure.axes[0].collections[0].get_paths()[0].vertices
+    assert max(band[:, 1]) == pytest.approx(200.5 + math.sqrt(0.5))
+    assert "sample deviation" in drawn.caption
+
+
+def test_epochs_before_the_first_solve_do_not_end_the_logarithm(tmp_path: Path) -> None:
+    spec = GRID.spec(PROBLEM, "spo")
+    finished(tmp_path, spec)
+    (run_folder(tmp_path, spec) / "history.csv").write_text(
+        "epoch,seconds,solves,test_regret\n1,0.5,0,200\n2,0.5,10,190\n3,0.5,10,180\n"
+    )
+    drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
+    assert drawn is not None
+    above, below = drawn.chart.figure.axes
+    assert below.get_xscale() == "log"
+    assert list(below.lines[0].get_xdata()) == [10, 20]
+    assert len(above.lines[0].get_xdata()) == 3
+
+
+def test_restored_weights_are_marked_and_mentioned(tmp_path: Path) -> None:
+    spec = GRID.spec(PROBLEM, "spo")
+    finished(tmp_path, spec, regret=190.0)
+    (run_folder(tmp_path, spec) / "history.csv").write_text(
+        "epoch,seconds,solves,test_regret\n1,0.5,10,200\n2,0.5,10,190\n3,0.5,10,400\n"
+    )
+    drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
+    assert drawn is not None
+    assert "early stopping restored" in drawn.caption
+    assert any("restored the weights of epoch 2\nfinal test regret 190.0" in text for text in texts(drawn))
+
+
+def test_regret_against_time_has_one_point_per_method_and_share(tmp_path: Path) -> None:
     for method in ("two-stage", "spo", "map-dc"):
         for seed, seconds in enumerate((1.0, 2.0, 9.0)):
             finished(tmp_path, GRID.spec(PROBLEM, method, seed=seed), regret=10.0 * seed, epoch_seconds=seconds)
     finished(tmp_path, GRID.spec(PROBLEM, "map-dc", settings={"p_solve": 0.05}), regret=7.0)
     drawn = drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path))
     assert drawn is not None
-    lines = drawn.figure.axes[0].lines
-    points = {line.get_label(): (line.get_xdata()[0], line.get_ydata()[0]) for line in lines}
-    assert points == {
+    points = [(line.get_xdata()[0], line.get_ydata()[0]) for line in drawn.chart.figure.axes[0].lines]
+    names = [text.get_text() for text in drawn.chart.figure.legends[0].get_texts()]
+    assert dict(zip(names, points, strict=True)) == {
         "two-stage": (2.0, 10.0), "spo": (2.0, 10.0), "map-dc 100%": (2.0, 10.0), "map-dc 5%": (0.5, 7.0),
     }  # fmt: skip
+
+
+def test_one_method_alone_is_not_compared(tmp_path: Path) -> None:
+    finished(tmp_path, GRID.spec(PROBLEM, "spo"))
+    assert drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path)) is None
 
 
 def test_regret_against_p_solve_has_a_point_for_every_share(tmp_path: Path) -> None:
@@ -47,11 +94,14 @@ def test_regret_against_p_solve_has_a_point_for_every_share(tmp_path: Path) -> N
         finished(tmp_path, GRID.spec(PROBLEM, "map-dc", settings={"p_solve": p}), regret=regret)
     drawn = drawings.regret_against_p_solve(GRID, PROBLEM, read_results(tmp_path))
     assert drawn is not None
-    assert [tick.get_text() for tick in drawn.figure.axes[0].get_xticklabels()] == ["0%", "5%", "100%"]
-    assert sorted(drawn.hover) == [f"p-{PROBLEM}-map-dc-{p}" for p in ("0", "0.05", "1")]
+    assert [tick.get_text() for tick in drawn.chart.figure.axes[0].get_xticklabels()] == ["0%", "5%", "100%"]
+    assert texts(drawn) == [
+        f"map-dc\np_solve {p}\ntest regret {regret}"
+        for p, regret in (("0%", "30.00"), ("5%", "20.00"), ("100%", "10.00"))
+    ]
 
 
-@pytest.mark.parametrize("draw", [*drawings.EACH, *drawings.FOCUS])
+@pytest.mark.parametrize("draw", [*drawings.PER_PROBLEM, *drawings.FOCUS])
 def test_nothing_is_drawn_where_nothing_was_run(draw: drawings.Draw, tmp_path: Path) -> None:
     finished(tmp_path, GRID.spec("synthetic-knapsack-120", "two-stage"))
     assert draw(GRID, PROBLEM, read_results(tmp_path)) is None
@@ -63,4 +113,4 @@ def test_runs_with_other_options_of_the_problem_stay_out(tmp_path: Path) -> None
         finished(tmp_path, GRID.spec(PROBLEM, method, options={"days": 50}), regret=90.0)
     drawn = drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path))
     assert drawn is not None
-    assert [line.get_ydata()[0] for line in drawn.figure.axes[0].lines] == [10.0, 10.0]
+    assert [line.get_ydata()[0] for line in drawn.chart.figure.axes[0].lines] == [10.0, 10.0]

@@ -6,13 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from regretless.paper.figures import with_hover, write_figures
+from regretless.paper.figures import write_figures
 from regretless.paper.grid import load_grid
 from regretless.runs.results import read_results
 
 from .folders import finished
-
-pytest.importorskip("matplotlib")
 
 
 @pytest.fixture
@@ -41,10 +39,3 @@ def test_the_same_numbers_give_the_same_bytes(results: Path) -> None:
         write_figures(load_grid("smoke"), read_results(results), results / folder)
     for file in (results / "a").iterdir():
         assert file.read_bytes() == (results / "b" / file.name).read_bytes(), file.name
-
-
-def test_hover_text_goes_to_its_group_only() -> None:
-    assert (
-        with_hover('<g id="a"><g id="b"></g></g>', {"b": "1 & 2"})
-        == '<g id="a"><g id="b"><title>1 &amp; 2</title></g></g>'
-    )

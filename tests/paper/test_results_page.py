@@ -39,8 +39,8 @@ def test_the_page_is_computed_from_the_runs(script: ModuleType, tmp_path: Path) 
     assert "17 runs, 0 failed; torch 2.13." in text
     assert ": 1 of 2 cells are within" in text
     assert "Energy-1/2/3, map-dc against a converged two-stage: -10.0 % / -10.0 % / -10.0 %." in text
-    assert "Energy-1/2/3, 5 % of the solves against solving always, map-dc: +1.0 % / +1.0 % / +1.0 %." in text
-    assert "Energy-1/2/3, 5 % of the solves against solving always, spo: +1.2 %" in text
+    assert "Energy-1/2/3, 5 % of the solves against solving every instance, map-dc: +1.0 % / +1.0 % / +1.0 %." in text
+    assert "Energy-1/2/3, 5 % of the solves against solving every instance, spo: +1.2 %" in text
     assert "### Q1, Knapsacks: contrastive losses" in text
     assert "regretless reproduce all --seeds 10" in text
     assert (tmp_path / "pictures" / "curves-energy-3.svg").exists()

@@ -17,6 +17,7 @@ def test_the_share_of_solves_is_left_to_the_user():
 
 def test_other_problems_have_defaults_too():
     assert training_defaults("synthetic-knapsack-60", "spo")["lr"] == 0.5
+    assert training_defaults("shortest-path", "map-dc")["lr"] == 0.01
     assert training_defaults("synthetic-knapsack-60", "two-stage")["lr"] == 0.1
     assert training_defaults("energy:some.txt", "map-dc")["epochs"] == 20
 

@@ -9,8 +9,8 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from regretless.milp import MILP
 
 
-def random_programme(seed: int, *, n: int = 7, rows: int = 5, hard: bool = True) -> MILP:
-    """A feasible programme with, when ``hard``, every kind of row and bound that a model may hold."""
+def random_model(seed: int, *, n: int = 7, rows: int = 5, hard: bool = True) -> MILP:
+    """A feasible model with, when ``hard``, every kind of row and bound that a model may hold."""
     rng = np.random.default_rng(seed)
     A = rng.integers(-3, 4, size=(rows, n)).astype(float)
     point = rng.uniform(0.2, 0.8, size=n)
@@ -32,20 +32,20 @@ def random_programme(seed: int, *, n: int = 7, rows: int = 5, hard: bool = True)
     return MILP(A, row_lower, row_upper, lower, upper)
 
 
-def minimum(programme: MILP, c: np.ndarray) -> float:
+def minimum(model: MILP, c: np.ndarray) -> float:
     """Optimal value of the linear relaxation, by HiGHS."""
     result = milp(
         c,
-        constraints=LinearConstraint(programme.A, programme.row_lower, programme.row_upper),
-        bounds=Bounds(programme.lower, programme.upper),
+        constraints=LinearConstraint(model.A, model.row_lower, model.row_upper),
+        bounds=Bounds(model.lower, model.upper),
     )
     assert result.success, result.message
     return float(result.fun)
 
 
-@pytest.fixture(name="random_programme", scope="session")
-def _random_programme() -> Callable[..., MILP]:
-    return random_programme
+@pytest.fixture(name="random_model", scope="session")
+def _random_model() -> Callable[..., MILP]:
+    return random_model
 
 
 @pytest.fixture(name="minimum", scope="session")

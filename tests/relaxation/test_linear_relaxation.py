@@ -43,7 +43,7 @@ def test_relaxation_equals_the_greedy_fractional_knapsack():
 
 @pytest.mark.parametrize("workers", [1, 3])
 def test_warm_answers_do_not_depend_on_order_or_workers(workers):
-    # Many ties: whole costs, so that several vertices are optimal.
+    # Many ties: integer costs, so that several vertices are optimal.
     c = costs(40).round()
     reference = LinearRelaxation(knapsack())(c)
     shuffled = LinearRelaxation(knapsack(), workers=workers)(c.flip(0)).flip(0)

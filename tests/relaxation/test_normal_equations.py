@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from regretless.milp import MILP
+from regretless.relaxation.constraint_system import ConstraintSystem
 from regretless.relaxation.normal_equations import NormalEquations
 from regretless.relaxation.standard_form import StandardForm
-from regretless.relaxation.system import System
 
 
 def residuals(form: StandardForm, H: torch.Tensor, r: torch.Tensor, s: torch.Tensor) -> float:
@@ -24,7 +24,7 @@ def test_solutions_fulfil_both_equations(free):
     milp = MILP(
         rng.normal(size=(4, 8)), row_lower=[0.0, 0.0, -1.0, -np.inf], row_upper=[0, 0, 1, 1], lower=lower, upper=upper
     )
-    form = StandardForm.of(System.of(milp))
+    form = StandardForm.of(ConstraintSystem.of(milp))
     assert len(form.free) == free
     H = torch.tensor(rng.uniform(0.1, 10, size=(5, 10)))
     H[:, form.free] = 0.0
@@ -32,7 +32,7 @@ def test_solutions_fulfil_both_equations(free):
 
 
 def test_a_singular_matrix_is_solved_without_harm_to_the_others():
-    form = StandardForm.of(System.of(MILP([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]], row_lower=1.0, row_upper=1.0)))
+    form = StandardForm.of(ConstraintSystem.of(MILP([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]], row_lower=1.0, row_upper=1.0)))
     H = torch.tensor([[1.0, 1.0, 1.0]], dtype=torch.float64)
     dz, _ = NormalEquations(form, H).solve(
         torch.zeros(1, 3, dtype=torch.float64), torch.ones(1, 2, dtype=torch.float64)
@@ -41,7 +41,7 @@ def test_a_singular_matrix_is_solved_without_harm_to_the_others():
 
 
 def test_damping_is_added_to_the_matrix_of_the_rows_as_given():
-    form = StandardForm.of(System.of(MILP([[3.0, 4.0]], row_lower=1.0, row_upper=1.0)))
+    form = StandardForm.of(ConstraintSystem.of(MILP([[3.0, 4.0]], row_lower=1.0, row_upper=1.0)))
     H, r = torch.tensor([[0.5, 2.0]], dtype=torch.float64), torch.tensor([[1.0, -1.0]], dtype=torch.float64)
     dz, _ = NormalEquations(form, H, damping=0.7).solve(r)
     a, D = np.array([3.0, 4.0]), np.array([2.0, 0.5])

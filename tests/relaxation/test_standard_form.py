@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from regretless.milp import MILP
+from regretless.relaxation.constraint_system import ConstraintSystem
 from regretless.relaxation.standard_form import StandardForm
-from regretless.relaxation.system import System
 
 
 def dense(form: StandardForm) -> torch.Tensor:
@@ -16,7 +16,9 @@ def dense(form: StandardForm) -> torch.Tensor:
 
 
 def test_equality_rows_come_first_and_have_no_slack():
-    form = StandardForm.of(System.of(MILP([[3.0, 4.0], [1.0, 0.0]], row_lower=[-np.inf, 1.0], row_upper=[10.0, 1.0])))
+    form = StandardForm.of(
+        ConstraintSystem.of(MILP([[3.0, 4.0], [1.0, 0.0]], row_lower=[-np.inf, 1.0], row_upper=[10.0, 1.0]))
+    )
     assert form.equalities == 1
     assert form.A.tolist() == [[1.0, 0.0], [0.6, 0.8]]
     assert form.b.tolist() == [1.0, 0.0]
@@ -25,8 +27,8 @@ def test_equality_rows_come_first_and_have_no_slack():
     assert form.length.tolist() == [1.0, 5.0]
 
 
-def test_products_are_those_of_the_full_matrix(random_programme):
-    form = StandardForm.of(System.of(random_programme(0, hard=False)))
+def test_products_are_those_of_the_full_matrix(random_model):
+    form = StandardForm.of(ConstraintSystem.of(random_model(0, hard=False)))
     E = dense(form)
     rng = np.random.default_rng(0)
     z, y = torch.tensor(rng.normal(size=(3, E.shape[1]))), torch.tensor(rng.normal(size=(3, E.shape[0])))
@@ -38,14 +40,14 @@ def test_products_are_those_of_the_full_matrix(random_programme):
 def test_sparse_models_give_the_same_normal_matrix():
     # an assignment: two entries a column, where the product over pairs of entries pays
     A = np.vstack([np.kron(np.eye(12), np.ones((1, 12))), np.kron(np.ones((1, 12)), np.eye(12))])
-    form = StandardForm.of(System.of(MILP(A, row_upper=1.0)))
+    form = StandardForm.of(ConstraintSystem.of(MILP(A, row_upper=1.0)))
     assert form.pairs is not None
     E = dense(form)
     d = torch.tensor(np.random.default_rng(0).random((2, E.shape[1])))
     torch.testing.assert_close(form.normal_matrix(d), torch.stack([E @ row.diag() @ E.T for row in d]))
 
 
-def test_the_start_lies_strictly_between_all_bounds(random_programme):
-    form = StandardForm.of(System.of(random_programme(4)).tidied())
+def test_the_start_lies_strictly_between_all_bounds(random_model):
+    form = StandardForm.of(ConstraintSystem.of(random_model(4)).reduced())
     assert bool(((form.start > form.lower) | (form.has_lower == 0)).all())
     assert bool(((form.start < form.upper) | (form.has_upper == 0)).all())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,43 +16,37 @@ EVIL = "<script>alert(1)</script>"
 MakeRun = Callable[..., Path]
 
 
+def write_run(
+    results: Path, method: str = "spo", *, problem: str = "synthetic-knapsack-60", seed: int = 0, epochs: int = 4,
+    settings: dict[str, Any] | None = None, metrics: dict[str, Any] | None = None, finish: bool = True, **spec: Any,
+) -> Path:  # fmt: skip
+    """Write a run folder below ``results``; its figures follow from method and seed."""
+    folder = results / "runs" / f"run-{len(list(results.glob('runs/*'))):03d}"
+    folder.mkdir(parents=True)
+    content = {"problem": problem, "method": method, "seed": seed, "init": "random", "epochs": epochs, "lr": 0.5}
+    content |= {"batch_size": None, "settings": settings or {}, "options": {}, "watch": True, "patience": 0} | spec
+    (folder / "spec.json").write_text(json.dumps(content))
+    (folder / "environment.json").write_text(json.dumps({"python": "3.11", "torch": "2.9"}))
+    if not finish:
+        return folder
+    base = 700.0 + 100 * (sum(map(ord, method)) % 7) + 3 * seed
+    history = History()
+    for epoch in range(1, epochs + 1):
+        row = {"epoch": epoch, "loss": 1.0 / epoch, "regret": None, "seconds": 0.05 + 0.01 * seed}
+        row |= {"cache_size": 500 + 10 * epoch if method.endswith("cache") else None}
+        history.append(row | {"test_regret": base + 300 / epoch})
+    (folder / "history.csv").write_text(history.to_csv())
+    figures = {"status": "done", "epochs": epochs, "train_seconds": 1.0, "regret": base, "relative_regret": base / 6e3}
+    figures |= {"mse": 20000.0, "auc": None, "instances": 178, "failed": 0, "not_optimal": 0, "epoch_seconds": 0.05}
+    figures |= {"solver_seconds": 0.1, "solves": 500, "lookups": 0, "cache_size": None}
+    (folder / "metrics.json").write_text(json.dumps(figures | (metrics or {})))
+    return folder
+
+
 @pytest.fixture
 def make_run(tmp_path: Path) -> MakeRun:
-    """Write a run folder below ``tmp_path / "results"``; the figures follow from method and seed."""
-
-    def make(
-        method: str = "spo", *, problem: str = "synthetic-knapsack-60", seed: int = 0, epochs: int = 4,
-        settings: dict[str, Any] | None = None, metrics: dict[str, Any] | None = None, finish: bool = True,
-        root: str = "results", **spec: Any,
-    ) -> Path:  # fmt: skip
-        folder = tmp_path / root / "runs" / f"run-{len(list(tmp_path.glob('*/runs/*'))):03d}"
-        folder.mkdir(parents=True)
-        content = {"problem": problem, "method": method, "seed": seed, "init": "random", "epochs": epochs, "lr": 0.5}
-        content |= {"batch_size": None, "settings": settings or {}, "options": {}, "watch": True, "patience": 0} | spec
-        (folder / "spec.json").write_text(json.dumps(content))
-        (folder / "environment.json").write_text(json.dumps({"python": "3.11", "torch": "2.9"}))
-        if not finish:
-            return folder
-        base = 700.0 + 100 * (sum(map(ord, method)) % 7) + 3 * seed
-        history = History()
-        for epoch in range(1, epochs + 1):
-            row = {"epoch": epoch, "loss": 1.0 / epoch, "regret": None, "seconds": 0.05 + 0.01 * seed}
-            row |= {"cache_size": 500 + 10 * epoch if method.endswith("cache") else None}
-            history.append(row | {"test_regret": base + 300 / epoch})
-        (folder / "history.csv").write_text(history.to_csv())
-        figures = {
-            "status": "done",
-            "epochs": epochs,
-            "train_seconds": 1.0,
-            "regret": base,
-            "relative_regret": base / 6e3,
-        }
-        figures |= {"mse": 20000.0, "auc": None, "instances": 178, "failed": 0, "not_optimal": 0, "epoch_seconds": 0.05}
-        figures |= {"solver_seconds": 0.1, "solves": 500, "lookups": 0, "cache_size": None}
-        (folder / "metrics.json").write_text(json.dumps(figures | (metrics or {})))
-        return folder
-
-    return make
+    """Write a run folder below ``tmp_path / "results"``."""
+    return partial(write_run, tmp_path / "results")
 
 
 @pytest.fixture

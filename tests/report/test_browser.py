@@ -12,7 +12,7 @@ import pytest
 
 from regretless.report import write
 
-from .conftest import EVIL, MakeRun
+from .conftest import EVIL, write_run
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -33,11 +33,15 @@ def browser() -> Iterator[Any]:
         started.close()
 
 
-@pytest.fixture
-def page(tmp_path: Path, results: Path, make_run: MakeRun, browser: Any) -> Iterator[Open]:
-    """Open the report of a folder with everything in it; any console message or foreign request is an error."""
-    make_run("map-dc", problem=EVIL, settings={"p_solve": 0.1})
-    make_run("spo", finish=False)
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of a folder with everything in it."""
+    results = tmp_path_factory.mktemp("browser") / "results"
+    for method in ("two-stage", "spo", "spo-cache"):
+        for seed in (0, 1):
+            write_run(results, method, seed=seed)
+    write_run(results, "map-dc", problem=EVIL, settings={"p_solve": 0.1})
+    write_run(results, "spo", finish=False)
     for kind, name, content in (
         ("tables", "q1-regret.csv", "method,ours,published\nspo,30 *,20\nmap-dc,100,20\nnce-c,–,20\n"),
         ("figures", "q4-time.svg", f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{EVIL}</svg>'),
@@ -45,7 +49,12 @@ def page(tmp_path: Path, results: Path, make_run: MakeRun, browser: Any) -> Iter
         (results / kind).mkdir()
         (results / kind / name).write_text(content)
     (results / "tables" / "q1-regret.json").write_text(json.dumps({"title": EVIL, "caption": EVIL}))
-    report = write(results, tmp_path / "report.html")
+    return write(results, results / "report.html")
+
+
+@pytest.fixture
+def page(report: Path, browser: Any) -> Iterator[Open]:
+    """Open the report; any message of the console and any request to another place is an error."""
     said: list[str] = []
     contexts = []
 
@@ -119,7 +128,8 @@ def test_wide_tables_scroll_inside_their_box_on_a_phone(page: Open) -> None:
 
 def test_dark_mode_changes_page_text_and_lines(page: Open) -> None:
     script = """() => [getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color,
-        getComputedStyle(document.querySelector('#problem-0 path.line')).stroke]"""
+        getComputedStyle(document.querySelector('#problem-0 .line path')).stroke,
+        getComputedStyle(document.querySelector('#problem-0 figure text')).fill]"""
     light, dark = page().evaluate(script), page(scheme="dark").evaluate(script)
     assert all(one != other for one, other in zip(light, dark, strict=True))
 
@@ -135,7 +145,8 @@ def test_print_is_light_even_in_dark_mode(page: Open) -> None:
 
 def test_pointing_at_a_point_shows_its_value(page: Open) -> None:
     opened = page()
-    opened.locator("#problem-0 figure").nth(1).locator(".point .hit").first.hover(force=True)
+    chart = opened.locator("#problem-0 figure").nth(1)
+    chart.locator(".points .point .hit").first.hover(force=True)
     assert "epoch 1\ntest regret" in opened.locator(".tip").inner_text()
 
 
@@ -147,14 +158,15 @@ def test_a_finger_shows_the_value_too(page: Open) -> None:
 
 def test_the_legend_hides_and_shows_a_line_in_all_charts(page: Open) -> None:
     opened = page()
-    lines = opened.locator('#problem-0 g.series[data-series="2"]')
-    assert lines.count() == 4
+    figures = [opened.locator("#problem-0 figure").nth(index) for index in range(4)]
+    lines = [figure.locator('g.series.points[data-series="2"], g.series.line[data-series="2"]') for figure in figures]
     button = opened.locator("#problem-0 .legend button", has_text="spo-cache")
-    button.click()
-    assert button.get_attribute("aria-pressed") == "false"
-    assert not any(lines.nth(index).is_visible() for index in range(4))
-    button.click()
-    assert all(lines.nth(index).is_visible() for index in range(4))
+    for pressed in (True, False, True):
+        assert button.get_attribute("aria-pressed") == str(pressed).lower()
+        for found in lines:
+            assert found.count() > 0
+            assert all(found.nth(index).is_visible() is pressed for index in range(found.count()))
+        button.click()
 
 
 def test_the_page_is_complete_without_its_script(page: Open) -> None:

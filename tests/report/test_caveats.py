@@ -3,39 +3,41 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from regretless.report.caveats import SHOWN, cautions, failures
-from regretless.report.collect import collect
+from regretless.report import read_folder
+from regretless.report.caveats import cautions, without_result
 
-from .conftest import EVIL, MakeRun
+from .conftest import MakeRun
 
 
 def test_clean_results_need_no_caution(results: Path) -> None:
-    assert cautions(collect(results)) is None
-    assert failures(collect(results).runs) is None
+    assert cautions(read_folder(results)) == []
+    assert without_result(read_folder(results).runs) == []
 
 
 def test_bounds_failed_solves_and_values_that_are_not_finite_are_said(tmp_path: Path, make_run: MakeRun) -> None:
     make_run("spo", metrics={"not_optimal": 3})
     make_run("map-dc", metrics={"failed": 1})
     make_run("nce-c", metrics={"regret": None})
-    text = str(cautions(collect(tmp_path / "results")))
-    assert "only a bound there (spo on synthetic-knapsack-60)" in text
-    assert "left out of the regret (map-dc on synthetic-knapsack-60)" in text
-    assert "not finite: they are not in the means (nce-c on synthetic-knapsack-60)" in text
+    make_run("nce-c", seed=1, metrics={"regret": float("inf")})
+    bound, failed, lost = cautions(read_folder(tmp_path / "results"))
+    assert bound.startswith("1 run has labels that were not solved to optimality")
+    assert bound.endswith("only a bound there (spo on synthetic-knapsack-60).")
+    assert failed.endswith("left out of the regret (map-dc on synthetic-knapsack-60).")
+    assert lost.startswith("2 runs have a regret that is missing or not finite")
 
 
-def test_a_failed_run_shows_its_error_as_text(make_run: MakeRun) -> None:
+def test_runs_without_a_result_are_counted_and_listed(tmp_path: Path, make_run: MakeRun) -> None:
     folder = make_run("spo", finish=False)
-    (folder / "failure.json").write_text(json.dumps({"error": f"broken {EVIL}"}))
-    text = str(failures(collect(folder).runs))
-    assert "broken &lt;script&gt;" in text
-    assert "<script" not in text
-    assert "1 of 1 runs failed." in str(cautions(collect(folder)))
+    (folder / "failure.json").write_text(json.dumps({"error": "no license"}))
+    make_run("spo", seed=1, finish=False)
+    data = read_folder(tmp_path / "results")
+    assert cautions(data) == ["1 of 2 runs failed.", "1 of 2 runs is not finished."]
+    assert [text for _, text in without_result(data.runs)] == [
+        "no license", "The run was started and is not finished: the same command continues it.",
+    ]  # fmt: skip
 
 
-def test_unfinished_runs_are_counted_and_a_long_list_is_cut(tmp_path: Path, make_run: MakeRun) -> None:
-    for seed in range(SHOWN + 3):
-        make_run("spo", seed=seed, finish=False)
-    collected = collect(tmp_path / "results")
-    assert f"{SHOWN + 3} of {SHOWN + 3} runs are not finished." in str(cautions(collected))
-    assert "And 3 more." in str(failures(collected.runs))
+def test_remarks_become_sentences(results: Path) -> None:
+    (results / "tables").mkdir()
+    (results / "tables" / "bad.csv").write_text("")
+    assert cautions(read_folder(results)) == ["Bad.csv is left out: it is empty."]

@@ -1,18 +1,17 @@
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
 
-from regretless.report.collect import collect
-from regretless.report.groups import percent, sections, summarise
+from regretless.report import read_folder
+from regretless.report.groups import describe, percent, sections
 
 from .conftest import MakeRun
 
 
 def test_runs_that_differ_in_the_seed_only_are_one_group(results: Path) -> None:
-    (section,) = sections(collect(results).runs)
+    (section,) = sections(read_folder(results).runs)
     assert [(group.label, len(group.runs)) for group in section.groups] == [
         ("two-stage", 2),
         ("spo", 2),
@@ -24,7 +23,7 @@ def test_a_variant_names_what_sets_groups_of_a_method_apart(tmp_path: Path, make
     make_run("spo-cache", settings={"p_solve": 0.2})
     make_run("spo-cache", settings={"p_solve": 0.01})
     make_run("spo")
-    (section,) = sections(collect(tmp_path / "results").runs)
+    (section,) = sections(read_folder(tmp_path / "results").runs)
     assert [group.label for group in section.groups] == ["spo", "spo-cache (p_solve 1 %)", "spo-cache (p_solve 20 %)"]
 
 
@@ -34,30 +33,34 @@ def test_other_data_are_another_section_and_another_engine_is_a_variant(tmp_path
     make_run("spo", options={"engine": "highs"})
     found = {
         section.label: [group.variant for group in section.groups]
-        for section in sections(collect(tmp_path / "results").runs)
+        for section in sections(read_folder(tmp_path / "results").runs)
     }
     assert found["synthetic-knapsack-60 (days 40)"] == [""]
     assert sorted(found["synthetic-knapsack-60"]) == ["engine default", "engine highs"]
 
 
 def test_runs_without_figures_are_in_no_group(make_run: MakeRun) -> None:
-    assert sections(collect(make_run("spo", finish=False)).runs) == ()
+    assert sections(read_folder(make_run("spo", finish=False)).runs) == ()
 
 
-def test_statistics_are_mean_and_sample_deviation() -> None:
-    found = summarise([1.0, 3.0, None])
-    assert (found.mean, found.deviation, found.count, found.lost) == (2.0, pytest.approx(math.sqrt(2)), 2, 0)
+def test_the_heading_of_a_run_on_files_is_words(make_run: MakeRun) -> None:
+    options = {"features": "data/x.csv", "costs": "/else/c.csv", "cost_variables": ["x_*", "y"], "test": 0.3}
+    (section,) = sections(read_folder(make_run("spo", problem="models/plan.lp", options=options)).runs)
+    assert section.label == "plan.lp with features x.csv and costs c.csv (cost_variables x_* y, test 0.3)"
 
 
-def test_values_that_are_not_finite_are_counted_as_lost() -> None:
-    found = summarise([1.0, math.nan, math.inf])
-    assert (found.mean, found.deviation, found.count, found.lost) == (1.0, None, 1, 2)
-    assert summarise([math.inf]).mean == math.inf
-    assert summarise([]).mean is None
+def test_files_of_one_name_in_two_folders_are_two_problems(tmp_path: Path, make_run: MakeRun) -> None:
+    for folder in ("a", "b"):
+        make_run("spo", problem=f"{folder}/plan.lp", options={"features": f"{folder}/x.csv"})
+    assert len(sections(read_folder(tmp_path / "results").runs)) == 2
 
 
-def test_huge_values_do_not_overflow() -> None:
-    assert summarise([1e308, 1e308]).mean == pytest.approx(1e308)
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(None, "x default"), (True, "x yes"), ([], "x none"), ({"a": [1, 2]}, "x (a 1 2)"), ("text", "x text")],
+)
+def test_settings_are_words(value: object, words: str) -> None:
+    assert describe({"x": value}) == words
 
 
 def test_shares_are_written_as_per_cent() -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from regretless.report import collect, render, write
-from regretless.report.markup import VOID
-from regretless.report.order import METHODS
+from regretless.errors import FileError
+from regretless.report import read_folder, render, write
+from regretless.report.display_order import METHODS
 
 from .conftest import EVIL, MakeRun
 
+VOID = {"meta", "link", "img"}
 LOADING = {"src", "srcset", "data", "poster", "action", "formaction", "background", "xlink:href"}
 
 
@@ -37,10 +38,11 @@ class Checker(HTMLParser):
                 self.wrong.append(f"{tag} has {key}")
             if key == "id":
                 self.ids.append(value or "")
-            loads = key in LOADING or (key == "href" and tag != "a")
+            inside = key == "href" and tag in ("a", "use")
+            loads = key in LOADING or (key == "href" and not inside)
             if loads and not (value or "").startswith("data:"):
                 self.wrong.append(f"{tag} loads {value}")
-            if key == "href" and tag == "a":
+            if inside:
                 self.targets.append(value or "")
 
     def handle_endtag(self, tag: str) -> None:
@@ -65,7 +67,7 @@ def check(text: str) -> Checker:
 
 
 def test_the_page_is_balanced_and_loads_nothing(results: Path) -> None:
-    text = render(collect(results))
+    text = render(read_folder(results))
     check(text)
     assert text.startswith("<!DOCTYPE html>")
     assert 'name="viewport"' in text
@@ -74,15 +76,16 @@ def test_the_page_is_balanced_and_loads_nothing(results: Path) -> None:
 
 
 def test_all_four_charts_and_the_meaning_are_there(results: Path) -> None:
-    text = render(collect(results))
+    text = render(read_folder(results))
     for heading in ("Regret against time", "Learning curves", "Cache growth", "Regret against the cost of an epoch"):
         assert f"<h4>{heading}</h4>" in text
     assert "never in evaluation" in text
     assert "Regret is what a prediction costs" in text
+    assert "best decision in\nhindsight" in text
 
 
 def test_rendering_is_a_pure_function(results: Path) -> None:
-    assert render(collect(results)) == render(collect(results))
+    assert render(read_folder(results)) == render(read_folder(results))
 
 
 def test_no_name_out_of_a_file_becomes_a_tag(tmp_path: Path, make_run: MakeRun) -> None:
@@ -100,7 +103,7 @@ def test_no_name_out_of_a_file_becomes_a_tag(tmp_path: Path, make_run: MakeRun) 
         name = tmp_path / "results" / kind / ("x.csv" if kind == "tables" else "x.svg")
         name.write_text(content)
         name.with_suffix(".json").write_text(json.dumps({"title": evil, "caption": evil, "question": evil}))
-    text = render(collect(tmp_path / "results", title=evil))
+    text = render(read_folder(tmp_path / "results", title=evil))
     check(text)
     assert "<script>alert" not in text
     assert "</script>alert" not in text
@@ -109,7 +112,7 @@ def test_no_name_out_of_a_file_becomes_a_tag(tmp_path: Path, make_run: MakeRun) 
 
 def test_the_figures_of_every_run_are_embedded(results: Path, make_run: MakeRun) -> None:
     make_run("map-dc", metrics={"regret": float("nan")})
-    text = render(collect(results))
+    text = render(read_folder(results))
     block = re.search(r'<script type="application/json" id="results">(.*?)</script>', text)
     assert block is not None
     rows = json.loads(block[1])
@@ -118,52 +121,65 @@ def test_the_figures_of_every_run_are_embedded(results: Path, make_run: MakeRun)
 
 
 def test_only_our_own_script_and_style_are_allowed_to_act(results: Path) -> None:
-    text = render(collect(results))
+    text = render(read_folder(results))
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
-    assert "default-src &#x27;none&#x27;" in policy[1]
+    assert "default-src &#39;none&#39;" in policy[1]
     assert "unsafe" not in policy[1]
 
 
 @pytest.mark.parametrize("epochs", [0, 1])
 def test_no_epoch_and_one_epoch_are_shown(epochs: int, make_run: MakeRun) -> None:
-    check(render(collect(make_run("spo", epochs=epochs))))
+    check(render(read_folder(make_run("spo", epochs=epochs))))
 
 
-@pytest.mark.parametrize("value", [None, "text", 1e300, 10**400, float("nan"), float("-inf"), [1], True, -5, 0])
-def test_odd_figures_never_break_the_page(value: object, results: Path, make_run: MakeRun) -> None:
-    names = (
-        "regret",
-        "relative_regret",
-        "mse",
-        "auc",
-        "epoch_seconds",
-        "solves",
-        "cache_size",
-        "epochs",
-        "train_seconds",
-    )
-    folder = make_run("nce-c", metrics=dict.fromkeys(names, value))
-    (folder / "history.csv").write_text(f"epoch,seconds,test_regret,cache_size\n1,{value},{value},{value}\n")
-    check(render(collect(results)))
+ODD = (None, "text", 1e300, 10**400, float("nan"), float("-inf"), [1], True, -5, 0)
+FIGURES = ("regret", "relative_regret", "mse", "auc", "epoch_seconds", "solves", "cache_size", "epochs")
 
 
-def test_runs_that_watched_nothing_still_have_their_last_point(make_run: MakeRun) -> None:
-    folder = make_run("spo", metrics={"epoch_seconds": 0.5, "epochs": 4})
-    (folder / "history.csv").unlink()
-    text = render(collect(folder))
-    assert "at the end, 2 s of training" in text
-    assert "Learning curves" not in text
-
-
-def test_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
-    text = render(collect(tmp_path))
+@pytest.mark.parametrize("values", [ODD, ODD[2:3], ODD[4:5], ODD[-2:]])
+def test_odd_figures_never_break_the_page(values: tuple[object, ...], tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("spo")
+    for position, value in enumerate(values):
+        folder = make_run(f"method-{position}", metrics=dict.fromkeys(FIGURES, value))
+        (folder / "history.csv").write_text(f"epoch,seconds,test_regret,cache_size\n1,{value},{value},{value}\n")
+    text = render(read_folder(tmp_path / "results"))
     check(text)
-    assert "There is no run in this folder." in text
+    assert all(f"method-{position}" in text for position in range(len(values)))
+
+
+def test_a_folder_with_nothing_to_report_is_an_error_and_nothing_is_written(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="holds no runs"):
+        write(tmp_path, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_run_alone_is_not_compared(make_run: MakeRun) -> None:
+    text = render(read_folder(make_run("spo")))
+    check(text)
+    assert "Regret against the cost of an epoch" not in text
+    assert "lowest test regret" not in text
+
+
+def test_a_long_list_of_runs_without_a_result_is_cut(tmp_path: Path, make_run: MakeRun) -> None:
+    for seed in range(43):
+        make_run("spo", seed=seed, finish=False)
+    text = render(read_folder(tmp_path / "results"))
+    check(text)
+    assert "43 of 43 runs are not finished." in text
+    assert text.count("<details>") == 40
+    assert "And 3 more." in text
+
+
+def test_control_characters_never_reach_the_page(make_run: MakeRun) -> None:
+    text = render(read_folder(make_run("a\x00b\ud800", problem="c\x1b", init="\x07")))
+    check(text)
+    assert "a\ufffdb\ufffd" in text
+    assert text.encode()
 
 
 def test_no_finished_run_is_said(make_run: MakeRun) -> None:
-    text = render(collect(make_run("spo", finish=False)))
+    text = render(read_folder(make_run("spo", finish=False)))
     check(text)
     assert "None of the runs here is finished." in text
 
@@ -172,25 +188,26 @@ def test_many_methods_and_seeds_become_one_line_each(tmp_path: Path, make_run: M
     for method in METHODS:
         for seed in range(10):
             make_run(method, seed=seed, epochs=2)
-    text = render(collect(tmp_path / "results"))
+    text = render(read_folder(tmp_path / "results"))
     check(text)
     assert text.count('<th scope="row">map-2c</th>') == 2
-    assert text.count('class="band"') >= 2 * len(METHODS)
-    assert len(text) < 700_000
+    assert text.count('class="series band"') >= 2 * len(METHODS)
+    assert len(text) < 900_000
 
 
 def test_published_remarks_appear_for_the_problems_of_the_paper_only(results: Path, make_run: MakeRun) -> None:
-    assert "Beside the published figures" not in render(collect(results))
+    assert "Beside the published figures" not in render(read_folder(results))
     make_run("spo", problem="energy-1")
-    text = render(collect(results))
+    text = render(read_folder(results))
     assert "An exact scheduler" in text
+    assert "shifted cost" in text
     assert "matching rows" not in text
 
 
 def test_questions_stand_before_the_problems(results: Path) -> None:
     (results / "tables").mkdir()
     (results / "tables" / "q1-regret.csv").write_text("method,ours,published\nspo,1 *,2\n")
-    text = render(collect(results))
+    text = render(read_folder(results))
     check(text)
     assert text.index("Q1. How good") < text.index('id="problem-0"')
 

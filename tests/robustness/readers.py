@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import io
 import json
-import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,6 @@ from regretless.paper.grid import read_grid
 from regretless.problems import load
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.matching.unpickle import read_pickle
 from regretless.report import write as write_report
 from regretless.runs import Spec, load_trained, training_run
 from regretless.runs import run as do_run
@@ -238,7 +236,6 @@ def readers(folder: Path) -> dict[str, Reader]:
         "grid.json": Reader("grid.json", (grid,), beside(folder / "results", "grid.json", results)),
         "history": Reader("h.csv", ((run / "history.csv").read_bytes(),), beside(run, "history.csv", results)),
         "report": Reader("m.json", ((run / "metrics.json").read_bytes(),), beside(run, "metrics.json", report)),
-        "pickle": Reader("p.pkl", (_pickle(),), read_pickle),
     }  # fmt: skip
 
 
@@ -268,7 +265,3 @@ def _kept(folder: Path) -> Path:
 def _write(path: Path, text: str) -> Path:
     path.write_text(text)
     return path
-
-
-def _pickle() -> bytes:
-    return pickle.dumps({"x": np.arange(6.0).reshape(2, 3), "y": [1, 2, {3: "z"}]}, protocol=3)

@@ -48,6 +48,7 @@ def test_a_full_disk_is_named_and_what_was_there_stays(tmp_path: Path, request: 
     cache.save(tmp_path / "cache")
     small.train("map-dc", problem, given, epochs=1, checkpoint=tmp_path / "checkpoint")
     write_json(tmp_path / "grid.json", {})
+    write_json(tmp_path / "started" / "spec.json", SPEC.as_dict())
     before = _files(tmp_path)
     request.getfixturevalue("full_disk")
     cache.add(torch.zeros(1, 5))

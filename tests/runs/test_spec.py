@@ -27,3 +27,14 @@ def test_a_field_of_the_wrong_type_is_named(field: str, value: object) -> None:
 def test_something_else_than_an_object_is_refused(values: object) -> None:
     with pytest.raises(InputError, match="a run's specification is an object of fields"):
         Spec.from_dict(values)
+
+
+@pytest.mark.parametrize(
+    ("method", "expected"),
+    [
+        ("map-dc", 0.05), ("spo", 1.0), ("blackbox", 1.0), ("direct", 1.0),
+        ("two-stage", None), ("spo-relax", None), ("qptl", None), ("interior", None),
+    ],
+)  # fmt: skip
+def test_methods_that_never_solve_exactly_have_no_p_solve(method: str, expected: float | None) -> None:
+    assert Spec("knapsack-60", method).p_solve == expected

@@ -5,6 +5,7 @@ import torch
 
 from regretless.errors import InputError, SolveError
 from regretless.problem import Problem
+from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
 from regretless.types import Solved, Status
 
 
@@ -70,3 +71,22 @@ def test_what_no_instance_can_be_solved_with_is_raised() -> None:
 def test_an_oracle_keeps_its_own_time_limit() -> None:
     with pytest.raises(InputError, match="Oracle solves by itself: set its own time limit"):
         _attempt(1.0, time_limit=1.0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
+def test_an_answer_may_beat_a_label_by_rounding_and_by_no_more(dtype: torch.dtype) -> None:
+    costs = torch.tensor([[3.0, -4.0], [1.0, 2.0]], dtype=dtype)
+    label = torch.tensor([[1.0, 1.0], [0.0, 1.0]], dtype=dtype)
+    scale = value_scale(costs, label, label)
+    assert scale.tolist() == [14.0, 6.0]
+    values = (costs * label).sum(dim=1)
+    for size, refused in ((0.3, False), (30.0, True)):
+        step = size * max(1e-6, 64 * torch.finfo(dtype).eps) * torch.tensor([0.0, 1.0], dtype=dtype) * scale
+        if not refused:
+            refuse_better_than_label(values - step, values, scale)
+            continue
+        with pytest.raises(SolveError, match=r"instance 5 of the batch \(family member 8\) has a solution") as caught:
+            refuse_better_than_label(values - step, values, scale, rows=[4, 5], instance=torch.tensor([7, 8]))
+        assert caught.value.row == 5
+    refuse_better_than_label(values - 100, values, scale, optimal=torch.tensor([False, False]))
+    refuse_better_than_label(values * torch.nan, values, scale)

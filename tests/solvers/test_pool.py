@@ -148,6 +148,31 @@ def test_workers_do_not_change_real_answers_even_among_ties() -> None:
     assert KNAPSACK.check(one.numpy()).all()
 
 
+def _ties(rng: np.random.Generator) -> tuple[MILP, torch.Tensor]:
+    """A random model with general integers, ranges and equalities, and costs with many ties."""
+    n, rows = int(rng.integers(4, 16)), int(rng.integers(1, 6))
+    A = (rng.integers(-4, 9, (rows, n)) * (rng.random((rows, n)) < 0.7)).astype(float)
+    upper = rng.choice([1.0, 3.0, 10.0], n)
+    high = np.floor(A.clip(0) @ upper * 0.4) + 1
+    low = np.where(rng.random(rows) < 0.3, high - 2, -np.inf)
+    return MILP(A, row_lower=low, row_upper=high, upper=upper), torch.as_tensor(
+        rng.integers(-3, 3, (6, n)).astype(float)
+    )
+
+
+@pytest.mark.parametrize("engine", engines.names())
+def test_every_engine_gives_the_same_answers_bit_for_bit_for_any_number_of_workers(engine: str) -> None:
+    if not engines.available()[engine]:
+        pytest.skip(f"the engine {engine} is not installed")
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        milp, costs = _ties(rng)
+        one, two, four = (EnginePool(milp, engine=engine, workers=workers).solve(costs) for workers in (1, 2, 4))
+        assert one.statuses == two.statuses == four.statuses
+        for other in (two, four):
+            assert torch.equal(one.solution.nan_to_num(nan=-1e9), other.solution.nan_to_num(nan=-1e9))
+
+
 def test_an_empty_batch_gives_an_empty_answer() -> None:
     for workers in (1, 2):
         solved = EnginePool(KNAPSACK, workers=workers).solve(torch.zeros(0, 4), decision=True)

@@ -28,6 +28,18 @@ class TestWithScip:
         make_engine("scip", KNAPSACK).solve(-np.ones(4))
         assert capfd.readouterr().out == ""
 
+    def test_an_answer_does_not_depend_on_the_solves_before_it(self):
+        # SCIP 10 keeps state beyond freeTransform: after the first objective a used object returned another optimum
+        milp = MILP(
+            [[8, 4, -2, -3, 8, -2, -3], [-1, -3, 8, 5, -3, 4, 0], [-4, 1, -2, 3, 4, -4, -4], [2, 3, -2, -1, 8, 4, 0]],
+            row_upper=[65.0, 17.0, 20.0, 42.0],
+            upper=[10.0, 1.0, 3.0, 3.0, 10.0, 1.0, 10.0],
+        )
+        first, second = np.array([1.0, -1, 0, 0, 0, 0, 0]), np.array([2.0, 0, 2, -1, 0, -4, -1])
+        used = make_engine("scip", milp)
+        used.solve(first)
+        assert np.array_equal(used.solve(second).x, make_engine("scip", milp).solve(second).x)
+
     def test_the_start_of_one_solve_is_not_the_start_of_the_next(self):
         engine = make_engine("scip", KNAPSACK)
         objective = np.array([-3.0, -4.0, -5.0, -2.0])

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from regretless.errors import InputError
-from regretless.tables.costs import read_costs
+from regretless.tables.costs import Costs, matched, read_costs
+from regretless.tables.features import Features
 
 NAMES = ("x", "y")
 
@@ -36,3 +37,15 @@ def test_arrays_are_matched_by_their_names(tmp_path: Path) -> None:
     np.savez(tmp_path / "c.npz", costs=np.zeros((2, 3)))
     with pytest.raises(InputError, match=r"must have shape \(n, 2\), got \(2, 3\)"):
         read_costs(tmp_path / "c.npz", NAMES)
+
+
+def test_rows_are_matched_by_instance_where_both_files_name_them() -> None:
+    features = Features(np.array([[1.0], [2.0]]), ("a",), ("p", "q"))
+    costs = Costs(np.zeros((2, 2)), ("q", "p"))
+    assert matched(features, costs, names=("x", "c")).values.tolist() == [[2.0], [1.0]]
+    plain = Costs(np.zeros((2, 2)), None)
+    assert matched(features, plain, names=("x", "c")).values.tolist() == [[1.0], [2.0]]
+    with pytest.raises(InputError, match=r"1 instances of x are not in c: p"):
+        matched(features, Costs(np.zeros((2, 2)), ("q", "r")), names=("x", "c"))
+    with pytest.raises(InputError, match="x has 2 instances and c has 3"):
+        matched(features, Costs(np.zeros((3, 2)), None), names=("x", "c"))

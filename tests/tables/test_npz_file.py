@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import FileError, InputError
-from regretless.tables.npz_file import finite, instances, main_array, read_arrays, strings
+from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 
 
 @given(st.binary(max_size=80))
@@ -40,9 +40,9 @@ def test_arrays_are_found_by_name_or_because_they_are_alone(tmp_path: Path) -> N
         main_array(tmp_path, {"y": 1, "x": 2}, "costs")
 
 
-def test_names_are_counted_and_told_apart(tmp_path: Path) -> None:
+def test_names_must_have_the_right_number_and_be_distinct(tmp_path: Path) -> None:
     assert strings(tmp_path, {"n": np.array([1, 2])}, "n", 2) == ("1", "2")
-    assert instances(tmp_path, {}, 2) is None
+    assert strings(tmp_path, {}, "n", 2) is None
     with pytest.raises(InputError, match="holds a name twice"):
         strings(tmp_path, {"n": np.array(["a", "a"])}, "n", 2)
     with pytest.raises(InputError, match=r"must have shape \(3,\), got \(2,\)"):

@@ -2,20 +2,48 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from regretless.errors import FileError, InputError
-from regretless.tables.table import refuse_missing, suffix_of
+from regretless.tables.table import listed, make_table, ordered, refuse_missing, suffix_of
 
 
-def test_endings_are_known_in_any_case() -> None:
+def test_suffixes_are_read_in_any_case() -> None:
     assert [suffix_of(name) for name in ("a.csv", "A.CSV", "b.c.parquet", "x/y.npz")] == [
         ".csv", ".csv", ".parquet", ".npz",
     ]  # fmt: skip
-    with pytest.raises(InputError, match=r"t\.xlsx: a file of data must end in \.csv, \.parquet, \.npz"):
+    with pytest.raises(InputError, match=r"t\.xlsx: a data file must end in \.csv, \.parquet, \.npz"):
         suffix_of("t.xlsx")
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="there is no file"):
         refuse_missing(tmp_path)
+
+
+def test_a_table_holds_numbers_as_values_and_keys_as_text() -> None:
+    table = make_table(Path("t"), {"instance": [1, "b"], "a": [True, 2]}, ("instance",), ("row 1", "row 2"))
+    assert (table.names, table.values.tolist(), table.keys) == (("a",), [[1.0], [2.0]], {"instance": ("1", "b")})
+    assert len(table) == 2
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"), [(None, "the cell is empty"), ("x", "number, got 'x'"), (float("nan"), "number, got nan")]
+)
+def test_a_cell_that_is_not_a_finite_number_is_named(cell: object, message: str) -> None:
+    with pytest.raises(InputError, match=f"t, row 2, column 'a': .*{message}"):
+        make_table(Path("t"), {"a": [1, cell]}, (), ("row 1", "row 2"))
+
+
+def test_columns_come_in_the_order_wanted() -> None:
+    values = np.arange(6.0).reshape(1, 2, 3)
+    assert ordered(Path("x"), ["a", "b", "c"], values, ["c", "a", "b"], "cost").tolist() == [[[2, 0, 1], [5, 3, 4]]]
+    assert listed(["a", "b"]) == "a, b"
+
+
+def test_missing_and_unknown_columns_are_listed_but_not_all_of_a_thousand() -> None:
+    wanted = [f"x{i}" for i in range(1000)]
+    with pytest.raises(InputError, match=r"missing: x0, x1, x2, x3, x4 and 995 more; unknown: z") as error:
+        ordered(Path("c.csv"), ["z"], np.zeros((1, 1)), wanted, "cost")
+    assert len(str(error.value)) < 300

@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from torch import nn
 
 from regretless.errors import FileError
-from regretless.losses import MAP, SPOPlus
+from regretless.losses import MAP, Loss, SPOPlus, TwoStage
+from regretless.storage import load_state, save_state
 from regretless.training import Converged, EarlyStopping, Interrupted, Schedule, Watch, fit
+from regretless.training.methods import make_loss
 
-from .runs import LOSSES, Trap, cache, data, model, untimed, weights
+from .runs import LOSSES, Trap, cache, data, model, problem, untimed, weights
 
 TRAIN, VALIDATION = data(), data(5, seed=4)
 EPOCHS, BATCH = 3, 4
@@ -103,7 +105,7 @@ def test_a_checkpoint_file_changes_no_number(tmp_path, undisturbed, name):
     assert same(run(name, tmp_path / "run"), undisturbed[name])
 
 
-def test_a_longer_run_goes_on_from_a_finished_one(tmp_path, undisturbed):
+def test_a_longer_run_continues_from_a_finished_one(tmp_path, undisturbed):
     run("map-cache", tmp_path / "run", epochs=1)
     run("map-cache", tmp_path / "run", epochs=2)
     assert same(run("map-cache", tmp_path / "run"), undisturbed["map-cache"])
@@ -127,13 +129,13 @@ def test_a_run_that_was_stopped_stays_stopped(tmp_path):
     assert same(first, again)
 
 
-def test_the_global_generator_goes_on_where_it_was(tmp_path):
+def test_the_global_generator_continues_where_it_was(tmp_path):
     torch.manual_seed(1)
     fit(model(0.5), LOSSES["spo"](TRAIN), TRAIN, epochs=1, checkpoint=tmp_path / "run")
-    wanted = torch.rand(2)
+    expected = torch.rand(2)
     torch.manual_seed(99)
     fit(model(0.5), LOSSES["spo"](TRAIN), TRAIN, epochs=1, checkpoint=tmp_path / "run")
-    assert torch.equal(torch.rand(2), wanted)
+    assert torch.equal(torch.rand(2), expected)
 
 
 SCRIPT = """
@@ -167,10 +169,66 @@ def test_a_process_that_is_signalled_can_be_resumed_by_another(tmp_path, undistu
     assert process.returncode != 0
     if number == signal.SIGINT:
         assert "Interrupted: SIGINT: training ended after epoch" in errors
-        assert "run the same command again to go on" in errors
+        assert "run the same command again to continue" in errors
     assert path.exists()
     assert not list(tmp_path.glob("*.tmp"))
     assert same(run("map-cache", path), undisturbed["map-cache"])
+
+
+# --- files of version 0.1 -----------------------------------------------------------------------------------------
+
+
+def soft(**settings) -> Loss:
+    return make_loss("soft", problem(), TRAIN, seed=5, p_solve=0.4, **settings)
+
+
+OLD = {
+    "two-stage": lambda: TwoStage(problem()),
+    "spo": lambda: SPOPlus(problem()),
+    "map-cache": lambda: MAP(cache(TRAIN)),
+    "soft": soft,
+    "soft annealed": lambda: soft(final_temperature=0.01, anneal_steps=9),
+    "soft warming up": lambda: soft(warm_up_steps=7),
+    "soft warmed up": lambda: soft(warm_up_steps=3, final_temperature=0.01, anneal_steps=6),
+}
+
+
+def downgraded(path: Path) -> None:
+    """Rewrite a checkpoint as version 0.1 did: the cache apart and without settings, the steps in a buffer."""
+    state = load_state(path, kind="checkpoint", version=2)
+    cache, running = state["loss"]["cache"], state["loss"]["running"]
+    if cache is not None:
+        del cache["settings"]
+    described = state["settings"]["loss"]
+    steps = running.get("taken", running.get("steps"))
+    if described.startswith("ExpectedRegret") and "warm_up_steps" not in described:
+        state["settings"]["loss"] = described[:-1] + ", warm_up_steps=0)"
+        if "anneal_steps=None" in described:
+            steps = 0  # it counted only where the number mattered
+    state |= {"cache": cache, "loss": {} if steps is None else {"steps": torch.tensor(steps)}}
+    save_state(path, state, kind="checkpoint", version=1)
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_a_checkpoint_of_version_0_1_resumes_bit_for_bit(tmp_path, name):
+    def go(epochs: int, path: Path | None):
+        return fit(model(), OLD[name](), TRAIN, epochs=epochs, batch_size=BATCH, seed=2, checkpoint=path)
+
+    uninterrupted = go(3, None)
+    go(1, tmp_path / "run")
+    downgraded(tmp_path / "run")
+    resumed = go(3, tmp_path / "run")
+    assert same(resumed, uninterrupted)
+    assert load_state(tmp_path / "run", kind="checkpoint", version=2)["loss"].keys() == {"cache", "running"}
+
+
+def test_a_newer_version_is_refused(tmp_path):
+    start(tmp_path / "run")
+    save_state(
+        tmp_path / "run", load_state(tmp_path / "run", kind="checkpoint", version=2), kind="checkpoint", version=3
+    )
+    with pytest.raises(FileError, match="field 'version' is 3, this library reads up to 2; upgrade regretless"):
+        start(tmp_path / "run")
 
 
 # --- files that do not belong -------------------------------------------------------------------------------------
@@ -194,7 +252,7 @@ def start(path: Path, loss=None, *, train=TRAIN, net=None, **change):
         ({"callbacks": [Converged()]}, r"callbacks was \[\], is \['Converged'\]"),
         ({"optimizer": None, "seed": 5, "batch_size": 7}, "seed was 2, is 5; batch_size was 4, is 7"),
         ({"net": nn.Sequential(model())}, "does not fit this model"),
-        ({"epochs": 0}, "holds 1 epochs already, more than the 0 asked for"),
+        ({"epochs": 0}, "holds 1 epochs already, more than the 0 requested"),
     ],
 )
 def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path, change, message):

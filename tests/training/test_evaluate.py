@@ -98,10 +98,10 @@ def test_failed_solves_are_counted_and_left_out():
 
     some = Problem(oracle=solver, dimension=2, on_failure="skip")
     costs = torch.tensor([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]], dtype=torch.float64)
-    given = Dataset(costs, costs, torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]).double())
+    given = Dataset(costs, costs, torch.tensor([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]).double())
     result = evaluate(nn.Identity(), given, some)
     assert (result.instances, result.failed) == (2, 1)
-    assert result.regret == -0.5
+    assert result.regret == 0.0
     nothing = evaluate(nn.Identity(), given[:1], some)
     assert math.isnan(nothing.regret)
     assert (nothing.instances, nothing.failed) == (0, 1)

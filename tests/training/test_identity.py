@@ -4,7 +4,7 @@ import torch
 
 from regretless.cache import Bernoulli
 from regretless.data import Dataset
-from regretless.losses import MAP, TwoStage
+from regretless.losses import MAP, ExpectedRegret, TwoStage, WarmUp
 from regretless.training.checkpoint import Parts
 from regretless.training.identity import identity
 
@@ -41,6 +41,14 @@ def test_each_setting_is_named_by_itself():
     assert different(train=TRAIN[:5]) == {"instances", "data"}
     assert different(train=Dataset(TRAIN.features + 1, TRAIN.costs, TRAIN.solutions)) == {"data"}
     assert "loss" in different(loss=TwoStage(problem()))
+
+
+def test_a_warm_up_is_named_by_its_second_loss_and_its_steps():
+    memory = cache(TRAIN)
+    then = ExpectedRegret(memory)
+    plain, warmed = named(loss=then), named(loss=WarmUp(MAP(memory), then, steps=7))
+    assert {name for name in plain if plain[name] != warmed[name]} == {"loss"}
+    assert warmed["loss"] == plain["loss"][:-1] + ", warm_up_steps=7)"
 
 
 def test_training_and_a_schedule_do_not_change_it():

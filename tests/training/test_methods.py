@@ -6,7 +6,7 @@ from torch import nn
 
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses import MAP, ExpectedRegret, Loss, SPOPlus, TwoStage
+from regretless.losses import MAP, ExpectedRegret, Loss, SPOPlus, TwoStage, WarmUp
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.relaxation.linear_relaxation import LinearRelaxation
@@ -14,13 +14,16 @@ from regretless.training import evaluate, fit, methods
 
 from . import runs
 
-EVERY = pytest.mark.parametrize("name", methods.names())
-WITH_LOSS = pytest.mark.parametrize("name", [n for n, row in methods.TABLE.items() if row.search is None])
+NAMES = [name for name in methods.names() if name != "auto"]  # tests/search trains with it
+EVERY = pytest.mark.parametrize("name", NAMES)
+WITH_LOSS = pytest.mark.parametrize("name", [name for name in NAMES if methods.TABLE[name].search is None])
 CACHED = pytest.mark.parametrize("name", [n for n, row in methods.TABLE.items() if row.cached])
+# Options that are not attributes of the loss.
+ELSEWHERE = {"warm_up_steps": 0, "fit": "gradient"}
 PROMISED = {
-    "two-stage", "spo", "spo-relax", "blackbox", "qptl", "interior", "spo-cache", "blackbox-cache",
+    "auto", "two-stage", "spo", "spo-relax", "blackbox", "qptl", "interior", "spo-cache", "blackbox-cache",
     "nce-c", "nce-dc", "nce-2c", "map-c", "map-dc", "map-2c",
-    "soft", "pointwise", "pairwise", "pairwise-difference", "listwise", "direct",
+    "soft", "pfy", "pfy-cache", "pointwise", "pairwise", "pairwise-difference", "listwise", "direct",
 }  # fmt: skip
 
 
@@ -58,8 +61,45 @@ def test_every_row_builds_a_loss_whose_settings_are_its_options(name):
     loss = methods.make_loss(name, runs.problem(), runs.data(), **row.options)
     assert isinstance(loss, Loss)
     for option, value in row.options.items():
-        assert getattr(loss, option) == value
+        assert getattr(loss, option, ELSEWHERE.get(option)) == value
     assert isinstance(loss.oracle, SolutionCache) == row.cached
+
+
+@EVERY
+def test_a_row_says_whether_training_solves_the_problem(name):
+    if name == "direct":
+        pytest.importorskip("cma", reason="direct search needs the package cma")
+    problem, train, row = runs.problem(), runs.data(), methods.method(name)
+    backend = problem.backend = CountingBackend(problem.backend)
+    if row.search is not None:
+        row.search(runs.model(), problem, train, progress=False, **(dict(row.options) | {"generations": 1}))
+    else:
+        settings = {"p_solve": 1.0} if row.cached else {}
+        loss = methods.make_loss(name, problem, train, **settings)
+        fit(runs.model(), loss, train, epochs=1, progress=False)
+    assert (backend.solves > 0) == row.solves
+
+
+class CountingBackend:
+    """Counts exact solves; the linear relaxation has a backend of its own."""
+
+    def __init__(self, backend) -> None:
+        self.backend, self.solves = backend, 0
+
+    def solve(self, costs, instance=None, *, decision=False):
+        self.solves += len(costs)
+        return self.backend.solve(costs, instance, decision=decision)
+
+
+def test_soft_starts_with_map_for_a_number_of_steps():
+    plain = methods.make_loss("soft", runs.problem(), runs.data())
+    warmed = methods.make_loss("soft", runs.problem(), runs.data(), warm_up_steps=3, temperature=0.3)
+    assert isinstance(plain, ExpectedRegret)
+    assert isinstance(warmed, WarmUp)
+    assert isinstance(warmed.current, MAP)
+    assert (warmed.current.cost, warmed.then.temperature, warmed.warm_up_steps) == ("c_hat-c", 0.3, 3)
+    with pytest.raises(InputError, match="warm_up_steps must be at least 0, got -1"):
+        methods.make_loss("soft", runs.problem(), runs.data(), warm_up_steps=-1)
 
 
 @CACHED
@@ -93,16 +133,16 @@ def test_settings_of_the_cache_are_unknown_where_there_is_none():
 
 
 def test_an_unknown_method_is_named_with_the_known_ones():
-    with pytest.raises(InputError, match=r"method must be one of two-stage, spo, .*, got 'sop'"):
+    with pytest.raises(InputError, match=r"method must be one of auto, two-stage, spo, .*, got 'sop'"):
         methods.make_loss("sop", runs.problem(), runs.data())
 
 
 def test_direct_has_no_loss_to_make():
-    with pytest.raises(InputError, match="'direct' has no loss: it searches by itself"):
+    with pytest.raises(InputError, match="'direct' has no loss: train with it through"):
         methods.make_loss("direct", runs.problem(), runs.data())
 
 
-def test_settings_of_the_user_go_before_the_defaults():
+def test_settings_of_the_user_take_precedence_over_the_defaults():
     loss = methods.make_loss("soft", runs.problem(), runs.data(), temperature=0.3, scale="fixed")
     assert isinstance(loss, ExpectedRegret)
     assert (loss.temperature, loss.scale) == (0.3, "fixed")
@@ -119,7 +159,7 @@ def test_spo_relax_is_spo_plus_over_the_linear_relaxation():
 
 
 def test_spo_relax_equals_spo_where_the_relaxation_is_integral():
-    # One of three items: all corners of the relaxation are whole.
+    # One of three items: all corners of the relaxation are integral.
     problem = Problem(MILP([[1.0, 1.0, 1.0]], row_upper=1.0), sense="max")
     generator = torch.Generator().manual_seed(0)
     true, predicted = (torch.randn(8, 3, generator=generator, dtype=torch.float64) for _ in range(2))
@@ -129,7 +169,7 @@ def test_spo_relax_equals_spo_where_the_relaxation_is_integral():
     assert torch.allclose(exact(predicted, true, solutions), relaxed(predicted, true, solutions))
 
 
-def test_two_stage_takes_one_instance_a_step():
+def test_two_stage_takes_one_instance_per_step():
     assert methods.method("two-stage").batch_size == 1
     assert isinstance(methods.make_loss("two-stage", runs.problem(), runs.data()), TwoStage)
 

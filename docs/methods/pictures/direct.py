@@ -1,4 +1,4 @@
-"""Picture of what direct search minimises: ``python docs/methods/pictures/direct.py``."""
+"""Picture of what direct search minimizes: ``python docs/methods/pictures/direct.py``."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import math
 from pathlib import Path
 
 import torch
-from loss_curves import example, plt
+from loss_curves import example, line, save
 from torch import Tensor, nn
 
+from regretless.charts import Panel, Point, Series, SeriesStyle
 from regretless.data import Dataset
 from regretless.losses import SPOPlus
 from regretless.training import evaluate
@@ -41,19 +42,15 @@ if __name__ == "__main__":
     regrets = [evaluate(TwoWeights(float(angle)), data, problem).regret for angle in angles]
     surrogate = SPOPlus(problem)
     spo = [float(surrogate(TwoWeights(float(a))(data.features), data.costs, data.solutions).detach()) for a in angles]
-    figure, axes = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
-    axes.plot(angles, regrets, color="black", linewidth=1, label="mean training regret")
-    axes.plot(angles, spo, label="SPO+ at weights of length 1")
     start = TwoWeights(2.5)
     before = evaluate(start, data, problem).regret
-    axes.plot(2.5, before, "o", color="tab:red", label="start of the search")
     direct(start, problem, data, generations=30, progress=False)
     found = math.atan2(float(start.weight[1].detach()), float(start.weight[0].detach()))
-    axes.plot(found, evaluate(start, data, problem).regret, "*", markersize=11, color="tab:red", label="found")
-    axes.set_xlabel("direction of the two weights (their length does not change a decision)")
-    axes.set_ylabel("mean over 40 days")
-    axes.set_ylim(bottom=0)
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(Path(__file__).with_suffix(".svg"), format="svg", metadata={"Date": None, "Creator": None})
-    plt.close(figure)
+    series = [
+        line("mean training regret", 6, angles, regrets),
+        line("SPO+ at weights of length 1", 1, angles, spo),
+        Series("start of the search", SeriesStyle(2, ""), (Point(2.5, before),), 2),
+        Series("found", SeriesStyle(2, "", "D"), (Point(found, evaluate(start, data, problem).regret),), 3),
+    ]
+    words = "direction of the two weights (their length does not change a decision)", "mean over 40 days"
+    save(Path(__file__).with_suffix(".svg"), [Panel(series, *words, log_y=False)])

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import matplotlib as mpl
 import torch
 
 from regretless.cache import SolutionCache
+from regretless.charts import Panel, Point, Series, SeriesStyle, draw_panels, svg_file
 from regretless.losses import Loss
 from regretless.milp import MILP
 from regretless.problem import Problem
-
-mpl.use("svg")
-from matplotlib import pyplot as plt
-
-# Equal input gives an equal file: no date, no random ids, text as text.
-mpl.rcParams.update({"svg.hashsalt": "regretless", "svg.fonttype": "none", "font.size": 9})
 
 
 def example() -> Problem:
@@ -31,25 +25,30 @@ def cached() -> SolutionCache:
     return SolutionCache(example(), solutions, p_solve=0.0, dtype=torch.float64)
 
 
+def line(label: str, color: int, x: torch.Tensor, y: torch.Tensor | Sequence[float], **style: str) -> Series:
+    """A line without markers."""
+    points = tuple(Point(float(a), float(b)) for a, b in zip(x, y, strict=True))
+    return Series(label, SeriesStyle(color, **({"marker": ""} | style)), points, color)
+
+
+def save(path: Path, panels: Sequence[Panel]) -> None:
+    """Draw panels below each other, and write them as SVG."""
+    chart = draw_panels(panels, size=(6.4, 2.6 if len(panels) > 1 else 3.4), legend=True)
+    assert chart is not None
+    path.write_text(svg_file(chart), encoding="utf-8")
+
+
 def draw(path: Path, losses: Mapping[str, Loss]) -> None:
     """Draw each loss and its gradient over the predicted value of the first item, whose true value is 2."""
     first = torch.linspace(-1.0, 3.0, 401, dtype=torch.float64)
     true = torch.tensor([2.0, 1.0], dtype=torch.float64).expand(len(first), 2)
     best = torch.tensor([1.0, 0.0], dtype=torch.float64).expand(len(first), 2)
-    figure, (above, below) = plt.subplots(2, 1, figsize=(6.4, 5.2), sharex=True, layout="constrained")
-    above.plot(first, (first < 1.0).double(), color="black", linewidth=1, linestyle="--", label="regret")
-    for label, loss in losses.items():
+    above, below = [line("regret", 6, first, (first < 1.0).double(), dash="--")], []
+    for position, (label, loss) in enumerate(losses.items(), start=1):
         predicted = torch.stack([first, torch.ones_like(first)], dim=1).requires_grad_()
         values = loss(predicted, true, best)
         (gradient,) = torch.autograd.grad(values.sum(), predicted)
-        above.plot(first, values.detach(), label=label)
-        below.plot(first, gradient[:, 0], label=label)
-    above.set_ylabel("loss")
-    below.set_ylabel("gradient")
-    below.set_xlabel("predicted value of the first item (true 2); the second is predicted 1 (true 1)")
-    above.legend(frameon=False)
-    for axes in (above, below):
-        axes.axvline(1.0, color="grey", linewidth=0.5)
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
-    plt.close(figure)
+        above.append(line(label, position, first, values.detach()))
+        below.append(line(label, position, first, gradient[:, 0]))
+    title = "predicted value of the first item (true 2); the second is predicted 1 (true 1)"
+    save(path, [Panel(above, title, "loss"), Panel(below, title, "gradient")])

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from types import UnionType
+from typing import TYPE_CHECKING, Any
 
-from regretless.errors import FileError
+import numpy as np
+
+from regretless.cache.policy_names import named_policy
+from regretless.cache.statistics import CacheStatistics
+from regretless.errors import FileError, InputError, RegretlessError
 from regretless.storage import load_state, save_state
+
+if TYPE_CHECKING:
+    from regretless.cache.solution_cache import SolutionCache
 
 KIND, VERSION = "cache", 1
 _FIELDS = {"fingerprint", "store", "coin", "statistics"}
+_SETTINGS: dict[str, type | UnionType] = {
+    "grow_at": str, "seed": int, "capacity": int | None, "evict": str, "warm_start": bool, "bound": str | None,
+}  # fmt: skip
+# Stands in a file for a bound or a policy that is an object of the user and has no name.
+UNNAMED = "unnamed"
 
 
 def save(path: Path | str, state: dict[str, Any]) -> None:
@@ -24,3 +38,53 @@ def load(path: Path | str) -> dict[str, Any]:
     if missing:
         raise FileError(f"{path}: field {sorted(missing)[0]!r} is missing")
     return dict(state)
+
+
+def restored(
+    path: Path | str,
+    state: dict[str, Any],
+    build: Callable[[dict[str, Any]], SolutionCache],
+    given: Mapping[str, Any],
+) -> SolutionCache:
+    """Build a cache with the settings of a file and fill it.
+
+    Args:
+        path: of the file, for messages.
+        state: what ``load`` returned.
+        build: makes an empty cache from constructor settings.
+        given: settings of the caller, which take precedence.
+    """
+    try:
+        saved = {"dtype": state["store"]["rows"].dtype} | _settings(state.get("settings") or {}, given)
+        coin = np.random.default_rng().bit_generator
+        coin.state = state["coin"]
+        CacheStatistics(**state["statistics"])
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise FileError(f"{path}: field 'store', 'coin', 'settings' or 'statistics' cannot be used: {error}") from error
+    cache = build(saved)
+    try:
+        cache.load_state_dict(state)
+    except RegretlessError:
+        raise
+    except Exception as error:  # whatever the content makes the store do, the file is the cause
+        raise FileError(f"{path} holds no cache of this problem: {error}") from error
+    return cache
+
+
+def _settings(saved: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Constructor settings from a file; files of version 0.1 hold none."""
+    settings = {name: saved[name] for name in _SETTINGS if name in saved and name not in given}
+    wrong = [name for name, value in settings.items() if not isinstance(value, _SETTINGS[name])]
+    if wrong:
+        raise TypeError(f"{wrong[0]} is {settings[wrong[0]]!r}")
+    if "policy" in saved and not {"policy", "p_solve"} & set(given):
+        settings["policy"] = saved["policy"]
+    unnamed = [name for name, value in settings.items() if value == UNNAMED]
+    if unnamed:
+        raise InputError(f"this cache was saved with a {unnamed[0]} that has no name: pass it again as {unnamed[0]}=")
+    if "policy" in settings:
+        policy = settings["policy"]
+        settings["policy"] = named_policy(policy, instances=int(policy.get("instances", 1)))
+    return settings

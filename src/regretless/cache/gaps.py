@@ -26,7 +26,7 @@ def relative_gaps(
     Args:
         store: the members of S.
         bound: the bound.
-        costs: ``(batch, width)`` minimising.
+        costs: ``(batch, width)`` minimizing.
         instance: ``(batch,)`` ids, for families.
         note: whether the bound may learn from this.
 
@@ -38,7 +38,7 @@ def relative_gaps(
     if not np.isfinite(value).all():
         check_finite(costs)
     least = bound(costs, instance, value=torch.from_numpy(value), note=note).cpu().numpy()
-    # A few numbers: numpy handles them in a tenth of torch's time.
+    # NumPy handles a few numbers in a tenth of torch's time.
     open_ = value - least
     with np.errstate(invalid="ignore", divide="ignore"):
         gap = open_ / np.maximum(np.abs(value), np.abs(least))
@@ -59,7 +59,7 @@ def _best_values(store: SolutionStore, costs: Tensor, instance: Tensor | None) -
             mask = served.cpu().numpy()
             value[mask], noise[mask] = _best_values(store, costs[served], instance[served])
         return value, noise
-    rows = store.rows[store.look_up(costs, instance)]
+    rows = store.take(store.look_up(costs, instance))
     precision = max(4 * torch.finfo(rows.dtype).eps, ROUNDING)
     products = costs.cpu().numpy().astype(np.float64) * rows.cpu().numpy()
     return products.sum(axis=1), precision * np.abs(products).sum(axis=1)

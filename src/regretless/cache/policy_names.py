@@ -14,13 +14,12 @@ SETTINGS = ("policy", "p_solve", "gap_at", "epsilon", "final_p_solve", "p_epochs
 
 
 def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
-    """Make the policy that plain settings name.
+    """Build the policy that plain settings name.
 
     Args:
         settings: ``policy`` (``"coin"``, ``"batch-coin"``, ``"largest-gap"``, ``"gap-above"``, or a policy, which is
-            returned as it is),
-            ``p_solve`` (0.05), ``gap_at`` of the gap policies, ``epsilon`` of ``gap-above`` (0), and, to let p_solve
-            fall, ``final_p_solve`` and the epochs it takes, ``p_epochs``.
+            returned as it is), ``p_solve`` (0.05), ``gap_at`` of the gap policies, ``epsilon`` of ``gap-above`` (0),
+            and, for a falling p_solve, ``final_p_solve`` and the number of epochs ``p_epochs``.
         instances: of one epoch.
 
     >>> named_policy({"policy": "largest-gap", "p_solve": 0.01}, instances=552)
@@ -57,3 +56,23 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
         raise InputError(f"final_p_solve and p_epochs come together, got only {given[0]}")
     final, epochs = float(settings["final_p_solve"]), float(settings["p_epochs"])
     return Falling(p_solve, final, epochs=epochs, instances=instances, coin=coin, **where)
+
+
+def policy_settings(policy: Policy) -> dict[str, Any] | None:
+    """Plain settings from which ``named_policy`` builds the policy again; ``None`` for a policy without a name.
+
+    >>> policy_settings(LargestGap(0.01))
+    {'policy': 'largest-gap', 'p_solve': 0.01, 'gap_at': 'lookup'}
+    """
+    match policy:
+        case Bernoulli():
+            return {"policy": "coin" if policy.per == "instance" else "batch-coin", "p_solve": policy.p}
+        case LargestGap():
+            return {"policy": "largest-gap", "p_solve": policy.p, "gap_at": policy.gap_at}
+        case GapAbove():
+            return {"policy": "gap-above", "p_solve": policy.p, "gap_at": policy.gap_at, "epsilon": policy.epsilon}
+        case Falling():
+            kind = {"policy": "coin"} if policy.coin else {"policy": "largest-gap", "gap_at": policy.gap_at}
+            fall = {"p_solve": policy.first, "final_p_solve": policy.last, "p_epochs": policy.epochs}
+            return kind | fall | {"instances": policy.instances}
+    return None

@@ -14,8 +14,8 @@ from regretless.runs import Spec, load_trained
 from regretless.runs.decide import decider
 from regretless.runs.ledger import ledger
 from regretless.runs.run_folder import read_spec
-from regretless.tables.model_file import digest
 from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
+from regretless.tables.user_problem import digest
 from regretless.training import evaluate as exact_evaluation
 
 

@@ -10,7 +10,7 @@ import typer
 
 from regretless.errors import InputError
 from regretless.problems import names as problem_names
-from regretless.tables.model_file import is_model_file
+from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
 ProblemName = Annotated[

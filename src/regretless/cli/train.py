@@ -17,7 +17,10 @@ from regretless.runs import Spec, run
 from regretless.runs.run_folder import has_epochs
 from regretless.runs.spec_check import check_spec
 
-SHOWN = ("regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "solves", "lookups", "cache_size")
+SHOWN = (
+    "regret", "two_stage_regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "solves", "lookups",
+    "cache_size",
+)  # fmt: skip
 # Epochs without a better validation regret, where a share of the user's files is held out for that.
 PATIENCE = 5
 
@@ -25,7 +28,7 @@ PATIENCE = 5
 def train(
     problem: options.ProblemName,
     out: Annotated[Path, typer.Option(help="Folder to keep the run in.")],
-    method: options.Method = "map-dc",
+    method: options.Method = "auto",
     p_solve: options.PSolve = None,
     grow_at: Annotated[str | None, typer.Option(help="Where the cache solves: predicted or transformed.")] = None,
     seed: options.Seed = 0,
@@ -39,6 +42,9 @@ def train(
             help="Epochs without a better validation regret before training stops; 0: never (5 if --validation)"
         ),
     ] = None,
+    start: Annotated[
+        str, typer.Option(help="First weights: two-stage, or the folder of a run on the same problem. (fresh ones)")
+    ] = "",
     split: options.Split = None,
     engine: options.Engine = None,
     workers: options.Workers = 1,
@@ -56,13 +62,17 @@ def train(
     resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Train a model on a problem, or on your own model file and data, and keep the run in a folder."""
+    """Train a model on a problem, or on your own model file and data, and keep the run in a folder.
+
+    Without --method all settings are searched at once over one shared cache (auto).
+    """
     defaults = training_defaults(problem, method)
     files = options.given(
         features=features, costs=costs, cost_variables=cost_variables, validation=validation, test=test, model=model,
         hidden=hidden,
     )  # fmt: skip
     options.check_files(problem, files)
+    settings = _two_stage(method, epochs, lr) | defaults["settings"]
     solver = options.given(split=split, engine=engine, time_limit=time_limit, on_failure=on_failure)
     spec = Spec(
         problem=problem,
@@ -72,9 +82,10 @@ def train(
         epochs=defaults["epochs"] if epochs is None else epochs,
         lr=defaults["lr"] if lr is None else lr,
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
-        settings=defaults["settings"] | options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at),
+        settings=settings | options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at),
         options=options.parse(option) | files | solver,
-        patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
+        patience=(PATIENCE if files.get("validation") and method != "auto" else 0) if patience is None else patience,
+        start=start,
     )
     if has_epochs(out) and not resume:
         raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
@@ -88,11 +99,18 @@ def train(
         _print(figures, f"{problem}, {method}, seed {seed}", out)
 
 
+def _two_stage(method: str, epochs: int | None, lr: float | None) -> dict[str, Any]:
+    """The best two-stage fit, unless the user gives epochs or a learning rate."""
+    return {"fit": "best"} if method == "two-stage" and epochs is None and lr is None else {}
+
+
 def _print(figures: dict[str, Any], title: str, out: Path) -> None:
     on = figures.get("on", "test")
     rows = [(name.replace("_", " "), number(figures[name])) for name in SHOWN if figures.get(name) is not None]
     print_table(f"{title}: {on} figures", ("figure", "value"), rows)
     print_ledger(figures.get("ledger"))
+    if "verdict" in figures:
+        print(f"{figures['chosen']}. {figures['verdict']}")
     if on != "test":
         what = "training data, which says nothing about new data" if on == "train" else "validation data"
         print(f"note: the figures are on the {what}; hold out a share with --test 0.2", file=sys.stderr)

@@ -16,7 +16,7 @@ from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.tune import tune_settings
-from regretless.tables.model_file import is_model_file
+from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
 

@@ -1,10 +1,11 @@
-"""What every loss shares: one signature, the door of the sign, and the reduction over the batch."""
+"""What every loss shares: one signature, the sign of the costs, and the reduction over the batch."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Literal
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +13,6 @@ from torch import Tensor, nn
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.problem import Oracle, Problem
-from regretless.tensors import Array, as_tensor, like
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -20,12 +20,16 @@ Reduction = Literal["mean", "sum", "none"]
 class Loss(nn.Module, ABC):
     """A loss ``loss(predicted, true, solution, instance=None) -> scalar`` on batches ``(batch, d)``.
 
-    Users speak their own sense; ``forward`` turns costs into minimising ones, with known costs as one more coordinate,
-    so that the formula in ``per_instance`` always minimises and never asks.
+    Costs come in the user's sense. The base class turns them into minimizing costs, with known costs as one more
+    coordinate, so that every formula minimizes. The formula is computed in the precision of the prediction (in single
+    precision for half-precision predictions), whatever the precision of the other arguments is.
+
+    A loss is a ``ClosedFormLoss`` (its formula returns values and gradients) or an ``AutogradLoss`` (its formula
+    returns values with a graph).
 
     Args:
-        oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``; ``None`` where none is
-            needed.
+        oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``; ``None`` where the loss
+            needs none.
         reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
     """
 
@@ -34,7 +38,6 @@ class Loss(nn.Module, ABC):
         if reduction not in ("mean", "sum", "none"):
             raise InputError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
         self.oracle, self.reduction = oracle, reduction
-        self._became_another = False
         self._left_out: Tensor | None = None
 
     @property
@@ -42,10 +45,12 @@ class Loss(nn.Module, ABC):
         """The problem behind the loss, at which a model is evaluated."""
         return None if self.oracle is None else self.oracle.problem
 
-    @abstractmethod
-    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Return ``(batch,)`` losses of minimising costs ``(batch, width)``."""
+    @property
+    def phase(self) -> int:
+        """Number of the formula in use; an optimizer forgets earlier gradients when it changes (see ``WarmUp``)."""
+        return 0
 
+    @abstractmethod
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss.
 
@@ -55,82 +60,76 @@ class Loss(nn.Module, ABC):
             solution: ``(batch, width)`` true optima in cost space, as a ``Dataset`` holds them.
             instance: ``(batch,)`` ids, for families.
         """
-        problem = None if self.oracle is None else self.oracle.problem
-        self._check(predicted, true, solution, problem)
-        if problem is not None:
-            predicted, true = problem.to_minimization(predicted), problem.to_minimization(true)
-        self._forget()
-        losses = self.per_instance(predicted, true, solution, instance)
-        if self._left_out is not None:
-            losses = losses.masked_fill(self._left_out, 0.0)
-        if self.reduction == "none":
-            return losses
-        if self.reduction == "sum":
-            return losses.sum()
-        if self._left_out is None:
-            return losses.mean()
-        return losses.sum() / (~self._left_out).sum().clamp(min=1)
 
-    def with_slope(
+    @abstractmethod
+    def loss_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
-    ) -> tuple[Tensor | float, Tensor | None]:
-        """Compute the loss for a training step, which wants nothing but to go on to the model's parameters.
+    ) -> tuple[Tensor, Tensor]:
+        """Compute the loss and its gradient ``(batch, d)`` at the prediction, both without a graph.
 
-        Returns:
-            The loss, and its gradient ``(batch, d)`` at the prediction where that is known without a graph: then the
-            loss has none, and the step goes on with ``predicted.backward(slope)``. Else ``None``.
+        A training step continues with ``predicted.backward(gradient)``.
         """
-        return self(predicted, true, solution, instance), None
-
-    def became_another(self) -> bool:
-        """Whether the formula changed in the last step; true once for each change.
-
-        What an optimiser remembers of earlier gradients is then of another function, and ``fit`` makes it forget.
-        """
-        if not self._became_another:
-            return False
-        self._became_another = False
-        return True
 
     def diagnostics(self) -> dict[str, float]:
-        """Figures of the last step that belong in the history; computed only when asked for."""
+        """Figures of the last step for the history, computed on request."""
         return {}
 
-    def _forget(self) -> None:
-        if self._left_out is not None:  # setting an attribute of a module is dear
-            self._left_out = None
+    def running_state(self) -> dict[str, Any]:
+        """Counters and generators of the loss, for checkpoints; the cache is saved beside it."""
+        return {}
+
+    def load_running_state(self, state: dict[str, Any]) -> None:
+        """Continue from a saved running state."""
+
+    def get_extra_state(self) -> dict[str, Any]:
+        """The part of ``state_dict()`` that is no tensor: the cache with its coin, and counters of the loss."""
+        cache = self.oracle.state_dict() if isinstance(self.oracle, SolutionCache) else None
+        return {"cache": cache, "running": self.running_state()}
+
+    def set_extra_state(self, state: dict[str, Any]) -> None:
+        """Continue from a saved state; called by ``load_state_dict()``."""
+        if (state["cache"] is not None) != isinstance(self.oracle, SolutionCache):
+            saved, has = ("without", "one") if state["cache"] is None else ("with", "none")
+            raise InputError(f"the state was saved {saved} a cache, and this loss has {has}: give it the same oracle")
+        if isinstance(self.oracle, SolutionCache):
+            self.oracle.load_state_dict(state["cache"])
+        self.load_running_state(state["running"])
 
     def query(
-        self, queries: Sequence[Array], predicted: Array, solution: Array, instance: Tensor | None
-    ) -> list[Array]:
-        """Ask the oracle at detached costs.
+        self, queries: Sequence[Tensor], predicted: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> list[Tensor]:
+        """Solutions of the oracle at detached costs, one ``(batch, width)`` tensor per query.
 
-        An instance that the oracle leaves out (``on_failure="skip"``) gets the true optimum as its answer, so that no
-        NaN comes near a gradient; its loss is zero and is not counted in the mean.
+        For an instance that the oracle leaves out (``on_failure="skip"``) the true optimum is returned, so that no NaN
+        reaches a gradient. Its loss is zero and does not count in the mean.
         """
         assert self.oracle is not None
-        costs = [as_tensor(query).detach() for query in queries]
-        answers = self.oracle.answer(costs, as_tensor(predicted).detach(), instance)
+        answers = self.oracle.answer([query.detach() for query in queries], predicted.detach(), instance)
         if self.oracle.problem.on_failure != "raise":
             left_out = torch.stack([torch.isnan(answer).any(dim=1) for answer in answers]).any(dim=0)
-            if left_out.any():
+            if bool(left_out.any()):
                 self._left_out = left_out
-                answers = [torch.where(left_out[:, None], as_tensor(solution), answer) for answer in answers]
-        return [like(answer, predicted) for answer in answers]
+                answers = [torch.where(left_out[:, None], solution.to(answer), answer) for answer in answers]
+        return [answer.to(predicted.dtype) for answer in answers]
 
-    def grow(self, cache: SolutionCache, query: Array, predicted: Array, instance: Tensor | None) -> None:
-        """Flip the cache's coins and grow S, for losses that look at S itself.
+    def grow(self, cache: SolutionCache, query: Tensor, predicted: Tensor, instance: Tensor | None) -> None:
+        """Flip the cache's coins and grow S, for losses that use S itself.
 
-        An instance that the cache wants left out (``on_failure="skip"``) has no loss and is not counted in the mean.
+        An instance that the cache leaves out (``on_failure="skip"``) has no loss and does not count in the mean.
         """
-        # Where no coin falls heads nobody else looks: without ids a family's S would be read as one feasible set.
+        # A step without a solve checks no ids, and without ids the S of a family would be read as one feasible set.
         cache.problem.check_instance(instance, len(query))
-        _, failed = cache.grow([as_tensor(query)], as_tensor(predicted), instance)
+        failed = cache.grow([query], predicted, instance)
+        if len(cache) == 0:
+            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
+        cache.store.to(predicted.device)
         if failed is not None and cache.problem.on_failure == "skip":
             self._left_out = torch.zeros(len(query), dtype=torch.bool, device=failed.device)
             self._left_out[failed] = True
 
-    def _check(self, predicted: Tensor, true: Tensor, solution: Tensor, problem: Problem | None) -> None:
+    def _minimizing(self, predicted: Tensor, true: Tensor, solution: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Check the arguments and return minimizing costs and solutions in one precision; forget the last step."""
+        problem = None if self.oracle is None else self.oracle.problem
         if predicted.ndim != 2 or (problem is not None and predicted.shape[1] != problem.dimension):
             d = "d" if problem is None else problem.dimension
             raise InputError(f"predicted must have shape (batch, {d}), got {tuple(predicted.shape)}")
@@ -138,12 +137,122 @@ class Loss(nn.Module, ABC):
             raise InputError(
                 f"true must have the shape of predicted, {tuple(predicted.shape)}, got {tuple(true.shape)}"
             )
-        if problem is not None and solution.shape != (wanted := (len(predicted), problem.width)):
-            raise InputError(f"solution must have shape {wanted}, got {tuple(solution.shape)}")
+        if problem is not None and solution.shape != (expected := (len(predicted), problem.width)):
+            raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
+        if self._left_out is not None:
+            self._left_out = None
+        if predicted.dtype in (torch.float16, torch.bfloat16):
+            predicted = predicted.to(torch.float32)
+        true, solution = true.to(predicted.dtype), solution.to(predicted.dtype)
+        if problem is None:
+            return predicted, true, solution
+        return problem.to_minimization(predicted), problem.to_minimization(true), solution
+
+    def _instances(self, batch: int) -> int:
+        """Number of instances that count in the mean."""
+        return batch if self._left_out is None else max(batch - int(self._left_out.sum()), 1)
 
 
-def dot(a: Array, b: Array) -> Array:
+class ClosedFormLoss(Loss):
+    """A loss whose formula gives value and gradient per instance, so that autograd sees one node."""
+
+    @abstractmethod
+    def value_and_gradient(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Values ``(batch,)`` and gradients ``(batch, width)`` at minimizing costs ``(batch, width)``.
+
+        Called without gradients; both results must be tensors of their own.
+        """
+
+    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+        """Compute the loss; see ``Loss.forward``."""
+        known = self.loss_and_gradient(predicted, true, solution, instance)
+        loss: Tensor = _WithGradient.apply(predicted, *known)  # type: ignore[no-untyped-call]
+        return loss
+
+    @torch.no_grad()
+    def loss_and_gradient(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
+        assert self.oracle is not None
+        c_hat, c, v = self._minimizing(predicted.detach(), true, solution)
+        with _no_autocast(predicted):
+            value, gradient = self.value_and_gradient(c_hat, c, v, instance)
+        if self._left_out is not None:
+            value[self._left_out], gradient[self._left_out] = 0.0, 0.0
+        if gradient.shape[1] > predicted.shape[1]:  # known costs are not predicted
+            gradient = gradient[:, : predicted.shape[1]]
+        factor = self.oracle.problem.sign
+        if self.reduction != "none":
+            value = value.sum()
+        if self.reduction == "mean":
+            count = self._instances(len(predicted))
+            value, factor = value / count, factor / count
+        return value, (gradient * factor).to(predicted.dtype)
+
+
+class AutogradLoss(Loss):
+    """A loss whose formula gives values per instance with a graph."""
+
+    @abstractmethod
+    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Values ``(batch,)`` at minimizing costs ``(batch, width)``."""
+
+    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+        """Compute the loss; see ``Loss.forward``."""
+        with _no_autocast(predicted):
+            values = self.per_instance(*self._minimizing(predicted, true, solution), instance)
+        if self._left_out is not None:
+            values = values.masked_fill(self._left_out, 0.0)
+        if self.reduction == "none":
+            return values
+        return values.sum() if self.reduction == "sum" else values.sum() / self._instances(len(predicted))
+
+    def loss_and_gradient(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
+        leaf = predicted.detach().requires_grad_()
+        with torch.enable_grad(), _no_autocast(predicted):
+            loss = self(leaf, true, solution, instance)
+            if not loss.requires_grad:  # every instance was left out
+                return loss.detach(), torch.zeros_like(leaf)
+            (gradient,) = torch.autograd.grad(loss.sum(), leaf)
+        return loss.detach(), gradient
+
+
+class _WithGradient(torch.autograd.Function):
+    """A known loss with a known gradient at the prediction."""
+
+    @staticmethod
+    def forward(ctx: Any, predicted: Tensor, loss: Tensor, gradient: Tensor) -> Tensor:
+        ctx.save_for_backward(gradient)
+        return loss
+
+    @staticmethod
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
+        (gradient,) = ctx.saved_tensors
+        factor = upstream if upstream.ndim == 0 else upstream[:, None]
+        return (factor * gradient).to(gradient.dtype), None, None
+
+
+def _no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
+    """Switch autocast off: in half precision the product of a look-up would confuse members of S."""
+    kind = predicted.device.type
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+
+
+def needs_cache(loss: str, oracle: object) -> SolutionCache:
+    """Return the oracle as a cache, for losses that use S itself."""
+    if not isinstance(oracle, SolutionCache):
+        raise InputError(
+            f"{loss} needs a SolutionCache, got {type(oracle).__name__}: wrap it in SolutionCache(problem)"
+        )
+    return oracle
+
+
+def dot(a: Tensor, b: Tensor) -> Tensor:
     """Inner products of the rows: ``(batch, d), (batch, d) -> (batch,)``."""
-    product: Array = a * b
-    sums: Array = product.sum(1)
-    return sums
+    return (a * b).sum(1)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.losses.base import Reduction, dot
-from regretless.losses.piecewise_linear import PiecewiseLinear
+from regretless.losses.base import ClosedFormLoss, Reduction, dot
 from regretless.problem import Oracle
-from regretless.tensors import Array
 
 
-class Blackbox(PiecewiseLinear):
+class Blackbox(ClosedFormLoss):
     r"""Regret, with the gradient of a piecewise linear interpolation of the solver (Vlastelica et al. 2020).
 
     The value is the regret :math:`c^\top (v(\hat c) - v^*(c))`, the gradient
@@ -32,10 +30,12 @@ class Blackbox(PiecewiseLinear):
             raise InputError(f"lambda_ must be positive, got {lambda_}")
         self.lambda_ = float(lambda_)
 
-    def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
-        """Regrets ``(batch,)`` and interpolated gradients."""
+    def value_and_gradient(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Regrets and interpolated gradients."""
         perturbed = predicted + self.lambda_ * true
         here, there = self.query([predicted, perturbed], predicted, solution, instance)
-        # The zero is NaN where a prediction is no number, which a regret alone would not show.
+        # The zero is NaN where a prediction is NaN, which the regret alone would not show.
         regret = dot(true, here - solution) + 0.0 * predicted.sum(1)
         return regret, (there - here) / self.lambda_

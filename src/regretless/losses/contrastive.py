@@ -1,79 +1,38 @@
-"""The paper's contrastive losses: NCE and MAP, over the solution cache."""
+"""The paper's contrastive losses, NCE and MAP, over the solution cache."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Literal
+from collections.abc import Callable
+from typing import Any, Literal
 
+import torch
 from torch import Tensor
 
-from regretless.cache import SolutionCache, SolutionStore
-from regretless.cache.scan import Objective
+from regretless.cache import SolutionCache
+from regretless.cache.lookup import Objective
 from regretless.errors import InputError
-from regretless.losses.base import Loss, Reduction, dot
-from regretless.losses.piecewise_linear import PiecewiseLinear
+from regretless.losses.base import ClosedFormLoss, Reduction, dot, needs_cache
 from regretless.problem import Oracle
-from regretless.tensors import Array, as_tensor, like
 
 Cost = Literal["c_hat", "c_hat-c", "2c_hat-c"]
 _COSTS = ("c_hat", "c_hat-c", "2c_hat-c")
-_FACTOR = {"c_hat": 1, "c_hat-c": 1, "2c_hat-c": 2}  # of the prediction in the cost
 
 
-def transformed(cost: Cost, predicted: Array, true: Array) -> Array:
-    """Return ``c~``, the cost at which a margin is taken."""
-    if cost == "c_hat":
-        return predicted
-    return predicted - true if cost == "c_hat-c" else predicted + predicted - true
-
-
-class _Contrastive(PiecewiseLinear):
-    """What both share: linear by default, through autograd where the user brings an objective that is not."""
-
-    objective: Objective | None
-
-    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
-        """Compute the loss; see ``Loss.forward``."""
-        if self.objective is None:
-            return super().forward(predicted, true, solution, instance)
-        return Loss.forward(self, predicted, true, solution, instance)
-
-    def with_slope(  # type: ignore[override]
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
-    ) -> tuple[Tensor | float, Tensor | None]:
-        """Compute the loss for a training step; see ``Loss.with_slope``."""
-        if self.objective is None:
-            return super().with_slope(predicted, true, solution, instance)
-        return Loss.with_slope(self, predicted, true, solution, instance)
-
-    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Margins ``(batch,)``, each with its gradient."""
-        if self.objective is None:
-            return super().per_instance(predicted, true, solution, instance)
-        return self.non_linear(self.objective, predicted, true, solution, instance)
-
-    @abstractmethod
-    def non_linear(
-        self, objective: Objective, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> Tensor:
-        """Margins ``(batch,)`` of an objective that is not linear."""
-
-
-class NCE(_Contrastive):
+class NCE(ClosedFormLoss):
     r"""Noise-contrastive loss: the true optimum against the mean of S (Mulamba et al. 2021, Eq. 6 and 9).
 
     .. math:: \frac{1}{|S|} \sum_{s \in S} f(v^*, \tilde c) - f(s, \tilde c)
 
     Gradient for linear f, up to the factor 2 of ``2c_hat-c``: :math:`v^* - \bar S`. It does not depend on the
-    prediction, and the three costs give one gradient up to a factor: all that NCE learns from is which solutions are in
-    S. It needs only the sum of S, so its cost does not depend on the size of S.
+    prediction, and the three costs give one gradient up to a factor: NCE learns only from which solutions are in S. It
+    needs only the sum of S, so its cost does not depend on the size of S.
 
     Args:
         cache: the oracle that holds S; each step flips its coins and grows it.
         cost: ``c~``: ``"c_hat"``, ``"c_hat-c"`` or ``"2c_hat-c"``.
         over: ``"mean"`` over S, or the paper's ``"sum"``.
-        objective: ``f(solutions, costs)`` on broadcast shapes ``(..., width)``, in the user's sense, where it is not
-            linear.
+        objective: ``f(solutions, costs)`` on broadcast shapes ``(..., width)``, in the user's sense, for objectives
+            that are not linear.
         reduction: over the batch.
     """
 
@@ -86,66 +45,58 @@ class NCE(_Contrastive):
         objective: Objective | None = None,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(_needs_cache("NCE", cache), reduction=reduction)
+        super().__init__(needs_cache("NCE", cache), reduction=reduction)
         if over not in ("mean", "sum"):
             raise InputError(f"over must be 'mean' or 'sum', got {over!r}")
         self.cache, self.cost, self.over = cache, _known(cost), over
-        self.objective = _minimising(objective, cache)
+        self.objective = _minimizing(objective, cache)
 
-    def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
-        """Margins ``(batch,)`` of the true optimum over the mean of S at ``c~``, and their gradients."""
+    def value_and_gradient(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Margins of the true optimum over the mean of S at ``c~``, and their gradients."""
         c = transformed(self.cost, predicted, true)
-        store = self._grown(c, predicted, instance)
-        lead = solution - like(store.mean(instance), c)  # refuses an instance that no member of S serves
-        margins, slope = dot(c, lead), lead if _FACTOR[self.cost] == 1 else lead + lead
+        self.grow(self.cache, c, predicted, instance)
+        mean = self.cache.store.mean(instance).to(c.dtype)  # refuses an instance for which no solution is feasible
+        if self.objective is None:
+            lead = solution - mean
+            margins, slope = dot(c, lead), lead
+        else:
+            margins, slope = _differentiated(self._margin, self.objective, c, solution, instance)
+        if self.cost == "2c_hat-c":
+            slope = slope + slope
         if self.over == "mean":
             return margins, slope
-        count = like(store.count(instance), c)
+        count = self.cache.store.count(instance).to(c.dtype)
         return margins * count, slope * (count if instance is None else count[:, None])
 
-    def non_linear(
-        self, objective: Objective, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> Tensor:
-        """Margins ``(batch,)`` of an objective that is not linear."""
-        c = transformed(self.cost, predicted, true)
-        store = self._grown(c, predicted, instance)
-        values = objective(store.rows.to(c.dtype)[None], c[:, None])
-        if instance is not None and store.serves is not None:
-            store.mean(instance)  # refuses an instance that no member of S serves
-            mask = store.serves[instance]
-            mean = (values * mask).sum(dim=1) / mask.sum(dim=1)
-        else:
-            mean = values.mean(dim=1)
-        margins = objective(solution, c) - mean
-        return margins if self.over == "mean" else margins * store.count(instance).to(c.dtype)
-
-    def _grown(self, c: Array, predicted: Array, instance: Tensor | None) -> SolutionStore:
-        self.grow(self.cache, c, predicted, instance)
+    def _margin(self, objective: Objective, c: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
+        """Margins of an objective that is not linear."""
         store = self.cache.store
-        store.to(as_tensor(c).device)
-        if len(store) == 0:
-            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
-        return store
+        values = objective(store.rows.to(c.dtype)[None], c[:, None])
+        if instance is None or store.serves is None:
+            return objective(solution, c) - values.mean(dim=1)
+        mask = store.serves[instance]
+        return objective(solution, c) - (values * mask).sum(dim=1) / mask.sum(dim=1)
 
 
-class MAP(_Contrastive):
+class MAP(ClosedFormLoss):
     r"""Maximum-a-posteriori contrastive loss: the true optimum against the worst offender in S (Eq. 8 and 10).
 
     .. math:: \max_{s \in S} f(v^*, \tilde c) - f(s, \tilde c)
 
     Gradient for linear f, up to the factor 2 of ``2c_hat-c``: :math:`v^* - s` at the chosen member s.
 
-    Which member is chosen matters. ``select="shifted"`` takes the arg-max of the margin above, at the shifted cost:
-    this is what gives the published numbers, and with ``2c_hat-c`` it *is* SPO+ over the cache. ``select="predicted"``
-    takes the arg-min at the predicted cost, as the paper's text says; its three costs then have one gradient up to a
-    factor.
+    The choice of the member matters. ``select="shifted"`` takes the arg-max of the margin above, at the shifted cost:
+    this gives the published numbers, and with ``2c_hat-c`` it *is* SPO+ over the cache. ``select="predicted"`` takes
+    the arg-min at the predicted cost, as the paper's text says; its three costs then have one gradient up to a factor.
 
     Args:
-        oracle: answers the arg-min: a ``SolutionCache``, or a ``Problem`` for the maximum over the whole feasible set.
+        oracle: answers the arg-min: a ``SolutionCache``, or a ``Problem`` for the maximum over the feasible set.
         cost: ``c~``: ``"c_hat"``, ``"c_hat-c"`` or ``"2c_hat-c"``.
         select: ``"shifted"`` or ``"predicted"``.
-        objective: ``f(solutions, costs)`` on broadcast shapes ``(..., width)``, in the user's sense, where it is not
-            linear; needs a cache.
+        objective: ``f(solutions, costs)`` on broadcast shapes ``(..., width)``, in the user's sense, for objectives
+            that are not linear; needs a cache.
         reduction: over the batch.
     """
 
@@ -164,26 +115,46 @@ class MAP(_Contrastive):
         self.cost, self.select = _known(cost), select
         self.objective = None
         if objective is not None:
-            self.objective = _minimising(objective, _needs_cache("MAP with objective=", oracle))
+            self.objective = _minimizing(objective, needs_cache("MAP with objective=", oracle))
 
-    def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
-        """Margins ``(batch,)`` of the true optimum over the chosen member of S at ``c~``, and their gradients."""
+    def value_and_gradient(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Margins of the true optimum over the chosen member of S at ``c~``, and their gradients."""
         c = transformed(self.cost, predicted, true)
         query = c if self.select == "shifted" else predicted
-        (chosen,) = self.query([query], predicted, solution, instance)
-        lead = solution - chosen
-        return dot(c, lead), lead if _FACTOR[self.cost] == 1 else lead + lead
+        if self.objective is None:
+            (chosen,) = self.query([query], predicted, solution, instance)
+            slope = solution - chosen
+            margins = dot(c, slope)
+        else:
+            cache = needs_cache("MAP with objective=", self.oracle)
+            self.grow(cache, query, predicted, instance)
+            (chosen,) = cache.look_up([query], instance, self.objective)
+            margins, slope = _differentiated(_margin, self.objective, c, solution, chosen)
+        return margins, slope + slope if self.cost == "2c_hat-c" else slope
 
-    def non_linear(
-        self, objective: Objective, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> Tensor:
-        """Margins ``(batch,)`` of an objective that is not linear."""
-        c = transformed(self.cost, predicted, true)
-        cache, query = self.oracle, c if self.select == "shifted" else predicted
-        assert isinstance(cache, SolutionCache)
-        self.grow(cache, query, predicted, instance)
-        (chosen,) = cache.look_up([query.detach()], instance, objective)
-        return objective(solution, c) - objective(chosen, c)
+
+def transformed(cost: Cost, predicted: Tensor, true: Tensor) -> Tensor:
+    """Return ``c~``, the cost at which a margin is taken."""
+    if cost == "c_hat":
+        return predicted
+    return predicted - true if cost == "c_hat-c" else predicted + predicted - true
+
+
+def _margin(objective: Objective, c: Tensor, solution: Tensor, chosen: Tensor) -> Tensor:
+    return objective(solution, c) - objective(chosen, c)
+
+
+def _differentiated(
+    margin: Callable[..., Tensor], objective: Objective, c: Tensor, *more: Any
+) -> tuple[Tensor, Tensor]:
+    """Margins of an objective that is not linear, and their gradients at ``c`` by autograd."""
+    with torch.enable_grad():
+        leaf = c.detach().requires_grad_()
+        margins = margin(objective, leaf, *more)
+        (slope,) = torch.autograd.grad(margins.sum(), leaf)
+    return margins.detach(), slope
 
 
 def _known(cost: Cost) -> Cost:
@@ -192,23 +163,15 @@ def _known(cost: Cost) -> Cost:
     return cost
 
 
-def _needs_cache(what: str, oracle: object) -> SolutionCache:
-    if not isinstance(oracle, SolutionCache):
-        raise InputError(
-            f"{what} needs a SolutionCache, got {type(oracle).__name__}: wrap it in SolutionCache(problem)"
-        )
-    return oracle
-
-
-def _minimising(objective: Objective | None, cache: SolutionCache) -> Objective | None:
-    """Turn the user's objective into one that is minimised."""
+def _minimizing(objective: Objective | None, cache: SolutionCache) -> Objective | None:
+    """Turn the user's objective into one that is minimized."""
     if objective is None or cache.problem.sense == "min":
         return objective
     return _Negated(objective)
 
 
 class _Negated:
-    """A maximised objective as a minimised one; a class, so that losses can be pickled."""
+    """A maximized objective as a minimized one; a class, so that losses can be pickled."""
 
     def __init__(self, objective: Objective) -> None:
         self.objective = objective

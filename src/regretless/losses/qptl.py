@@ -7,7 +7,7 @@ from typing import final
 from regretless.losses.base import Reduction
 from regretless.losses.relaxed import RelaxedRegret
 from regretless.problem import Oracle
-from regretless.relaxation.programs import QuadraticProgram
+from regretless.relaxation import QuadraticProgram
 
 
 @final
@@ -18,7 +18,7 @@ class QPTL(RelaxedRegret):
         x_\tau(\hat c) = \arg\min_{x \in P} \hat c^\top G x + \tfrac{\tau}{2} \|x\|^2
 
     with P the linear relaxation, bounds of the variables included. The gradient goes through the optimality conditions
-    of the quadratic programme.
+    of the quadratic program.
 
     Args:
         oracle: the problem; it needs a MILP.

@@ -10,26 +10,22 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses.base import Loss, Reduction
+from regretless.losses.base import AutogradLoss, Reduction, needs_cache
 from regretless.losses.members import members
 
 
-class _Ranking(Loss):
+class _Ranking(AutogradLoss):
     """What the ranking losses share: the scores of all members of S, predicted and true, for each instance."""
 
     def __init__(self, cache: SolutionCache, *, reduction: Reduction = "mean") -> None:
-        super().__init__(cache, reduction=reduction)
-        if not isinstance(cache, SolutionCache):
-            raise InputError(f"a ranking loss needs a SolutionCache, got {type(cache).__name__}")
+        super().__init__(needs_cache("a ranking loss", cache), reduction=reduction)
         self.cache = cache
 
     def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Losses ``(batch,)`` over the members of S that serve each instance."""
+        """Losses ``(batch,)`` over the members of S that are feasible per instance."""
         self.grow(self.cache, predicted, predicted, instance)
-        rows, serves = members(self.cache, predicted, instance)
-        with torch.no_grad():
-            true_scores = true @ rows.T
-        return self.rank(predicted @ rows.T, true_scores, serves)
+        columns, serves = members(self.cache, predicted, instance)
+        return self.rank(predicted @ columns, true.detach() @ columns, serves)
 
     @abstractmethod
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
@@ -52,7 +48,7 @@ class Pairwise(_Ranking):
 
     .. math:: \frac{1}{|S|} \sum_{s \in S} \max\big(0,\; \nu + f(s^*, \hat c) - f(s, \hat c) \big)
 
-    where :math:`s^*` is the best member of S at the true costs. The hinge makes it blind to pairs that are in order.
+    where :math:`s^*` is the best member of S at the true costs. Pairs that are in order by the margin have no gradient.
 
     Args:
         cache: the oracle that holds S.
@@ -70,7 +66,7 @@ class Pairwise(_Ranking):
         """Mean hinge of the pairs with the best member."""
         best = _best(true, serves)
         lead = predicted.gather(1, best) - predicted
-        worse = true > true.gather(1, best)  # a solution as good as the best need not trail it
+        worse = true > true.gather(1, best)  # a solution as good as the best needs no margin
         return _mean((self.margin + lead).clamp(min=0.0) * worse, serves)
 
 
@@ -95,7 +91,7 @@ class Listwise(_Ranking):
     .. math:: -\sum_{s \in S} p_T(s \mid c) \log p_T(s \mid \hat c), \qquad p_T(s \mid c) \propto \exp(-f(s, c) / T)
 
     The temperature is a share of the standard deviation of the true scores over S. On the raw scale of the costs the
-    target would be one-hot, and the loss would no longer rank anything but the first.
+    target would be one-hot, and the loss would rank only the first.
 
     Args:
         cache: the oracle that holds S.
@@ -111,9 +107,9 @@ class Listwise(_Ranking):
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
         """Cross-entropy of the predicted distribution against the true one."""
-        centred = true - _mean(true, serves)[:, None]
-        deviation = _mean(centred.square(), serves).sqrt()[:, None]
-        # True scores that are equal but for rounding have no deviation to measure by; their target is uniform anyway.
+        centered = true - _mean(true, serves)[:, None]
+        deviation = _mean(centered.square(), serves).sqrt()[:, None]
+        # True scores that are equal up to rounding have no deviation; their target is uniform.
         noise = 8 * torch.finfo(true.dtype).eps * true.abs().amax(dim=1, keepdim=True)
         t = self.temperature * torch.where(deviation > noise, deviation, torch.ones_like(deviation))
         if serves is not None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regretless.losses.base import Loss, Reduction, dot
+from regretless.losses.base import AutogradLoss, Reduction, dot
 from regretless.problem import Oracle
-from regretless.relaxation.layer import Relaxation
-from regretless.relaxation.programs import Program
+from regretless.relaxation import Program, Relaxation
 
 
-class RelaxedRegret(Loss):
+class RelaxedRegret(AutogradLoss):
     r"""True cost of the smoothed relaxed solution, less that of the true optimum: :math:`c^\top (g(\hat c) - v^*(c))`.
 
-    The relaxation is larger than the set of decisions, so the loss can be negative; its gradient does not care.
+    The relaxation contains more than the feasible decisions, so the loss can be negative.
     """
 
     def __init__(self, oracle: Oracle, program: Program, *, reduction: Reduction = "mean") -> None:
@@ -22,7 +21,7 @@ class RelaxedRegret(Loss):
         self.relaxation = Relaxation(oracle.problem, program)
 
     def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Losses ``(batch,)``; an instance whose relaxation failed counts nothing where the problem allows that."""
+        """Losses ``(batch,)``; an instance whose relaxation failed is left out where the problem allows it."""
         relaxed = self.relaxation(predicted, instance)
         failed = torch.isnan(relaxed).any(dim=1)
         if bool(failed.any()):

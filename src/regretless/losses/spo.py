@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from regretless.losses.base import dot
-from regretless.losses.piecewise_linear import PiecewiseLinear
-from regretless.tensors import Array
+from regretless.losses.base import ClosedFormLoss, dot
 
 
-class SPOPlus(PiecewiseLinear):
+class SPOPlus(ClosedFormLoss):
     r"""SPO+ loss (Elmachtoub and Grigas, *Smart "Predict, then Optimize"*, 2017; the paper's section 3).
 
     .. math:: (2 \hat c - c)^\top (v^*(c) - v^*(2 \hat c - c))
@@ -21,9 +19,11 @@ class SPOPlus(PiecewiseLinear):
         reduction: over the batch.
     """
 
-    def piece(self, predicted: Array, true: Array, solution: Array, instance: Tensor | None) -> tuple[Array, Array]:
-        """Losses ``(batch,)`` and subgradients."""
-        c = predicted + predicted - true  # a sum is cheaper than a product with a number
+    def value_and_gradient(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Losses and subgradients."""
+        c = predicted + predicted - true
         (chosen,) = self.query([c], predicted, solution, instance)
         lead = solution - chosen
         return dot(c, lead), lead + lead

@@ -1,4 +1,4 @@
-"""Two-stage: the prediction error, blind to the decision."""
+"""Two-stage: the prediction error, without regard to the decision."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.losses.base import Loss, Reduction
+from regretless.losses.base import AutogradLoss, Reduction
 from regretless.problem import Problem
 
 
-class TwoStage(Loss):
+class TwoStage(AutogradLoss):
     r"""Prediction error: mean squared error, or binary cross-entropy for costs that are 0/1 labels.
 
     .. math:: \frac{1}{d} \| \hat c - c \|^2 \quad\text{or}\quad
@@ -40,7 +40,7 @@ class TwoStage(Loss):
 
     @property
     def problem(self) -> Problem | None:
-        """The problem at which a model is evaluated; the loss itself never asks it."""
+        """The problem at which a model is evaluated; the loss itself does not use it."""
         return self._problem
 
     def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
@@ -48,7 +48,7 @@ class TwoStage(Loss):
         if self.criterion == "mse":
             return (predicted - true).square().mean(dim=1)
         for what, values in (("predictions", predicted.detach()), ("labels", true)):
-            if not bool(((values >= 0) & (values <= 1)).all()):  # so written, NaN is refused as well
+            if not bool(((values >= 0) & (values <= 1)).all()):  # in this form NaN is refused too
                 low, high = float(values.min()), float(values.max())
                 raise InputError(f"criterion 'bce' needs {what} between 0 and 1, got {low} .. {high}")
         return torch.nn.functional.binary_cross_entropy(predicted, true, reduction="none").mean(dim=1)

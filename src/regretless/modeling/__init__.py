@@ -1,4 +1,4 @@
-"""The user's own model, as it is: files and objects of modelling libraries to ``MILP``."""
+"""Read the user's own model: files and objects of modeling libraries become a ``MILP``."""
 
 from regretless.modeling.read import ModelRead, read
 

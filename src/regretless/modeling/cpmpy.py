@@ -1,4 +1,4 @@
-"""Models of CPMpy."""
+"""Reader of CPMpy models."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError, MissingDependencyError
-from regretless.modeling.linear_expressions import Linear, Row, stacked
+from regretless.modeling.linear_model import LinearModel, Row, stacked
 from regretless.optional import need
+
+NUMBERS = (bool, int, float, np.generic)
+Sums = dict[int, float]
 
 
 class _NotLinearError(Exception):
-    """An expression that is no sum of constants times variables."""
+    """An expression that is not a sum of constants times variables."""
 
 
-def linear(model: Any) -> Linear:
+def linear(model: Any) -> LinearModel:
     """Read a ``cpmpy.Model``.
 
-    Linear comparisons become rows as they stand. What else there is (global constraints, implications, ``!=``) goes
-    through CPMpy's own linearisation, with auxiliary variables behind the model's own. Variables stand in the order of
-    their first appearance, the objective first, as in an ``.lp`` file.
+    Linear comparisons become rows as they are. Everything else (global constraints, implications, ``!=``) is linearized
+    by CPMpy; its auxiliary variables come after those of the model. Variables are in the order of their first
+    appearance, the objective first, as in an ``.lp`` file.
     """
-    if not hasattr(model, "constraints"):
-        raise InputError(f"a CPMpy model must be a cpmpy.Model, got {type(model).__qualname__}")
     columns = _Columns()
     objective, constant = _objective(model, columns)
     rows, rest = [], []
@@ -34,7 +35,7 @@ def linear(model: Any) -> Linear:
         except _NotLinearError:
             rest.append(constraint)
             columns.add(constraint)
-    for constraint in _linearised(rest):
+    for constraint in _linearized(rest):
         try:
             rows.append(columns.row(constraint))
         except _NotLinearError:
@@ -45,12 +46,12 @@ def linear(model: Any) -> Linear:
     A, row_lower, row_upper = stacked(rows, len(variables))
     costs = np.zeros(len(variables))
     costs[list(objective)] = list(objective.values())
-    return Linear(
+    return LinearModel(
         A=A,
         row_lower=row_lower,
         row_upper=row_upper,
-        lower=np.array([variable.lb for variable in variables], dtype=float),
-        upper=np.array([variable.ub for variable in variables], dtype=float),
+        lower=[variable.lb for variable in variables],
+        upper=[variable.ub for variable in variables],
         integer=np.ones(len(variables), dtype=bool),
         objective=costs,
         constant=constant,
@@ -60,14 +61,14 @@ def linear(model: Any) -> Linear:
 
 
 class _Columns:
-    """The variables met so far, and expressions as sums over them."""
+    """The variables so far, and expressions as sums over their columns."""
 
     def __init__(self) -> None:
         self.variables: list[Any] = []
-        self._column: dict[Any, int] = {}
+        self._column: dict[int, int] = {}
 
     def column(self, variable: Any) -> int:
-        # by identity: == on CPMpy variables builds a constraint
+        # By identity: == on CPMpy variables builds a constraint.
         if id(variable) not in self._column:
             self._column[id(variable)] = len(self.variables)
             self.variables.append(variable)
@@ -78,65 +79,62 @@ class _Columns:
         for variable in find(expression):
             self.column(variable)
 
-    def terms(self, expression: Any) -> tuple[dict[int, float], float]:
-        """``expression = sum terms x + constant``."""
-        sums: dict[int, float] = defaultdict(float)
-        constant = 0.0
-        todo = [(1.0, expression)]
-        while todo:
-            factor, part = todo.pop()
-            if isinstance(part, bool | int | float | np.generic):
-                constant += factor * float(part)
-            elif type(part).__name__ == "NegBoolView":
-                constant += factor
-                todo.append((-factor, part._bv))
-            elif hasattr(part, "lb") and hasattr(part, "ub") and not getattr(part, "args", None):
-                sums[self.column(part)] += factor
-            else:
-                todo += reversed(_split(factor, part))
-        return dict(sums), constant
+    def sums(self, terms: list[tuple[float, Any]]) -> Sums:
+        sums: Sums = defaultdict(float)
+        for factor, variable in terms:
+            sums[self.column(variable)] += factor
+        return sums
 
     def row(self, constraint: Any) -> Row:
-        name = getattr(constraint, "name", None)
         if isinstance(constraint, bool | np.bool_):
             return Row({}, 0.0 if constraint else 1.0, np.inf)
         if type(constraint).__name__ != "Comparison":
             return self._clause(constraint)
-        _plain(constraint)
-        left, right = (self.terms(side) for side in constraint.args)
-        coefficients = defaultdict(float, left[0])
-        for j, value in right[0].items():
+        # Both sides are split before any variable gets a column: a failure must not change the order of the columns.
+        (left, left_constant), (right, right_constant) = (_terms(side) for side in constraint.args)
+        coefficients = self.sums(left)
+        for j, value in self.sums(right).items():
             coefficients[j] -= value
-        bound = right[1] - left[1]
-        whole = all(float(value).is_integer() for value in (*coefficients.values(), bound))
-        if (name in ("<", ">") and not whole) or name not in ("==", "<=", ">=", "<", ">"):
+        name, bound = constraint.name, right_constant - left_constant
+        integer = all(float(value).is_integer() for value in (*coefficients.values(), bound))
+        if (name in ("<", ">") and not integer) or name not in ("==", "<=", ">=", "<", ">"):
             raise _NotLinearError
-        # whole numbers: x < 3 is x <= 2
+        # Integers: x < 3 is x <= 2.
         low = {"==": bound, ">=": bound, ">": bound + 1.0}.get(name, -np.inf)
         high = {"==": bound, "<=": bound, "<": bound - 1.0}.get(name, np.inf)
         return Row(dict(coefficients), low, high)
 
     def _clause(self, constraint: Any) -> Row:
-        """A Boolean variable, or a disjunction of them: at least one is true."""
+        """A Boolean variable, or a disjunction of Boolean variables: at least one is true."""
         literals = constraint.args if getattr(constraint, "name", None) == "or" else [constraint]
-        if not all(_is_literal(literal) for literal in literals):
+        if not all(type(literal).__name__ in ("_BoolVarImpl", "NegBoolView") for literal in literals):
             raise _NotLinearError
-        coefficients: dict[int, float] = defaultdict(float)
-        bound = 1.0
-        for literal in literals:
-            terms, constant = self.terms(literal)
-            bound -= constant
-            for j, value in terms.items():
-                coefficients[j] += value
-        return Row(dict(coefficients), bound, np.inf)
+        terms = [_terms(literal) for literal in literals]
+        coefficients = self.sums([term for part, _ in terms for term in part])
+        return Row(dict(coefficients), 1.0 - sum(constant for _, constant in terms), np.inf)
 
 
-def _is_literal(expression: Any) -> bool:
-    return type(expression).__name__ in ("_BoolVarImpl", "NegBoolView")
+def _terms(expression: Any) -> tuple[list[tuple[float, Any]], float]:
+    """Split ``expression`` into terms ``factor * variable`` and a constant."""
+    terms: list[tuple[float, Any]] = []
+    constant = 0.0
+    todo = [(1.0, expression)]
+    while todo:
+        factor, part = todo.pop()
+        if isinstance(part, NUMBERS):
+            constant += factor * float(part)
+        elif type(part).__name__ == "NegBoolView":
+            constant += factor
+            todo.append((-factor, part._bv))
+        elif hasattr(part, "lb") and hasattr(part, "ub") and not getattr(part, "args", None):
+            terms.append((factor, part))
+        else:
+            todo += reversed(_operands(factor, part))
+    return terms, constant
 
 
-def _split(factor: float, part: Any) -> list[tuple[float, Any]]:
-    """One step into a linear operator."""
+def _operands(factor: float, part: Any) -> list[tuple[float, Any]]:
+    """The operands of a linear operator, with their factors."""
     name, args = getattr(part, "name", None), list(getattr(part, "args", []))
     if name == "sum":
         return [(factor, term) for term in args]
@@ -148,34 +146,22 @@ def _split(factor: float, part: Any) -> list[tuple[float, Any]]:
         return [(-factor, args[0])]
     if name == "mul":
         for one, other in (args, args[::-1]):
-            if isinstance(one, bool | int | float | np.generic):
+            if isinstance(one, NUMBERS):
                 return [(factor * float(one), other)]
     raise _NotLinearError
 
 
-def _plain(constraint: Any) -> None:
-    """Refuse before any variable gets its column: a constraint that fails half-way must not change the order."""
-    todo = list(constraint.args)
-    while todo:
-        part = todo.pop()
-        if isinstance(part, bool | int | float | np.generic) or (
-            hasattr(part, "lb") and not getattr(part, "args", None)
-        ):
-            continue
-        if type(part).__name__ != "NegBoolView":
-            todo += [term for _, term in _split(1.0, part)]
-
-
-def _objective(model: Any, columns: _Columns) -> tuple[dict[int, float], float]:
+def _objective(model: Any, columns: _Columns) -> tuple[Sums, float]:
     expression = getattr(model, "objective_", None)
     if expression is None:
         return {}, 0.0
     try:
-        return columns.terms(expression)
+        terms, constant = _terms(expression)
     except _NotLinearError:
         raise InputError(
             f"the objective {expression} of the CPMpy model is not linear, so it cannot be predicted"
         ) from None
+    return columns.sums(terms), constant
 
 
 def _flat(constraints: Any) -> list[Any]:
@@ -190,13 +176,13 @@ def _flat(constraints: Any) -> list[Any]:
     return flat
 
 
-def _linearised(constraints: list[Any]) -> list[Any]:
+def _linearized(constraints: list[Any]) -> list[Any]:
     if not constraints:
         return []
     try:
-        solver = need("cpmpy.solvers.highs", pip="cpmpy>=0.9.28", why="linearise CPMpy constraints").CPM_highs()
+        solver = need("cpmpy.solvers.highs", pip="cpmpy>=0.9.28", why="linearize CPMpy constraints").CPM_highs()
         return _flat(solver.transform(constraints))
     except MissingDependencyError as error:
         raise InputError(f"the constraint {constraints[0]} is not linear, and {error}") from error
     except Exception as error:
-        raise InputError(f"CPMpy cannot linearise the constraint {constraints[0]}: {error}") from error
+        raise InputError(f"CPMpy cannot linearize the constraint {constraints[0]}: {error}") from error

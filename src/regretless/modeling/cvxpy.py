@@ -1,4 +1,4 @@
-"""Problems of cvxpy."""
+"""Reader of cvxpy problems."""
 
 from __future__ import annotations
 
@@ -11,54 +11,58 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.modeling.linear_expressions import Linear
+from regretless.modeling.linear_model import LinearModel
 
 UNSUPPORTED = ("complex", "imag", "symmetric", "diag", "PSD", "NSD", "hermitian", "sparsity")
+LINEAR = ("Equality", "Inequality", "Zero", "NonPos", "NonNeg")
+CONVEX = "a convex problem is accepted as it is where its objective is linear in a cvxpy.Parameter, the predicted costs"
 
 
-def linear(model: Any) -> Linear:
+def linear(model: Any) -> LinearModel:
     """Read a ``cvxpy.Problem`` with an affine objective and affine constraints.
 
-    Variables stand in the order of their creation; an element of an array is called ``x[i,j]``, rows first.
+    Variables are in the order of their creation; an element of an array is called ``x[i,j]``, row by row.
     """
-    if not hasattr(model, "constraints") or not hasattr(model, "objective"):
-        raise InputError(f"a cvxpy model must be a cvxpy.Problem, got {type(model).__qualname__}")
     if not model.objective.args[0].is_affine():
-        raise InputError("the objective of the cvxpy problem is not affine; only linear ones can be predicted")
+        raise InputError(f"the objective of the cvxpy problem is not affine; {CONVEX}")
     for parameter in model.parameters():
         if parameter.value is None:
-            raise InputError(
-                f"the cvxpy parameter {parameter.name()!r} has no value; set it before reading the problem"
-            )
-    variables = sorted(model.variables(), key=lambda variable: int(variable.id))
-    if not variables:
-        raise InputError("the cvxpy problem has no variables")
-    with _at_zero(variables):
+            raise InputError(f"the cvxpy parameter {parameter.name()!r} has no value; set one before the call")
+    variables = sorted_variables(model)
+    with at_zero(variables):
         blocks = [_rows(constraint, variables) for constraint in model.constraints]
-        objective, constant = _affine(model.objective.args[0], variables)
+        objective, constant = affine(model.objective.args[0], variables)
     n = sum(int(variable.size) for variable in variables)
     boxes = [_box(variable) for variable in variables]
-    return Linear(
+    return LinearModel(
         A=sparse.vstack([A for A, _, _ in blocks], format="csr") if blocks else sparse.csr_array((0, n)),
         row_lower=np.concatenate([np.zeros(0), *(low for _, low, _ in blocks)]),
         row_upper=np.concatenate([np.zeros(0), *(high for _, _, high in blocks)]),
         lower=np.concatenate([low for low, _, _ in boxes]),
         upper=np.concatenate([high for _, high, _ in boxes]),
-        integer=np.concatenate([whole for _, _, whole in boxes]),
+        integer=np.concatenate([integer for _, _, integer in boxes]),
         objective=objective.toarray()[0],
-        constant=float(constant[0]),
+        constant=constant[0],
         sense="max" if type(model.objective).__name__ == "Maximize" else "min",
-        names=tuple(name for variable in variables for name in _names(variable)),
+        names=tuple(name for variable in variables for name in element_names(variable)),
     )
 
 
+def sorted_variables(model: Any) -> list[Any]:
+    """Variables in the order of their creation."""
+    variables = sorted(model.variables(), key=lambda variable: int(variable.id))
+    if not variables:
+        raise InputError("the cvxpy problem has no variables")
+    return variables
+
+
 @contextmanager
-def _at_zero(variables: list[Any]) -> Iterator[None]:
-    """Set all variables to zero, where an affine expression shows its constant and gradient; put them back after."""
+def at_zero(variables: list[Any]) -> Iterator[None]:
+    """Set all variables to zero, where an affine expression equals its constant, and restore their values later."""
     before = [variable.value for variable in variables]
     try:
         for variable in variables:
-            # save_value does not check attributes: zero need not be feasible
+            # save_value does not check attributes: zero may be infeasible.
             variable.save_value(np.zeros(variable.shape))
         yield
     finally:
@@ -66,19 +70,15 @@ def _at_zero(variables: list[Any]) -> Iterator[None]:
             variable.save_value(value)
 
 
-def _affine(expression: Any, variables: list[Any]) -> tuple[Any, Floats]:
-    """``expression = A x + b`` with elements of both sides in row-major order."""
+def affine(expression: Any, variables: list[Any]) -> tuple[Any, Floats]:
+    """``expression = A x + b`` with the elements of both sides in row-major order."""
     gradient = expression.grad
     blocks = []
     for variable in variables:
-        part = gradient.get(variable)
         shape = (int(variable.size), int(expression.size))
-        block = (
-            sparse.csr_array(shape)
-            if part is None
-            else sparse.csr_array(np.reshape(part, shape) if np.ndim(part) == 0 else part)
-        )
-        # cvxpy counts column by column
+        part = gradient.get(variable)
+        block = sparse.csr_array(shape if part is None else np.reshape(part, shape) if np.ndim(part) == 0 else part)
+        # cvxpy counts column by column.
         blocks.append(block[_order(variable.shape)][:, _order(expression.shape)].T)
     constant = np.asarray(expression.value, dtype=float)
     return sparse.csr_array(sparse.hstack(blocks, format="csr")), constant.reshape(-1, order="C")
@@ -91,12 +91,12 @@ def _order(shape: tuple[int, ...]) -> Any:
 
 def _rows(constraint: Any, variables: list[Any]) -> tuple[Any, Floats, Floats]:
     kind = type(constraint).__name__
-    if kind not in ("Equality", "Inequality", "Zero", "NonPos", "NonNeg"):
-        raise InputError(f"the cvxpy problem has a constraint of kind {kind}, which a linear model cannot represent")
+    if kind not in LINEAR:
+        raise InputError(f"the cvxpy problem has a constraint of kind {kind}, which is not linear; {CONVEX}")
     if not all(argument.is_affine() for argument in constraint.args):
-        raise InputError(f"the constraint {constraint} of the cvxpy problem is not affine, so it cannot be represented")
+        raise InputError(f"the constraint {constraint} of the cvxpy problem is not affine; {CONVEX}")
     expression = constraint.args[0] if len(constraint.args) == 1 else constraint.args[0] - constraint.args[1]
-    A, constant = _affine(expression, variables)
+    A, constant = affine(expression, variables)
     free = np.full(len(constant), np.inf)
     low = -free if kind in ("Inequality", "NonPos") else -constant
     high = free if kind == "NonNeg" else -constant
@@ -107,7 +107,7 @@ def _box(variable: Any) -> tuple[Floats, Floats, Any]:
     attributes = variable.attributes
     for name in UNSUPPORTED:
         if np.any(attributes.get(name)):
-            raise InputError(f"the cvxpy variable {variable.name()!r} is {name}, which a linear model cannot represent")
+            raise InputError(f"the cvxpy variable {variable.name()!r} is {name}, which is not linear; {CONVEX}")
     low, high = np.full(variable.shape, -np.inf), np.full(variable.shape, np.inf)
     if attributes.get("bounds") is not None:
         low, high = (
@@ -117,9 +117,9 @@ def _box(variable: Any) -> tuple[Floats, Floats, Any]:
         low = np.maximum(low, 0.0)
     if attributes.get("nonpos") or attributes.get("neg"):
         high = np.minimum(high, 0.0)
-    binary, whole = _mask(variable, "boolean"), _mask(variable, "integer")
+    binary, integer = _mask(variable, "boolean"), _mask(variable, "integer")
     low, high = np.where(binary, np.maximum(low, 0.0), low), np.where(binary, np.minimum(high, 1.0), high)
-    return low.reshape(-1), high.reshape(-1), (binary | whole).reshape(-1)
+    return low.reshape(-1), high.reshape(-1), (binary | integer).reshape(-1)
 
 
 def _mask(variable: Any, kind: str) -> Any:
@@ -132,7 +132,8 @@ def _mask(variable: Any, kind: str) -> Any:
     return mask
 
 
-def _names(variable: Any) -> list[str]:
+def element_names(variable: Any) -> list[str]:
+    """Names of the elements of a variable or parameter, row by row."""
     if variable.shape == ():
         return [variable.name()]
     return [f"{variable.name()}[{','.join(map(str, position))}]" for position in np.ndindex(*variable.shape)]

@@ -1,4 +1,4 @@
-"""Models of gurobipy."""
+"""Reader of gurobipy models."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.modeling.linear_expressions import Linear
+from regretless.modeling.linear_model import QUADRATIC, LinearModel
 
 UNSUPPORTED = {
-    "NumQConstrs": "quadratic constraints",
+    "NumQConstrs": QUADRATIC,
     "NumSOS": "SOS constraints",
     "NumGenConstrs": "general or indicator constraints",
     "NumPWLObjVars": "a piecewise-linear objective",
@@ -20,10 +20,8 @@ UNSUPPORTED = {
 KINDS = {"C": False, "B": True, "I": True}
 
 
-def linear(model: Any) -> Linear:
-    """Read a ``gurobipy.Model``; changes that are still pending are applied first (``model.update()``)."""
-    if not hasattr(model, "getA"):
-        raise InputError(f"a gurobipy model must be a gurobipy.Model, got {type(model).__qualname__}")
+def linear(model: Any) -> LinearModel:
+    """Read a ``gurobipy.Model``; pending changes are applied first (``model.update()``)."""
     model.update()
     for name, what in UNSUPPORTED.items():
         if getattr(model, name, 0):
@@ -36,15 +34,15 @@ def linear(model: Any) -> Linear:
             raise InputError(f"the variable {name!r} is semi-continuous or semi-integer, which cannot be represented")
     senses = np.array(model.getAttr("Sense"), dtype="U1")
     right = np.array(model.getAttr("RHS"), dtype=float)
-    return Linear(
+    return LinearModel(
         A=model.getA(),
         row_lower=np.where(senses == "<", -np.inf, right),
         row_upper=np.where(senses == ">", np.inf, right),
-        lower=np.array(model.getAttr("LB"), dtype=float),
-        upper=np.array(model.getAttr("UB"), dtype=float),
-        integer=np.array([KINDS[kind] for kind in kinds], dtype=bool),
-        objective=np.array(model.getAttr("Obj"), dtype=float),
-        constant=float(model.ObjCon),
+        lower=model.getAttr("LB"),
+        upper=model.getAttr("UB"),
+        integer=[KINDS[kind] for kind in kinds],
+        objective=model.getAttr("Obj"),
+        constant=model.ObjCon,
         sense="max" if model.ModelSense < 0 else "min",
         names=tuple(model.getAttr("VarName")),
     )

@@ -1,4 +1,4 @@
-"""Models of linopy."""
+"""Reader of linopy models."""
 
 from __future__ import annotations
 
@@ -8,39 +8,33 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import InputError
-from regretless.modeling.linear_expressions import Linear
+from regretless.modeling.linear_model import LinearModel
 
 
-def linear(model: Any) -> Linear:
+def linear(model: Any) -> LinearModel:
     """Read a ``linopy.Model``; an element of an array is called ``x[i,j]`` by its coordinates."""
-    if not hasattr(model, "matrices"):
-        raise InputError(f"a linopy model must be a linopy.Model, got {type(model).__qualname__}")
-    _refuse(model)
+    _refuse_unsupported(model)
     matrices = model.matrices
     labels = np.asarray(matrices.vlabels)
-    n = len(labels)
-    if not n:
+    if not len(labels):
         raise InputError("the linopy model has no variables")
     senses = np.asarray(matrices.sense, dtype="U1")
     right = np.asarray(matrices.b, dtype=float)
-    A = matrices.A
-    kinds = np.asarray(matrices.vtypes)
-    constant = float(np.nan_to_num(np.asarray(model.objective.expression.const, dtype=float)).sum())
-    return Linear(
-        A=sparse.csr_array((0, n)) if A is None else A,
+    return LinearModel(
+        A=sparse.csr_array((0, len(labels))) if matrices.A is None else matrices.A,
         row_lower=np.where(senses == "<", -np.inf, right),
         row_upper=np.where(senses == ">", np.inf, right),
-        lower=np.asarray(matrices.lb, dtype=float),
-        upper=np.asarray(matrices.ub, dtype=float),
-        integer=np.isin(kinds, ["B", "I"]),
-        objective=np.asarray(matrices.c, dtype=float),
-        constant=constant,
+        lower=matrices.lb,
+        upper=matrices.ub,
+        integer=np.isin(np.asarray(matrices.vtypes), ["B", "I"]),
+        objective=matrices.c,
+        constant=np.nan_to_num(np.asarray(model.objective.expression.const, dtype=float)).sum(),
         sense="max" if model.objective.sense == "max" else "min",
         names=_names(model, labels),
     )
 
 
-def _refuse(model: Any) -> None:
+def _refuse_unsupported(model: Any) -> None:
     if model.objective.is_quadratic:
         raise InputError("the linopy model has a quadratic objective; only linear ones can be predicted")
     for name, variable in model.variables.items():

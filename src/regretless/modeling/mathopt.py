@@ -1,4 +1,4 @@
-"""Models of OR-Tools MathOpt."""
+"""Reader of OR-Tools MathOpt models."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import InputError
-from regretless.modeling.linear_expressions import Linear
+from regretless.modeling.linear_model import QUADRATIC, LinearModel
 
 UNSUPPORTED = {
     "auxiliary_objectives": "more than one objective",
-    "quadratic_constraints": "quadratic constraints",
-    "second_order_cone_constraints": "second-order cone constraints",
+    "quadratic_constraints": QUADRATIC,
+    "second_order_cone_constraints": QUADRATIC,
     "sos1_constraints": "SOS constraints",
     "sos2_constraints": "SOS constraints",
     "indicator_constraints": "indicator constraints",
 }
 
 
-def linear(model: Any) -> Linear:
+def linear(model: Any) -> LinearModel:
     """Read a ``mathopt.Model``."""
-    if not hasattr(model, "export_model"):
-        raise InputError(f"a MathOpt model must be a mathopt.Model, got {type(model).__qualname__}")
     proto = model.export_model()
     for name, what in UNSUPPORTED.items():
         if len(getattr(proto, name, ())):
@@ -35,19 +33,19 @@ def linear(model: Any) -> Linear:
     line = {identity: i for i, identity in enumerate(rows.ids)}
     n = len(column)
     where = ([line[i] for i in entries.row_ids], [column[j] for j in entries.column_ids])
+    costs = proto.objective.linear_coefficients
     objective = np.zeros(n)
-    for identity, value in zip(proto.objective.linear_coefficients.ids, proto.objective.linear_coefficients.values):  # noqa: B905
-        objective[column[identity]] = value
-    return Linear(
+    objective[[column[identity] for identity in costs.ids]] = costs.values
+    return LinearModel(
         A=sparse.csr_array((np.array(entries.coefficients, dtype=float), where), shape=(len(line), n)),
-        row_lower=np.array(rows.lower_bounds, dtype=float),
-        row_upper=np.array(rows.upper_bounds, dtype=float),
-        lower=np.array(variables.lower_bounds, dtype=float),
-        upper=np.array(variables.upper_bounds, dtype=float),
-        integer=np.array(variables.integers, dtype=bool),
+        row_lower=rows.lower_bounds,
+        row_upper=rows.upper_bounds,
+        lower=variables.lower_bounds,
+        upper=variables.upper_bounds,
+        integer=variables.integers,
         objective=objective,
-        constant=float(proto.objective.offset),
+        constant=proto.objective.offset,
         sense="max" if proto.objective.maximize else "min",
-        # a model without any names leaves the field out
+        # The field is empty if no variable has a name.
         names=tuple(variables.names) or ("",) * n,
     )

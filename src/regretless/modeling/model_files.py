@@ -1,4 +1,4 @@
-"""Model files: ``.mps`` and ``.lp``, plain or gzipped, read by HiGHS."""
+"""Reader of ``.mps`` and ``.lp`` files, plain or gzipped, through HiGHS."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import FileError, InputError
-from regretless.modeling.linear_expressions import Linear
-from regretless.modeling.mps import refuse_garbled
+from regretless.modeling.linear_model import QUADRATIC, LinearModel
+from regretless.modeling.mps_check import refuse_damaged
 from regretless.optional import need
 
 SUFFIXES = (".mps", ".lp", ".mps.gz", ".lp.gz")
-# HiGHS says these in its log; they are sound files that hold what a linear model cannot.
+# Phrases in the log of HiGHS for valid files that hold what a linear model cannot represent.
 UNSUPPORTED = {
     "SOS not supported": "SOS constraints",
-    "Quadratic": "quadratic constraints",
+    "Quadratic": QUADRATIC,
     "INDICATORS": "indicator constraints",
     "LAZYCONS": "lazy constraints",
     "GENCONS": "general constraints",
@@ -29,11 +29,11 @@ UNSUPPORTED = {
 }
 
 
-def linear(model: Any) -> Linear:
+def linear(model: Any) -> LinearModel:
     """Read the file at a path.
 
     Raises:
-        FileError: the file is missing, has another suffix, or is garbled.
+        FileError: the file is missing, has another suffix, or is damaged.
         InputError: it holds something that a linear model cannot represent.
     """
     path = Path(model)
@@ -42,11 +42,11 @@ def linear(model: Any) -> Linear:
         raise FileError(f"{path}: a model file must end in {', '.join(SUFFIXES)}")
     text = _text(path, kind)
     if kind.startswith(".mps"):
-        refuse_garbled(path, text)
+        refuse_damaged(path, text)
     elif re.search(r"=\s*[01](\.0*)?\s*->", text):
-        # HiGHS would refuse this, and print past its own silence
+        # HiGHS refuses this, too, but prints a message even with its output switched off.
         raise InputError(f"{path} has indicator constraints, which a linear model cannot represent")
-    # A copy under a plain name: HiGHS goes by the suffix, and reads no gzip.
+    # A copy with a plain name: HiGHS decides by the suffix, and does not read gzip.
     try:
         with tempfile.TemporaryDirectory(prefix="regretless-") as folder:
             copy = Path(folder) / f"model{kind.removesuffix('.gz')}"
@@ -68,9 +68,10 @@ def _text(path: Path, kind: str) -> str:
         raise FileError(f"{path} cannot be read: {error}") from error
 
 
-def _from_highs(path: Path, copy: Path, log: Path) -> Linear:
+def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
     highspy = need("highspy", pip="highspy<1.15", why="read model files")
     highs = highspy.Highs()
+    # Silence first: setOptionValue itself prints.
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("log_file", str(log))
     highs.setOptionValue("log_to_console", False)
@@ -84,41 +85,38 @@ def _from_highs(path: Path, copy: Path, log: Path) -> Linear:
                 raise InputError(f"{path} has {what}, which a linear model cannot represent")
         reasons = [line.removeprefix("ERROR:").strip() for line in said.splitlines() if line.startswith("ERROR")]
         reason = "; ".join(reasons).replace(str(copy), path.name)
-        raise FileError(f"{path} is garbled or no model file: {reason or 'HiGHS cannot read it'}")
+        raise FileError(f"{path} is damaged or not a model file: {reason or 'HiGHS cannot read it'}")
     lp = highs.getLp()
     if highs.getModel().hessian_.dim_:
         raise InputError(f"{path} has a quadratic objective; only linear ones can be predicted")
     if lp.num_col_ == 0:
-        raise FileError(f"{path} is garbled or empty: no variables found in it")
+        raise FileError(f"{path} is damaged or empty: it has no variables")
     names = tuple(str(name) for name in lp.col_names_)
     if len(names) != lp.num_col_:
-        raise FileError(f"{path} gives two variables one name, or a variable none")
+        raise FileError(f"{path} has two variables with the same name, or a variable without a name")
     return _arrays(path, highspy, lp, names)
 
 
-def _arrays(path: Path, highspy: Any, lp: Any, names: tuple[str, ...]) -> Linear:
-    n, rows = lp.num_col_, lp.num_row_
-    kinds = list(lp.integrality_) or [highspy.HighsVarType.kContinuous] * n
+def _arrays(path: Path, highspy: Any, lp: Any, names: tuple[str, ...]) -> LinearModel:
+    types = highspy.HighsVarType
+    kinds = list(lp.integrality_) or [types.kContinuous] * len(names)
     for name, kind in zip(names, kinds, strict=True):
-        if kind not in (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger):
+        if kind not in (types.kContinuous, types.kInteger):
             raise InputError(
                 f"{path}: the variable {name!r} is semi-continuous or semi-integer: it cannot be represented"
             )
     matrix = lp.a_matrix_
     parts = (np.array(matrix.value_, float), np.array(matrix.index_, np.int64), np.array(matrix.start_, np.int64))
-    if matrix.format_ == highspy.MatrixFormat.kColwise:
-        A = sparse.csc_array(parts, shape=(rows, n)).tocsr()
-    else:
-        A = sparse.csr_array(parts, shape=(rows, n))
-    return Linear(
-        A=A,
-        row_lower=np.array(lp.row_lower_, float),
-        row_upper=np.array(lp.row_upper_, float),
-        lower=np.array(lp.col_lower_, float),
-        upper=np.array(lp.col_upper_, float),
-        integer=np.array([kind == highspy.HighsVarType.kInteger for kind in kinds], dtype=bool),
-        objective=np.array(lp.col_cost_, float),
-        constant=float(lp.offset_),
+    by_column = matrix.format_ == highspy.MatrixFormat.kColwise
+    return LinearModel(
+        A=(sparse.csc_array if by_column else sparse.csr_array)(parts, shape=(lp.num_row_, lp.num_col_)),
+        row_lower=lp.row_lower_,
+        row_upper=lp.row_upper_,
+        lower=lp.col_lower_,
+        upper=lp.col_upper_,
+        integer=[kind == types.kInteger for kind in kinds],
+        objective=lp.col_cost_,
+        constant=lp.offset_,
         sense="max" if lp.sense_ == highspy.ObjSense.kMaximize else "min",
         names=names,
     )

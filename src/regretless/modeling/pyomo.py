@@ -1,4 +1,4 @@
-"""Models of Pyomo."""
+"""Reader of Pyomo models."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.modeling.linear_expressions import Linear, Row, stacked
+from regretless.modeling.linear_model import QUADRATIC, LinearModel, Row, stacked
 from regretless.optional import need
 
-# Everything active that is none of these says something about the feasible set that rows cannot say.
+# Any other active component restricts the feasible set in a way that rows cannot represent.
 SUPPORTED = {
     "Var", "Constraint", "Objective", "Block", "Set", "Param", "Expression", "Suffix", "BuildAction", "BuildCheck",
     "RangeSet", "SetOf", "Port",
 }  # fmt: skip
 
 
-def linear(model: Any) -> Linear:
+def linear(model: Any) -> LinearModel:
     """Read a concrete Pyomo model: its active components, in the order of their declaration.
 
     A fixed variable stays a variable whose two bounds are its value.
     """
     pyomo = need("pyomo.environ", pip="pyomo", why="read Pyomo models")
-    if not hasattr(model, "component_data_objects"):
-        raise InputError(f"a Pyomo model must be a ConcreteModel, got {type(model).__qualname__}")
     if not model.is_constructed():
         raise InputError("the Pyomo model is abstract; call create_instance() and read what it returns")
     for component in model.component_objects(active=True):
@@ -42,31 +40,31 @@ def linear(model: Any) -> Linear:
         low, high = -np.inf if low is None else low - offset, np.inf if high is None else high - offset
         rows.append(Row(terms, low, high))
     A, row_lower, row_upper = stacked(rows, len(variables))
-    objective, constant, sense = np.zeros(len(variables)), 0.0, "min"
     targets = list(model.component_data_objects(pyomo.Objective, active=True, descend_into=True))
     if len(targets) > 1:
         raise InputError(f"the Pyomo model has {len(targets)} active objectives; deactivate all but one")
-    if targets:
-        terms, constant = _terms(targets[0].expr, column, "the objective")
-        objective[list(terms)] = list(terms.values())
-        sense = "min" if targets[0].sense == pyomo.minimize else "max"
+    terms, constant = _terms(targets[0].expr, column, "the objective") if targets else ({}, 0.0)
+    objective = np.zeros(len(variables))
+    objective[list(terms)] = list(terms.values())
     bounds = [_bounds(pyomo, variable) for variable in variables]
-    return Linear(
+    return LinearModel(
         A=A,
         row_lower=row_lower,
         row_upper=row_upper,
-        lower=np.array([low for low, _ in bounds], dtype=float),
-        upper=np.array([high for _, high in bounds], dtype=float),
-        integer=np.array([_whole(variable) for variable in variables], dtype=bool),
+        lower=[low for low, _ in bounds],
+        upper=[high for _, high in bounds],
+        integer=[_is_integer(variable) for variable in variables],
         objective=objective,
-        constant=float(constant),
-        sense="max" if sense == "max" else "min",
+        constant=constant,
+        sense="max" if targets and targets[0].sense != pyomo.minimize else "min",
         names=tuple(variable.name for variable in variables),
     )
 
 
 def _terms(expression: Any, column: dict[int, int], where: str) -> tuple[dict[int, float], float]:
     repn = need("pyomo.repn", pip="pyomo", why="read Pyomo models").generate_standard_repn(expression)
+    if repn.is_quadratic() and where != "the objective":
+        raise InputError(f"{where} of the Pyomo model is not linear: there can be no {QUADRATIC}")
     if not repn.is_linear():
         raise InputError(f"{where} of the Pyomo model is not linear, so it cannot be represented")
     for variable in repn.linear_vars:
@@ -84,11 +82,11 @@ def _bounds(pyomo: Any, variable: Any) -> tuple[float, float]:
     return -np.inf if low is None else float(low), np.inf if high is None else float(high)
 
 
-def _whole(variable: Any) -> bool:
+def _is_integer(variable: Any) -> bool:
     if variable.is_continuous():
         return False
     if variable.is_integer() or variable.is_binary():
         return True
     raise InputError(
-        f"the domain of the variable {variable.name!r} is neither real nor whole; it cannot be represented"
+        f"the domain of the variable {variable.name!r} is neither real nor integer; it cannot be represented"
     )

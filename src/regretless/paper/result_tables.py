@@ -16,7 +16,7 @@ from regretless.runs.results import Result, mean_and_deviation, select
 from regretless.storage import write_json, write_text
 
 TOLERANCE = (
-    f"Cells marked * are further from the published mean than {SHARE:.0%} of it and than "
+    f"Cells marked * differ from the published mean by more than {SHARE:.0%} and by more than "
     f"{DEVIATIONS:g} published deviations."
 )
 COLUMNS = (

@@ -1,4 +1,4 @@
-"""Problems with data: the paper's three, and an embedded synthetic one."""
+"""Problems with data: the three of the paper, and a synthetic one that needs no download."""
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.problems.problem_table import load, names

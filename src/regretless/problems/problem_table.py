@@ -1,4 +1,4 @@
-"""The table of problems: names, and what loads them."""
+"""The table of named problems, and the function that loads one."""
 
 from __future__ import annotations
 
@@ -10,19 +10,30 @@ from typing import Any, get_args
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
 from regretless.problems.option_check import check_options
-from regretless.tables.model_file import is_model_file, load_model_file
+from regretless.tables.user_problem import is_model_file, load_model_file
 from regretless.types import OnFailure
 
-# A row: names, module, function. Modules are imported when a problem is asked for, so that one cannot break another.
+# Names, and the package and function that load them. A package is imported when one of its problems is loaded.
+GENERATED: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("shortest-path",), "regretless.problems.shortest_path", "load_shortest_path"),
+    (("multi-knapsack",), "regretless.problems.multi_knapsack", "load_multi_knapsack"),
+    (("travelling-salesman",), "regretless.problems.travelling_salesman", "load_travelling_salesman"),
+    (("vehicle-routing",), "regretless.problems.vehicle_routing", "load_vehicle_routing"),
+    (("portfolio",), "regretless.problems.portfolio", "load_portfolio"),
+    (("facility-location",), "regretless.problems.facility_location", "load_facility_location"),
+    (("random-lp",), "regretless.problems.random_linear_program", "load_random_linear_program"),
+    (("top-k",), "regretless.problems.top_k", "load_top_k"),
+)
 TABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (
         ("synthetic-knapsack-60", "synthetic-knapsack-120", "synthetic-knapsack-180"),
-        "regretless.problems.knapsack.load",
+        "regretless.problems.knapsack",
         "load_synthetic_knapsack",
     ),
-    (("knapsack-60", "knapsack-120", "knapsack-180"), "regretless.problems.knapsack.load", "load_knapsack"),
-    (("energy-1", "energy-2", "energy-3"), "regretless.problems.energy.load", "load_energy"),
-    (("matching-10", "matching-25", "matching-50"), "regretless.problems.matching.load", "load_matching"),
+    (("knapsack-60", "knapsack-120", "knapsack-180"), "regretless.problems.knapsack", "load_knapsack"),
+    (("energy-1", "energy-2", "energy-3"), "regretless.problems.energy", "load_energy"),
+    (("matching-10", "matching-25", "matching-50"), "regretless.problems.matching", "load_matching"),
+    *GENERATED,
 )
 
 
@@ -32,23 +43,24 @@ def names() -> list[str]:
 
 
 def loader(name: str) -> Callable[..., BenchmarkProblem]:
-    """Return the function that loads ``name``: in the table, ``energy:PATH`` (an ICON instance) or a model file."""
+    """Return the function that loads ``name``: a name of the table, ``energy:PATH`` (an ICON file) or a model file."""
     if is_model_file(name):
         return load_model_file
-    for known, module, function in TABLE:
+    for known, package, function in TABLE:
         if name in known or (name.startswith("energy:") and known[0] == "energy-1"):
-            load: Callable[..., BenchmarkProblem] = getattr(importlib.import_module(module), function)
+            load: Callable[..., BenchmarkProblem] = getattr(importlib.import_module(package), function)
             return load
     raise InputError(f"problem must be one of {', '.join(names())}, energy:PATH, or an .mps or .lp file, got {name!r}")
 
 
 def load(name: str, **options: Any) -> BenchmarkProblem:
-    """Load a problem with its data and a model to start from.
+    """Load a problem with its data and an initial model.
 
     Args:
-        name: as in ``names()``, or the path of a model file.
-        options: ``split``, ``engine``, ``workers``, ``seed``, ``time_limit``, ``on_failure``, ``store`` and the
-            problem's own.
+        name: a name of ``names()``, or the path of a model file.
+        options: ``split`` and ``seed`` (of a random split); ``engine``: ``oracle`` for the special exact oracle, or the
+            engine that solves the model, with ``workers`` threads; ``time_limit``: seconds per solve; ``on_failure``;
+            ``store``: folder that stores the true optima for the next run; and the options of the problem itself.
 
     >>> load("synthetic-knapsack-60", days=40).train.costs.shape
     torch.Size([28, 48])

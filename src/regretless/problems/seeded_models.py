@@ -1,4 +1,4 @@
-"""Models that the experiments start from."""
+"""Initial models of the experiments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from regretless.training.models import SharedLinear
 
 
 def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """Build a model with weights drawn from ``seed``, leaving the global generator as it was."""
+    """Build a model with weights drawn from ``seed``; the global generator does not change."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return make()

@@ -1,4 +1,4 @@
-"""The linear relaxation as an oracle: a feasible set with more in it, solved much faster."""
+"""The linear relaxation as an oracle: a larger feasible set that is solved much faster."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from regretless.problem import Problem
 
 
 class LinearRelaxation:
-    """Answer costs with optima of the linear relaxation, each solve warm-started from one reference basis.
+    """Return optima of the linear relaxation; every solve is warm-started from one reference basis.
 
-    With it SPO+ is SPO-relax (Mandi et al., *Smart Predict-and-Optimize for Hard Combinatorial Optimization Problems*,
-    AAAI 2020). Evaluation is still that of the problem itself.
+    With this oracle SPO+ becomes SPO-relax (Mandi et al., *Smart Predict-and-Optimize for Hard Combinatorial
+    Optimization Problems*, AAAI 2020). Evaluation still uses the problem itself.
 
     Args:
         problem: a problem with a model.
-        workers: threads; ``None`` takes those of the problem.
+        workers: threads; ``None`` for those of the problem.
     """
 
     def __init__(self, problem: Problem, *, workers: int | None = None) -> None:
@@ -37,11 +37,11 @@ class LinearRelaxation:
             name=f"{problem.name} (relaxed)",
             warm=True,
         )
-        # One account: what the relaxation solves is what this training solved.
+        # Solves of the relaxation count as solves of the problem.
         self.relaxed.statistics = problem.statistics
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
-        """Relaxed solutions ``(batch, width)`` of minimising costs."""
+        """Relaxed solutions ``(batch, width)`` of minimization costs."""
         return self.relaxed(costs, instance)
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:

@@ -1,4 +1,4 @@
-"""One Newton system of an interior-point method, by Cholesky on the normal equations."""
+"""One Newton system of an interior-point method, solved by Cholesky factors of the normal equations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from torch import Tensor
 
 from regretless.relaxation.standard_form import StandardForm
 
-# Relative size of what is added to a normal matrix that is singular in float64 arithmetic, tried in this order.
+# Relative sizes of the term added to a normal matrix that is singular in float64, tried in this order.
 JITTER = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)
 
 
@@ -16,17 +16,17 @@ class NormalEquations:
 
     With ``D = 1 / H`` this is ``(E D E') dy = s - E D r`` and ``dz = D (r + E' dy)``. Variables with neither bounds nor
     a quadratic term have ``H = 0``: their equations ``-E_F' dy = r_F`` are added to the normal matrix with a weight,
-    which changes no solution and makes it regular, and a second, small matrix gives ``dz_F``.
+    which does not change the solution and makes the matrix regular, and a second, small matrix gives ``dz_F``.
 
     Args:
         form: the constraints.
         H: ``(batch, n + slacks)`` diagonal, not negative.
-        damping: added to the diagonal of the normal matrix of the rows as they were before scaling.
+        damping: added to the diagonal of the normal matrix, in the units of the rows before scaling.
     """
 
     def __init__(self, form: StandardForm, H: Tensor, *, damping: float = 0.0) -> None:
         self.form, self.exact = form, damping == 0.0
-        # A quadratic term makes H positive on the free variables too: then there is nothing special about them.
+        # A quadratic term makes H positive on the free variables, too: then they need no special treatment.
         self.free = form.free if len(form.free) and not bool((H[:, form.free] > 0).all()) else None
         if self.free is None:
             self.D = 1.0 / H
@@ -49,7 +49,7 @@ class NormalEquations:
         dz, dy = self._once(r, s)
         if not self.exact:
             return dz, dy
-        # D spans many orders of magnitude near a solution: one refinement keeps the rows' equations exact.
+        # D spans many orders of magnitude near a solution: one refinement step keeps the equations of the rows exact.
         left = -self.form.apply(dz)
         more, more_y = self._once(None, left if s is None else left + s)
         return dz + more, dy + more_y
@@ -76,7 +76,7 @@ class NormalEquations:
 
 
 def _cholesky(M: Tensor) -> Tensor:
-    """Factors of ``(batch, m, m)``; a matrix that is singular gets a small multiple of its diagonal added."""
+    """Factors of ``(batch, m, m)``; a small multiple of the diagonal is added to a singular matrix."""
     if M.shape[1] == 0:
         return M
     L: Tensor

@@ -1,4 +1,4 @@
-"""The homogeneous self-dual embedding of a linear programme: it proves what has no optimum."""
+"""The homogeneous self-dual embedding of a linear program: it detects infeasible and unbounded programs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from regretless.relaxation.central_path import BACK_OFF, Point, longest_step
 from regretless.relaxation.normal_equations import NormalEquations
-from regretless.relaxation.path import BACK_OFF, Point, longest
 from regretless.relaxation.standard_form import StandardForm
 from regretless.types import Status
 
 ITERATIONS = 100
-# Residuals fall with mu in the embedding; past this point, relative to the costs, nothing more is learnt from it.
+# Residuals fall with mu in the embedding; below this value, relative to the costs, it gives no more information.
 SMALLEST = 1e-12
 
 
@@ -34,11 +34,11 @@ class _Embedded:
 
 
 def solve_self_dual(form: StandardForm, c: Tensor, *, cutoff: float = 0.0) -> tuple[Point, list[Status]]:
-    """Follow the central path of the embedding until the barrier parameter ``mu / tau^2`` falls under the cut-off.
+    """Follow the central path of the embedding until the barrier parameter ``mu / tau^2`` falls below the cutoff.
 
     Find ``E z = b tau``, ``c tau - E' y - low + high = 0``, ``-c . z + b . y + l . low - u . high = kappa`` with all
     distances, multipliers, ``tau`` and ``kappa`` positive and their products equal. ``tau > 0`` at the end gives an
-    optimum ``z / tau``; ``kappa > 0`` a proof that there is none (Ye, Todd and Mizuno 1994; Mandi and Guns 2020,
+    optimum ``z / tau``; ``kappa > 0`` proves that there is none (Ye, Todd and Mizuno 1994; Mandi and Guns 2020,
     section 3).
 
     Args:
@@ -47,7 +47,7 @@ def solve_self_dual(form: StandardForm, c: Tensor, *, cutoff: float = 0.0) -> tu
         cutoff: barrier parameter at which to stop, in the units of the costs.
 
     Returns:
-        The points ``z / tau`` in the units of the costs, and how each instance ended: optimal (the cut-off was
+        The points ``z / tau`` in the units of the costs, and the status of each instance: optimal (the cutoff was
         reached), infeasible, unbounded, or error (no progress).
     """
     batch = len(c)
@@ -56,7 +56,7 @@ def solve_self_dual(form: StandardForm, c: Tensor, *, cutoff: float = 0.0) -> tu
     cost = torch.cat([c / scale, c.new_zeros(batch, len(form.lower) - form.n)], dim=1)
     goal = (cutoff / scale).clamp(min=SMALLEST)
     one = torch.ones_like(scale)
-    now = _Embedded(Point.centred(form, batch, one), one.clone(), one.clone())
+    now = _Embedded(Point.centered(form, batch, one), one.clone(), one.clone())
     final = now.take(torch.arange(batch, device=c.device))
     status = [Status.ERROR] * batch
     at = torch.arange(batch, device=c.device)
@@ -64,7 +64,7 @@ def solve_self_dual(form: StandardForm, c: Tensor, *, cutoff: float = 0.0) -> tu
         rp, rd, gap, mu = _residuals(form, cost, now)
         parameter = (mu / now.tau.square())[:, 0]
         reached = parameter <= goal[:, 0]
-        # a ray: tau dies while kappa lives
+        # A ray: tau tends to 0 and kappa does not.
         ray = (now.tau < 1e-6 * now.kappa)[:, 0] & (mu[:, 0] < 1e-8)
         lost = ~torch.isfinite(mu[:, 0])
         ended = reached | ray | lost
@@ -85,7 +85,7 @@ def solve_self_dual(form: StandardForm, c: Tensor, *, cutoff: float = 0.0) -> tu
     p, tau = final.point, final.tau
     below = torch.where(form.has_lower > 0, p.below / tau, 1.0)
     above = torch.where(form.has_upper > 0, p.above / tau, 1.0)
-    return Point(p.z / tau, below, above, p.y / tau * scale, p.low / tau * scale, p.high / tau * scale), status
+    return Point(p.z / tau, p.y / tau * scale, below, above, p.low / tau * scale, p.high / tau * scale), status
 
 
 def _residuals(form: StandardForm, c: Tensor, now: _Embedded) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -103,7 +103,7 @@ def _step(form: StandardForm, c: Tensor, now: _Embedded, rp: Tensor, rd: Tensor,
     p, tau, kappa = now.point, now.tau, now.kappa
     system = NormalEquations(form, p.curvature())
     pull_low, pull_high = p.low / p.below * form.lower, p.high / p.above * form.upper
-    # the part of the direction that goes with d tau
+    # The part of the direction that is proportional to d tau.
     along, along_y = system.solve(pull_low + pull_high - c, form.b.expand(len(c), -1))
     across = c + pull_low + pull_high
     pivot = (form.b * along_y).sum(1) - (across * along).sum(1)
@@ -122,23 +122,15 @@ def _step(form: StandardForm, c: Tensor, now: _Embedded, rp: Tensor, rd: Tensor,
 
     def limit(change: tuple[Tensor, ...]) -> Tensor:
         _, _, below, above, dlow, dhigh, dtau, dkappa = change
-        values = torch.cat(
-            [
-                p.below,
-                p.above,
-                torch.where(form.has_lower > 0, p.low, 1.0),
-                torch.where(form.has_upper > 0, p.high, 1.0),
-            ],
-            dim=1,
-        )
-        return longest(
-            torch.cat([values, tau, kappa], dim=1), torch.cat([below, above, dlow, dhigh, dtau, dkappa], dim=1)
-        )
+        low = torch.where(form.has_lower > 0, p.low, 1.0)
+        high = torch.where(form.has_upper > 0, p.high, 1.0)
+        values = torch.cat([p.below, p.above, low, high, tau, kappa], dim=1)
+        return longest_step(values, torch.cat([below, above, dlow, dhigh, dtau, dkappa], dim=1))
 
     one = torch.ones_like(tau)
     first = direction(-p.below * p.low, -p.above * p.high, -tau * kappa, one)
     step = limit(first).clamp(max=1.0)
-    # Andersen and Andersen's rule: the less the first direction can do, the more centring
+    # Rule of Andersen and Andersen: the shorter the first step, the more centering.
     gamma = (1.0 - step).square() * torch.minimum(torch.full_like(step, 0.1), 1.0 - step)
     target = gamma * mu
     _, _, below, above, dlow, dhigh, dtau, dkappa = first
@@ -149,5 +141,5 @@ def _step(form: StandardForm, c: Tensor, now: _Embedded, rp: Tensor, rd: Tensor,
         1.0 - gamma,
     )
     step = (BACK_OFF * limit(second)).clamp(max=1.0)
-    for value, change in zip((p.z, p.y, p.below, p.above, p.low, p.high, tau, kappa), second, strict=True):
+    for value, change in zip((*p, tau, kappa), second, strict=True):
         value += step * change

@@ -1,4 +1,4 @@
-"""The relaxation as ``E z = b`` with bounds on ``z``, in tensors, and its normal equations."""
+"""The relaxation as ``E z = b`` with bounds on ``z``, in tensors, and the matrix of its normal equations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 
 from regretless.milp import Floats
-from regretless.relaxation.system import System
+from regretless.relaxation.constraint_system import ConstraintSystem
 
-# Largest block of numbers that the dense product A D A' makes at once.
+# Largest block of numbers of the dense product A D A'.
 BLOCK = 16_000_000
-# The sparse product pays where it has at most this share of the dense product's terms.
+# The sparse product is used if it has at most this share of the terms of the dense product.
 SPARSE = 0.05
 
 
@@ -28,13 +28,13 @@ class StandardForm:
     Attributes:
         A: ``(rows, n)``.
         b: ``(rows,)``.
-        lower, upper: ``(n + slacks,)``, 0 where infinite.
-        has_lower, has_upper: ``(n + slacks,)``, 1 where the bound is finite and 0 where not.
-        start: ``(n + slacks,)`` a point strictly between the bounds, with ``E z = b`` where one is known.
-        origin: ``(n,)`` the decision where ``x = 0``: presolve moves variables, and a quadratic term must know.
-        length: ``(rows,)`` lengths of the rows before they were scaled.
-        free: columns with no bound at all.
-        pairs: sparse map from a diagonal D to ``A D A'``, or ``None`` where the dense product is cheaper.
+        lower, upper: ``(n + slacks,)``, 0 if infinite.
+        has_lower, has_upper: ``(n + slacks,)``, 1 if the bound is finite, else 0.
+        start: ``(n + slacks,)`` a point strictly between the bounds, with ``E z = b`` if such a point is known.
+        origin: ``(n,)`` the decision at ``x = 0``: presolve shifts variables, which changes a quadratic term.
+        length: ``(rows,)`` lengths of the rows before scaling.
+        free: columns without any bound.
+        pairs: sparse map from a diagonal D to ``A D A'``, or ``None`` if the dense product is faster.
     """
 
     A: Tensor
@@ -50,12 +50,12 @@ class StandardForm:
     pairs: Tensor | None
 
     @classmethod
-    def of(cls, system: System, start: Floats | None = None) -> StandardForm:
+    def of(cls, system: ConstraintSystem, start: Floats | None = None) -> StandardForm:
         """Order the rows, scale them and add the slacks.
 
         Args:
             system: the constraints after presolve.
-            start: ``(n,)`` a point strictly inside, or ``None`` for the middle of the bounds.
+            start: ``(n,)`` a strictly feasible point, or ``None`` for the middle of the bounds.
         """
         equal = system.row_lower == system.row_upper
         order = np.argsort(~equal, kind="stable")
@@ -89,7 +89,7 @@ class StandardForm:
 
     @property
     def n(self) -> int:
-        """Number of variables without the slacks."""
+        """Number of variables, without slacks."""
         return int(self.A.shape[1])
 
     @property
@@ -129,7 +129,7 @@ class StandardForm:
 
 
 def _middle(lower: Floats, upper: Floats) -> Floats:
-    """A point strictly between bounds."""
+    """A point strictly between the bounds."""
     low, high = np.isfinite(lower), np.isfinite(upper)
     with np.errstate(invalid="ignore"):
         middle = np.where(low & high, (lower + upper) / 2, np.where(low, lower + 1.0, np.where(high, upper - 1.0, 0.0)))
@@ -142,13 +142,10 @@ def _pairs(A: Floats) -> Tensor | None:
     terms = float((np.count_nonzero(A, axis=0) ** 2).sum())
     if rows < 8 or terms > SPARSE * rows * rows * n:
         return None
-    places, columns, values = [], [], []
-    for column in range(n):
-        inside = np.flatnonzero(A[:, column])
-        places.append((inside[:, None] * rows + inside[None, :]).ravel())
-        columns.append(np.full(len(inside) ** 2, column))
-        values.append(np.outer(A[inside, column], A[inside, column]).ravel())
-    index = torch.as_tensor(np.stack([np.concatenate(places), np.concatenate(columns)]))
-    return torch.sparse_coo_tensor(
-        index, torch.as_tensor(np.concatenate(values)), (rows * rows, n), check_invariants=False
-    ).coalesce()
+    inside = [np.flatnonzero(column) for column in A.T]
+    places = np.concatenate([np.add.outer(rows * at, at).ravel() for at in inside])
+    values = np.concatenate([np.outer(A[at, j], A[at, j]).ravel() for j, at in enumerate(inside)])
+    columns = np.repeat(np.arange(n), [len(at) ** 2 for at in inside])
+    index = torch.as_tensor(np.stack([places, columns]))
+    size = (rows * rows, n)
+    return torch.sparse_coo_tensor(index, torch.as_tensor(values), size, check_invariants=False).coalesce()

@@ -1,30 +1,22 @@
-"""Runs that differ in their seed only are one group: one row of a table, one line of a chart."""
+"""Runs that differ in their seed only form one group: one row of a table, one line of a chart."""
 
 from __future__ import annotations
 
 import json
 import math
-import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
-from regretless.report.collected import DONE, Run
-from regretless.report.numbers import finite, show
-from regretless.report.order import method_order
+from regretless.charts.curves import Statistic, summarize
+from regretless.charts.text import show
+from regretless.report.display_order import method_order
+from regretless.report.report_data import DONE, Run
 
 # Options that change how long a solve takes, never what is solved: such runs may stand in one table.
 ENGINE_OPTIONS = ("engine", "workers", "store")
-
-
-@dataclass(frozen=True)
-class Statistic:
-    """Mean and sample deviation over the finite values of a group; ``lost`` counts the others."""
-
-    mean: float | None
-    deviation: float | None
-    count: int
-    lost: int
+FILE_OPTIONS = ("features", "costs", "constraints")
 
 
 @dataclass(frozen=True)
@@ -33,8 +25,8 @@ class Group:
 
     Attributes:
         method: name of the method.
-        variant: what sets it apart from other groups of the method, such as ``p_solve 5 %``; may be empty.
-        runs: one a seed.
+        variant: what distinguishes it from other groups of the method, such as ``p_solve 5 %``; may be empty.
+        runs: one per seed.
     """
 
     method: str
@@ -53,53 +45,61 @@ class Group:
 
     def statistic(self, name: str) -> Statistic:
         """Mean and deviation of a figure."""
-        return summarise(run.metric(name) for run in self.runs)
+        return summarize(run.metric(name) for run in self.runs)
 
 
 @dataclass(frozen=True)
 class Section:
-    """All groups on one problem with one set of data."""
+    """All groups on one problem with one set of data; ``label`` is its heading."""
 
-    problem: str
-    options: str
+    label: str
     groups: tuple[Group, ...]
-
-    @property
-    def label(self) -> str:
-        """Heading."""
-        return f"{self.problem} ({self.options})" if self.options else self.problem
-
-
-def summarise(values: Iterable[float | None]) -> Statistic:
-    """Mean and sample deviation; a missing value is ignored, one that is not finite is counted as lost."""
-    there = [value for value in values if value is not None]
-    kept = finite(there)
-    lost = len(there) - len(kept)
-    if not kept:
-        return Statistic(there[0] if there else None, None, 0, lost)
-    if max(abs(value) for value in kept) > 1e150:  # squares would overflow
-        return Statistic(math.fsum(value / len(kept) for value in kept), None, len(kept), lost)
-    deviation = statistics.stdev(kept) if len(kept) > 1 else None
-    return Statistic(statistics.fmean(kept), deviation, len(kept), lost)
 
 
 def sections(runs: Iterable[Run]) -> tuple[Section, ...]:
     """Sort finished runs into problems and groups, in the order they come."""
-    by_problem: dict[tuple[str, str], list[Run]] = {}
+    by_data: dict[str, list[Run]] = {}
     for run in runs:
         if run.status == DONE:
-            options = {key: value for key, value in _part(run, "options").items() if key not in ENGINE_OPTIONS}
-            by_problem.setdefault((run.problem, describe(options)), []).append(run)
-    return tuple(Section(problem, options, _groups(members)) for (problem, options), members in by_problem.items())
+            key = json.dumps([run.spec.get("problem"), _data_options(run)], sort_keys=True, default=str)
+            by_data.setdefault(key, []).append(run)
+    return tuple(Section(_heading(members[0]), _groups(members)) for members in by_data.values())
 
 
 def describe(settings: Mapping[str, Any]) -> str:
     """Write settings as ``name value, name value``.
 
-    >>> describe({"grow_at": "predicted", "p_solve": 0.05})
-    'grow_at predicted, p_solve 5 %'
+    >>> describe({"grow_at": "predicted", "p_solve": 0.05, "cost_variables": ["x_*", "y"]})
+    'cost_variables x_* y, grow_at predicted, p_solve 5 %'
     """
-    return ", ".join(f"{key} {_value(key, value)}" for key, value in sorted(settings.items()))
+    return ", ".join(
+        f"{key} {percent(value) if key == 'p_solve' and isinstance(value, int | float) else _words(value)}"
+        for key, value in sorted(settings.items())
+    )
+
+
+def percent(value: float | None, places: int | None = None) -> str:
+    """Write a share as per cent.
+
+    >>> percent(0.05), percent(0.11709, 2), percent(None)
+    ('5 %', '11.71 %', '–')
+    """
+    if value is None or not math.isfinite(value):
+        return show(value)
+    number = show(100 * value, places) if places is not None else f"{100 * value:.4g}"
+    return f"{number} %"
+
+
+def _heading(run: Run) -> str:
+    """Name the problem and what its data are; files by their names without folders."""
+    options = _data_options(run)
+    files = [f"{role} {PurePath(str(options.pop(role))).name}" for role in FILE_OPTIONS if options.get(role)]
+    heading = f"{run.problem} with {' and '.join(files)}" if files else run.problem
+    return f"{heading} ({describe(options)})" if options else heading
+
+
+def _data_options(run: Run) -> dict[str, Any]:
+    return {key: value for key, value in run.part("options").items() if key not in ENGINE_OPTIONS}
 
 
 def _groups(runs: list[Run]) -> tuple[Group, ...]:
@@ -116,33 +116,18 @@ def _groups(runs: list[Run]) -> tuple[Group, ...]:
 
 
 def _identity(run: Run) -> dict[str, Any]:
-    """Everything in a specification but the seed, flat; the probability of a solve always among it."""
+    """Everything in a specification but the seed, flat, always with the probability of a solve."""
     flat = {key: value for key, value in run.spec.items() if key not in ("seed", "settings", "options", "watch")}
-    return flat | _part(run, "options") | _part(run, "settings") | {"p_solve": run.p_solve}
-
-
-def _part(run: Run, name: str) -> dict[str, Any]:
-    value = run.spec.get(name)
-    return dict(value) if isinstance(value, Mapping) else {}
+    return flat | run.part("options") | run.part("settings") | {"p_solve": run.p_solve}
 
 
 def _rank(group: Group) -> float:
     return -1.0 if group.p_solve is None or math.isnan(group.p_solve) else group.p_solve
 
 
-def _value(key: str, value: Any) -> str:
-    if key == "p_solve" and isinstance(value, int | float):
-        return percent(value)
-    return "default" if value is None else str(value)
-
-
-def percent(value: float | None, places: int | None = None) -> str:
-    """Write a share as per cent.
-
-    >>> percent(0.05), percent(0.11709, 2), percent(None)
-    ('5 %', '11.71 %', '–')
-    """
-    if value is None or not math.isfinite(value):
-        return show(value)
-    number = show(100 * value, places) if places is not None else f"{100 * value:.4g}"
-    return f"{number} %"
+def _words(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "default", True: "yes", False: "no"}[value]
+    if isinstance(value, list | tuple):
+        return " ".join(map(_words, value)) or "none"
+    return f"({describe(value)})" if isinstance(value, Mapping) else str(value)

@@ -17,10 +17,9 @@ from regretless.runs.run_folder import read_spec, with_weights
 from regretless.runs.training_run import load_trained
 from regretless.solvers.checked_solve import check_finite
 from regretless.tables import Costs, Features, matched, read_costs, read_features
-from regretless.tables.columns import ordered
 from regretless.tables.npz_file import finite, read_arrays
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
-from regretless.tables.table import suffix_of
+from regretless.tables.table import ordered, suffix_of
 from regretless.training import predict
 from regretless.types import Decisions
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import nn
 
 from regretless.errors import FileError, RegretlessError
 from regretless.runs.spec import Spec
+from regretless.search import Committee
 from regretless.storage import load_state, read_json, write_json
 from regretless.tables import saved_problem
 
@@ -51,6 +54,9 @@ def with_weights(model: nn.Module, folder: Path) -> nn.Module:
     """Put the weights of a finished run into a model of the same kind."""
     path = folder / WEIGHTS
     weights = load_state(path, kind="weights")
+    members = {name.split(".")[1] for name in weights if name.startswith("members.")}
+    if members:  # the committee of a search
+        model = Committee([copy.deepcopy(model) for _ in members], torch.ones(len(members)))
     try:
         model.load_state_dict(weights)
     except (RuntimeError, TypeError, AttributeError) as error:

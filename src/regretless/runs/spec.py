@@ -9,16 +9,15 @@ from types import UnionType
 from typing import Any
 
 from regretless.errors import InputError
+from regretless.search.check_settings import check_numbers
 from regretless.training import methods
-from regretless.training.check_settings import check_numbers
 
 INITS = ("random", "shared")
-# Methods that never solve the problem itself in training.
-NEVER_SOLVE = ("two-stage", "spo-relax", "qptl", "interior")
 # Fields and their types: specifications are also read from files.
 KINDS: dict[str, type | UnionType] = {
     "problem": str, "method": str, "seed": int, "init": str, "epochs": int, "lr": int | float,
     "batch_size": int | None, "settings": dict, "options": dict, "watch": bool, "patience": int,
+    "start": str,
 }  # fmt: skip
 
 
@@ -37,6 +36,7 @@ class Spec:
         options: of the problem, such as ``split``, ``engine`` or ``days``.
         watch: whether to write the test regret of every epoch into the history.
         patience: epochs without a better validation regret before training stops; 0 trains to the end.
+        start: first weights: empty for fresh ones, ``"two-stage"``, or the folder of a run.
     """
 
     problem: str
@@ -50,6 +50,7 @@ class Spec:
     options: dict[str, Any] = field(default_factory=dict)
     watch: bool = True
     patience: int = 0
+    start: str = ""
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
@@ -65,19 +66,20 @@ class Spec:
 
     @property
     def p_solve(self) -> float | None:
-        """Probability of a solve: 1 for methods that always solve, ``None`` for those that never do."""
-        if methods.method(self.method).cached:
+        """Probability of a solve: 1 for methods that always solve, ``None`` for searches and those that never do."""
+        row = methods.method(self.method)
+        if row.cached:
             return float(self.settings.get("p_solve", 0.05))
-        return None if self.method in NEVER_SOLVE else 1.0
+        return 1.0 if row.solves and self.method != "auto" else None
 
     @property
     def digest(self) -> str:
         """Hash of the specification, which names the run's folder."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
+        """Plain data; without ``start`` where it is empty, as in specifications of version 0.1."""
+        return {name: value for name, value in asdict(self).items() if name != "start" or value}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Spec:

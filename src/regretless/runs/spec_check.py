@@ -12,8 +12,8 @@ from regretless.optional import need
 from regretless.problems.option_check import check_options
 from regretless.problems.problem_table import loader
 from regretless.runs.spec import Spec
-from regretless.tables.model_file import is_model_file
-from regretless.training.check_settings import check_settings
+from regretless.search.check_settings import check_settings
+from regretless.tables.user_problem import is_model_file
 
 
 def check_spec(spec: Spec, *, workers: int = 1) -> None:

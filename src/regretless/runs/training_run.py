@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,9 +20,10 @@ from regretless.runs.ledger import ledger
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
-from regretless.storage import save_state, write_json, write_text
+from regretless.search import AutoResult, Trained, train
+from regretless.storage import load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
-from regretless.training import Callback, EarlyStopping, Fitted, Watch, evaluate, fit, methods
+from regretless.training import Callback, Watch, evaluate, methods
 
 PACKAGES = ("regretless", "numpy", "scipy", "torch", "highspy")
 
@@ -87,7 +89,8 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
         spec, loaded, model, loaded.validation if spec.patience else None, folder / files.CHECKPOINT, progress
     )
     seconds = time.perf_counter() - start
-    result, history = evaluate(model, loaded.test, loaded.problem), fitted.history
+    model, history = fitted.model, fitted.history
+    result = evaluate(model, loaded.test, loaded.problem)
     figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
     figures |= {"on": loaded.evaluated_on, **result.as_dict()}
     figures |= {"epoch_seconds": history.total("seconds") / max(len(history), 1)}
@@ -96,6 +99,8 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     figures |= {f"training_{name}": int(history.total(name)) for name in ("not_optimal", "failed")}
     figures |= {"training_labels_not_optimal": loaded.train.not_optimal}
     figures |= {"cache_size": history[-1]["cache_size"] if len(history) else None}
+    if fitted.search is not None:
+        figures |= _search_figures(fitted.search, loaded, folder)
     figures |= {"ledger": ledger(loaded.problem, since=before, history=history)}
     save_state(folder / files.WEIGHTS, dict(model.state_dict()), kind="weights")
     write_text(folder / "history.csv", history.to_csv())
@@ -105,6 +110,30 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     return figures
 
 
+def _search_figures(search: AutoResult, loaded: BenchmarkProblem, folder: Path) -> dict[str, Any]:
+    """Keep what a search found beside its model, and return the figures that belong to the run's own."""
+    base = evaluate(search.two_stage, loaded.test, loaded.problem)
+    save_state(folder / "two_stage.safetensors", dict(search.two_stage.state_dict()), kind="weights")
+    scores = [asdict(score) for score in search.scores]
+    about = {"chosen": search.chosen, "verdict": search.verdict.as_dict(), "candidates": scores}
+    write_json(folder / "search.json", about)
+    return {
+        "chosen": search.chosen,
+        "verdict": str(search.verdict),
+        "two_stage_regret": base.regret,
+        "solves": search.solves["growth"],
+        "scoring_solves": search.solves["scoring"],
+        "lookups": search.cache.statistics.lookups,
+    }
+
+
+def _start(spec: Spec) -> Any:
+    """First weights of a run, for ``train``."""
+    if spec.start in ("", "two-stage"):
+        return spec.start or None
+    return load_state(Path(spec.start) / files.WEIGHTS, kind="weights")
+
+
 def _train(
     spec: Spec,
     loaded: BenchmarkProblem,
@@ -112,32 +141,21 @@ def _train(
     validation: Dataset | None,
     checkpoint: Path,
     progress: bool | None,
-) -> Fitted:
-    row = methods.method(spec.method)
-    if row.search is not None:
-        settings = methods.chosen(spec.method, spec.settings)
-        if validation is not None:
-            settings |= {"validation": validation, "patience": spec.patience}
-        settings |= {"seed": spec.seed, "checkpoint": checkpoint, "progress": progress}
-        return row.search(model, loaded.problem, loaded.train, **settings)
+) -> Trained:
     callbacks: list[Callback] = []
     if spec.watch and loaded.evaluated_on == "test":
         callbacks.append(Watch(loaded.problem, loaded.test, name="test"))
-    if validation is not None:
-        callbacks.append(Watch(loaded.problem, validation, name="validation"))
-        callbacks.append(EarlyStopping(patience=spec.patience, column="validation_regret"))
-    return fit(
-        model,
-        methods.make_loss(spec.method, loaded.problem, loaded.train, seed=spec.seed, **spec.settings),
-        loaded.train,
-        epochs=spec.epochs,
-        lr=spec.lr,
-        batch_size=spec.batch_size or row.batch_size or loaded.batch_size,
-        seed=spec.seed,
-        callbacks=callbacks,
-        checkpoint=checkpoint,
-        progress=progress,
-    )
+    training: dict[str, Any] = {"epochs": spec.epochs or None}
+    if spec.method != "auto":
+        batch_size = spec.batch_size or methods.method(spec.method).batch_size or loaded.batch_size
+        training = {"epochs": spec.epochs, "lr": spec.lr, "batch_size": batch_size, "validation": validation}
+        training |= {"patience": spec.patience, "callbacks": callbacks, "start": _start(spec)}
+    elif spec.batch_size:
+        training["batch_size"] = spec.batch_size
+    return train(
+        loaded.problem, loaded.train, model, method=spec.method, seed=spec.seed, checkpoint=checkpoint,
+        progress=progress, **training, **spec.settings,
+    )  # fmt: skip
 
 
 def load_problem(spec: Spec, *, workers: int = 1, store: Path | str | None = None) -> BenchmarkProblem:

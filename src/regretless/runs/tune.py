@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import nn
 
 from regretless.errors import FileError, InputError, TrainingError
 from regretless.optional import need
@@ -22,9 +21,10 @@ from regretless.runs.run_folder import missing_paths, removed_on_failure
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
+from regretless.search import train
 from regretless.storage import read_json, write_json
-from regretless.tables.model_file import is_model_file
-from regretless.training import evaluate, fit, methods
+from regretless.tables.user_problem import is_model_file
+from regretless.training import evaluate, methods
 
 # Settings that are worth a search, with ranges on a logarithmic scale; all others stay fixed.
 RANGES: dict[str, tuple[float, float]] = {
@@ -163,28 +163,16 @@ def _suggested(trial: Any, spec: Spec, ranges: dict[str, tuple[float, float]], m
     return replace(spec, lr=lr, epochs=epochs, settings={**spec.settings, **settings})
 
 
-def _train(spec: Spec, loaded: BenchmarkProblem, model: nn.Module) -> None:
-    row = methods.method(spec.method)
-    if row.search is not None:
-        settings = methods.chosen(spec.method, spec.settings)
-        row.search(model, loaded.problem, loaded.train, seed=spec.seed, progress=False, **settings)
-        return
-    fit(
-        model,
-        methods.make_loss(spec.method, loaded.problem, loaded.train, seed=spec.seed, **spec.settings),
-        loaded.train,
-        epochs=spec.epochs,
-        lr=spec.lr,
-        batch_size=spec.batch_size or row.batch_size or loaded.batch_size,
-        seed=spec.seed,
-        progress=False,
-    )
-
-
 def _validation_regret(spec: Spec, loaded: BenchmarkProblem) -> float:
-    model = loaded.model(0 if spec.init == "shared" else spec.seed)
-    _train(spec, loaded, model)
     assert loaded.validation is not None
+    row = methods.method(spec.method)
+    training: dict[str, Any] = {} if row.search is not None else {"epochs": spec.epochs, "lr": spec.lr}
+    batch_size = spec.batch_size or row.batch_size or loaded.batch_size
+    first = loaded.model(0 if spec.init == "shared" else spec.seed)
+    model = train(
+        loaded.problem, loaded.train, first, method=spec.method, seed=spec.seed, batch_size=batch_size, progress=False,
+        **training, **spec.settings,
+    ).model  # fmt: skip
     regret = evaluate(model, loaded.validation, loaded.problem).regret
     if not math.isfinite(regret):
         raise TrainingError("no validation instance could be solved")

@@ -1,27 +1,31 @@
-"""What goes into an oracle and what it hands back is looked at once, here, before anybody builds on it."""
+"""All that is checked about a batch of solves, whichever oracle made them: costs, shapes, values, labels."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from regretless.errors import InputError, RegretlessError, SolveError
 from regretless.milp import Floats
-from regretless.tensors import view
-from regretless.types import Backend, Solved, Status
+from regretless.types import Backend, Sense, Solved, Status
+
+# Engines work to 1e-6; an answer that is better than a label by more is not explained by rounding.
+BETTER = 1e-6
 
 
 def check_finite(costs: Tensor) -> None:
     """Raise an ``InputError`` that names the first entry of ``(batch, width)`` costs that is NaN or infinite."""
-    if not _finite(costs):
-        bad = (~torch.isfinite(costs)).nonzero()
-        if len(bad):
-            row, column = bad[0].tolist()
-            raise InputError(f"costs must be finite, got {costs[row, column].item()} at row {row}, column {column}")
+    if not all_finite(costs):
+        row, column = (~torch.isfinite(costs)).nonzero()[0].tolist()
+        raise InputError(f"costs must be finite, got {costs[row, column].item()} at row {row}, column {column}")
+
+
+def all_finite(values: Tensor) -> bool:
+    """Whether no value is NaN or infinite: a finite sum proves it at a third of the time of looking at each value."""
+    return math.isfinite(values.sum().item()) or bool(torch.isfinite(values).all())
 
 
 def checked_solve(
@@ -33,14 +37,14 @@ def checked_solve(
     width: int,
     starts: Sequence[Floats | None] | None = None,
 ) -> Solved:
-    """Let ``backend`` solve ``(batch, width)`` costs; whatever it does, every instance gets a status of its own.
+    """Let ``backend`` solve ``(batch, width)`` costs, and give every instance a status of its own.
 
-    After an exception every instance is tried apart, so that only those that cause it fail. An answer of the wrong
-    shape is refused. A row that is not finite has no solution, whatever its status says.
+    After an exception every instance is solved separately, so that only those that cause it fail. An answer of the
+    wrong shape is refused. A row that is not finite has no solution, whatever its status says.
 
     Raises:
         SolveError: the answer has another shape than the costs.
-        RegretlessError: what no instance can be solved with, such as a package that is missing.
+        RegretlessError: no instance can be solved, for example because a package is missing.
     """
     try:
         more = {} if starts is None else {"starts": starts}  # only engines take them
@@ -52,14 +56,14 @@ def checked_solve(
             return _failed(costs, width, f"{type(error).__name__}: {error}")
         rows = [slice(k, k + 1) for k in range(len(costs))]
         ids = [None if instance is None else instance[row] for row in rows]
-        apart = zip((costs[row] for row in rows), ids, strict=True)
-        return _joined([checked_solve(backend, c, i, decision=decision, width=width) for c, i in apart])
+        separate = zip((costs[row] for row in rows), ids, strict=True)
+        return _joined([checked_solve(backend, c, i, decision=decision, width=width) for c, i in separate])
     if solved.solution.shape != (len(costs), width):
         raise SolveError(
             f"{type(backend).__name__} must answer {len(costs)} costs with solutions of shape {(len(costs), width)}, "
             f"got {tuple(solved.solution.shape)}"
         )
-    if _finite(solved.solution):
+    if all_finite(solved.solution):
         return solved
     return _without_garbage(solved, type(backend).__name__)
 
@@ -68,46 +72,91 @@ def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequen
     """Raise a ``SolveError`` that names the first instance without a solution, if there is one.
 
     Args:
-        solved: what to look at.
+        solved: the solves.
         instance: ``(batch,)`` ids, for families.
-        rows: how the caller counts these instances, where they are only some of its batch.
+        rows: the caller's numbers of these instances, where they are only a part of its batch.
     """
     if solved.status is None:
         return
     missing = (~solved.found).nonzero().flatten().tolist()
     if missing:
         row = missing[0]
-        place = row if rows is None else rows[row]
-        where = f"instance {place} of the batch" + (
-            "" if instance is None else f" (family member {int(instance[row])})"
-        )
         more = f" ({len(missing)} of {len(solved.solution)} failed)" if len(missing) > 1 else ""
-        error = SolveError(
-            f"no solution for {where}: {solved.status[row]}{more}. {solved.message.get(row, '')} "
-            "Set on_failure='cache' or 'skip' to train on without such instances."
+        _refuse(
+            row,
+            rows,
+            instance,
+            f"no solution for {{}}: {solved.status[row]}{more}. {solved.message.get(row, '')} "
+            "Set on_failure='cache' or 'skip' to train on without such instances.",
         )
-        error.row = place
-        raise error
 
 
-def _finite(values: Tensor) -> bool:
-    """Whether there is no need to look for a culprit; on a GPU a sum that overflows sends on a search in vain."""
-    array = view(values)
-    return math.isfinite(values.sum().item()) if array is None else bool(np.isfinite(array).all())
+def refuse_better_than_label(
+    values: Tensor,
+    label_values: Tensor,
+    scale: Tensor,
+    *,
+    optimal: Tensor | None = None,
+    instance: Tensor | None = None,
+    rows: Sequence[int] | None = None,
+    sense: Sense = "min",
+) -> None:
+    """Raise a ``SolveError`` where an answer is better than the label at the true costs, beyond rounding.
+
+    A label is optimal by definition. An answer that beats it shows that the oracle, the sense or the label is wrong.
+
+    Args:
+        values: ``(batch,)`` objectives of the answers at the true costs, minimizing; NaN where there is no answer.
+        label_values: ``(batch,)`` objectives of the labels.
+        scale: ``(batch,)`` size of the terms that were added up, from ``value_scale``.
+        optimal: ``(batch,)`` mask of the labels that were proven optimal; all when ``None``. Others are only bounds.
+        instance: ``(batch,)`` ids, for families.
+        rows: the caller's numbers of these instances, where they are only a part of its data.
+        sense: of the user's objective, for the message.
+    """
+    tolerance = max(BETTER, 64 * torch.finfo(values.dtype).eps)
+    better = values < label_values - tolerance * scale
+    if optimal is not None:
+        better = better & optimal
+    if not bool(better.any()):
+        return
+    row, sign = int(better.nonzero()[0]), 1.0 if sense == "min" else -1.0
+    found, label = sign * float(values[row]) + 0.0, sign * float(label_values[row]) + 0.0
+    _refuse(
+        row,
+        rows,
+        instance,
+        f"{{}} has a solution with objective {found:.9g} at the true costs, better than its label with {label:.9g} "
+        f"(sense={sense!r}). A label is optimal by definition, so the oracle, the sense or the label is wrong.",
+    )
+
+
+def value_scale(costs: Tensor, *solutions: Tensor) -> Tensor:
+    """Size ``(batch,)`` of the terms of objectives ``costs . solution``; engines are exact to about 1e-6 of it."""
+    sizes = [(costs.abs() * solution.abs().clamp(min=1.0)).sum(dim=-1) for solution in solutions]
+    return torch.stack(sizes).sum(dim=0)
+
+
+def _refuse(row: int, rows: Sequence[int] | None, instance: Tensor | None, message: str) -> None:
+    """Raise a ``SolveError`` about one row; the message has a place for its name."""
+    place = row if rows is None else rows[row]
+    member = "" if instance is None else f" (family member {int(instance[row])})"
+    error = SolveError(message.format(f"instance {place} of the batch{member}"))
+    error.row = place
+    raise error
 
 
 def _without_garbage(solved: Solved, name: str) -> Solved:
     bad = (~torch.isfinite(solved.solution)).any(dim=1)
     status, message = solved.statuses, dict(solved.message)
-    lying = [row for row in bad.nonzero().flatten().tolist() if status[row] is Status.OPTIMAL]
-    for row in lying:
+    wrong = [row for row in bad.nonzero().flatten().tolist() if status[row] is Status.OPTIMAL]
+    for row in wrong:
         status[row], message[row] = Status.ERROR, f"{name} returned NaN or infinite values as an optimum"
     gap = solved.gap
-    if lying:
+    if wrong:
         gap = torch.zeros(len(bad), dtype=torch.float64, device=bad.device) if gap is None else gap.clone()
-        gap[lying] = torch.inf
-    solution = solved.solution.masked_fill(bad[:, None], torch.nan)
-    return Solved(solution, status if bool(bad.any()) else solved.status, gap, solved.decision, message)
+        gap[wrong] = torch.inf
+    return Solved(solved.solution.masked_fill(bad[:, None], torch.nan), status, gap, solved.decision, message)
 
 
 def _failed(costs: Tensor, width: int, message: str) -> Solved:
@@ -117,7 +166,7 @@ def _failed(costs: Tensor, width: int, message: str) -> Solved:
 
 
 def _joined(parts: list[Solved]) -> Solved:
-    """One instance each to one batch; decisions of those that failed are rows of NaN."""
+    """Join solves of one instance each; decisions of those that failed are rows of NaN."""
     like = next((part.decision for part in parts if part.decision is not None), None)
     decisions = None
     if like is not None:

@@ -9,7 +9,7 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.milp import MILP, TOLERANCE, Floats
 from regretless.optional import need
-from regretless.solvers.engine import Outcome, snapped, told_apart
+from regretless.solvers.engine import Outcome, guarded, told_apart
 from regretless.types import Status
 
 # The feasibility jump costs more than it finds on models of this size; the default gap of 1e-4 calls wrong solutions
@@ -48,32 +48,12 @@ class HighsEngine:
         for name, value in settings.items():
             if self._highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
                 raise InputError(f"HiGHS does not know the option {name} = {value!r}")
-        self._pass_model()
+        pass_model(self._highs, milp)
+        lower, upper = np.ceil(milp.lower - TOLERANCE), np.floor(milp.upper + TOLERANCE)
+        self._empty = bool((lower > upper)[milp.integer].any())
         self._columns = np.arange(milp.n, dtype=np.int32)
         self._is_mip = bool(milp.integer.any())
         self._basis: Any = None
-
-    def _pass_model(self) -> None:
-        highspy, milp = self._highspy, self.milp
-        columns = milp.A.tocsc()
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = milp.n, milp.A.shape[0]
-        lp.col_cost_ = np.zeros(milp.n)
-        # HiGHS 1.14 calls some feasible models infeasible where a whole variable has bounds that are not whole.
-        lower = np.where(milp.integer, np.ceil(milp.lower - TOLERANCE), milp.lower)
-        upper = np.where(milp.integer, np.floor(milp.upper + TOLERANCE), milp.upper)
-        self._empty = bool((lower > upper).any())
-        lp.col_lower_, lp.col_upper_ = (milp.lower, milp.upper) if self._empty else (lower, upper)
-        lp.row_lower_, lp.row_upper_ = milp.row_lower, milp.row_upper
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = columns.indptr.astype(np.int32)
-        lp.a_matrix_.index_ = columns.indices.astype(np.int32)
-        lp.a_matrix_.value_ = columns.data
-        if milp.integer.any():
-            kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-            lp.integrality_ = [kinds[int(flag)] for flag in milp.integer]
-        if self._highs.passModel(lp) == highspy.HighsStatus.kError:
-            raise InputError("HiGHS refuses the model; check its bounds and coefficients")
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
         """Minimise ``objective . x``."""
@@ -98,11 +78,11 @@ class HighsEngine:
         info = highs.getInfo()
         has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
         if status is Status.OPTIMAL and has_solution:
-            return Outcome(snapped(self.milp, np.asarray(highs.getSolution().col_value)), status)
+            return guarded(self.milp, np.asarray(highs.getSolution().col_value), status)
         if status is Status.TIME_LIMIT and has_solution:
             x = np.asarray(highs.getSolution().col_value)
             gap = float(info.mip_gap) if self._is_mip else np.inf
-            return Outcome(snapped(self.milp, x), status, gap, message)
+            return guarded(self.milp, x, status, gap, message)
         return Outcome(None, Status.ERROR if status is Status.OPTIMAL else status, np.inf, message)
 
     def _reference_basis(self) -> Any:
@@ -135,6 +115,31 @@ class HighsEngine:
     def _unbounded_or_infeasible(self) -> Status:
         """Presolve cannot tell the two apart: solve once more with no objective."""
         return told_apart(self.solve(np.zeros(self.milp.n)).status)
+
+
+def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> None:
+    """Pass a model to a HiGHS object, with an objective of zeros; ``relaxed`` leaves integrality out.
+
+    Raises:
+        InputError: HiGHS refuses the model.
+    """
+    highspy = need("highspy", pip="highspy<1.15", why="solve models with HiGHS")
+    columns = milp.A.tocsc()
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = milp.n, milp.A.shape[0]
+    lp.col_cost_ = np.zeros(milp.n)
+    # HiGHS 1.14 reports some feasible models as infeasible if an integer variable has fractional bounds.
+    lp.col_lower_, lp.col_upper_ = milp.integer_bounds()
+    lp.row_lower_, lp.row_upper_ = milp.row_lower, milp.row_upper
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = columns.indptr.astype(np.int32)
+    lp.a_matrix_.index_ = columns.indices.astype(np.int32)
+    lp.a_matrix_.value_ = columns.data
+    if milp.integer.any() and not relaxed:
+        kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+        lp.integrality_ = [kinds[int(flag)] for flag in milp.integer]
+    if highs.passModel(lp) == highspy.HighsStatus.kError:
+        raise InputError("HiGHS refuses the model; check its bounds and coefficients")
 
 
 def build(milp: MILP, *, time_limit: float | None = None, **options: Any) -> HighsEngine:

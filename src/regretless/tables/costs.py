@@ -1,32 +1,32 @@
-"""True costs from files, matched to the variables of a model."""
+"""True costs from files, in the order of a model's variables, and features in the order of the costs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.tables.columns import ordered, refuse_twice
-from regretless.tables.npz_file import finite, instances, main_array, read_arrays, strings
+from regretless.tables.features import Features
+from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import read_table
-from regretless.tables.table import KEYS, suffix_of
+from regretless.tables.table import listed, ordered, suffix_of
 
 
 @dataclass(frozen=True, eq=False)
 class Costs:
-    """True costs ``(n, d)`` in the order of the model's cost variables, and names of the instances where there are."""
+    """True costs ``(n, d)`` in the order of the model's cost variables, and the names of the instances, if any."""
 
     values: Floats
     instance: tuple[str, ...] | None
 
 
 def read_costs(path: Path | str, cost_names: Sequence[str]) -> Costs:
-    """Read true costs: one row an instance, one column a cost variable, in any order; ``instance`` may name the rows.
+    """Read true costs: one row per instance, one column per cost variable in any order, and maybe ``instance``.
 
-    In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``; ``cost_names`` gives its columns' names, and
-    without it they are in the model's order.
+    In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``; ``cost_names`` holds the names of its columns,
+    and without it they are in the order of the model.
     """
     if suffix_of(path) == ".npz":
         arrays, path = read_arrays(path), Path(path)
@@ -34,11 +34,32 @@ def read_costs(path: Path | str, cost_names: Sequence[str]) -> Costs:
         values = finite(path, name, arrays[name])
         if values.ndim != 2 or (values.shape[1] != len(cost_names) and "cost_names" not in arrays):
             raise InputError(f"{path}: {name!r} must have shape (n, {len(cost_names)}), got {values.shape}")
-        if "cost_names" in arrays:
-            values = ordered(path, strings(path, arrays, "cost_names", values.shape[1]), values, cost_names, "cost")
-        return Costs(values, instances(path, arrays, len(values)))
-    # A variable of the model may be called "instance": then that column is its cost.
-    table = read_table(path, keys=[key for key in KEYS if key not in cost_names and key != "variable"])
-    instance = table.keys.get("instance")
-    refuse_twice(table, instance)
-    return Costs(ordered(table.path, table.names, table.values, cost_names, "cost"), instance)
+        have = strings(path, arrays, "cost_names", values.shape[1])
+        values = values if have is None else ordered(path, have, values, cost_names, "cost")
+        return Costs(values, strings(path, arrays, "instance", len(values)))
+    # A variable of the model may be called "instance": then that column holds its cost.
+    table = read_table(path, keys=() if "instance" in cost_names else ("instance",))
+    return Costs(ordered(table.path, table.names, table.values, cost_names, "cost"), table.instances)
+
+
+def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Features:
+    """Return features in the order of the costs: by the column ``instance`` if both have one, else row by row.
+
+    Args:
+        features: features in any order.
+        costs: costs, whose order is kept.
+        names: names of the two files, for messages.
+    """
+    if features.instance is None or costs.instance is None:
+        n, m = len(features.values), len(costs.values)
+        if n != m:
+            raise InputError(f"{names[0]} has {n} instances and {names[1]} has {m}; the numbers must be equal")
+        return features if features.instance is not None else replace(features, instance=costs.instance)
+    both = (features.instance, costs.instance)
+    for one, other in ((0, 1), (1, 0)):
+        alone = sorted(set(both[one]) - set(both[other]))
+        if alone:
+            raise InputError(f"{len(alone)} instances of {names[one]} are not in {names[other]}: {listed(alone)}")
+    place = {instance: i for i, instance in enumerate(features.instance)}
+    order = [place[instance] for instance in costs.instance]
+    return replace(features, values=features.values[order], instance=costs.instance)

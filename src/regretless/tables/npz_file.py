@@ -17,24 +17,24 @@ def read_arrays(path: Path | str) -> dict[str, NDArray[Any]]:
     """Read all arrays of an NPZ file; pickled objects are refused.
 
     Raises:
-        FileError: the file is missing, damaged, or holds Python objects.
+        FileError: the file is missing or damaged, or holds Python objects.
     """
     path = Path(path)
     refuse_missing(path)
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-    except Exception as error:  # a header may make numpy tokenise, allocate or unzip whatever it says
+    except Exception as error:  # a damaged header can make numpy raise anything
         said = str(error) or type(error).__name__
         raise FileError(f"{path} cannot be read as NPZ without pickle: {said}") from error
     for name, array in arrays.items():
         if not isinstance(array, np.ndarray):
-            raise FileError(f"{path}: {name!r} is no array")
+            raise FileError(f"{path}: {name!r} is not an array")
     return arrays
 
 
 def finite(path: Path, what: str, array: NDArray[Any]) -> Floats:
-    """Return an array of an NPZ file as numbers; the first cell that is none is an error that says where it is."""
+    """Return an array of an NPZ file as finite numbers; the error for any other value says where it is."""
     if array.dtype.kind not in "biuf":
         raise InputError(f"{path}: the array {what!r} must hold numbers, got {array.dtype}")
     values = array.astype(np.float64)
@@ -46,7 +46,7 @@ def finite(path: Path, what: str, array: NDArray[Any]) -> Floats:
 
 
 def main_array(path: Path, arrays: dict[str, Any], name: str) -> str:
-    """Return the key of the array that a file is about: ``name``, or the only one there is."""
+    """Return the key of the main array of a file: ``name``, or the only key."""
     if name in arrays:
         return name
     if len(arrays) == 1:
@@ -54,8 +54,10 @@ def main_array(path: Path, arrays: dict[str, Any], name: str) -> str:
     raise InputError(f"{path} must hold an array called {name!r}, got {', '.join(sorted(arrays)[:5]) or 'none'}")
 
 
-def strings(path: Path, arrays: dict[str, Any], name: str, count: int) -> tuple[str, ...]:
-    """Return an array ``(count,)`` of names, none of them twice."""
+def strings(path: Path, arrays: dict[str, Any], name: str, count: int) -> tuple[str, ...] | None:
+    """Return an array ``(count,)`` of distinct names; ``None`` if the file does not have it."""
+    if name not in arrays:
+        return None
     array = arrays[name]
     if array.shape != (count,):
         raise InputError(f"{path}: {name!r} must have shape ({count},), got {array.shape}")
@@ -63,8 +65,3 @@ def strings(path: Path, arrays: dict[str, Any], name: str, count: int) -> tuple[
     if len(set(names)) < count:
         raise InputError(f"{path}: {name!r} holds a name twice")
     return names
-
-
-def instances(path: Path, arrays: dict[str, Any], count: int) -> tuple[str, ...] | None:
-    """Return names of the instances, where the file has them."""
-    return strings(path, arrays, "instance", count) if "instance" in arrays else None

@@ -1,4 +1,4 @@
-"""A problem of the user's own, kept in the folder of a run, which then needs none of the files it was made from."""
+"""A user's problem, saved in the folder of a run, so that the run no longer needs the original files."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from regretless.training.models import Kind, make_model
 from regretless.types import Sense
 
 FILE, KIND = "problem.safetensors", "problem"
-# No model has a side like this; a damaged number might, and would fill the memory.
+# No model has such a size, but a damaged number may, and would fill the memory.
 LARGEST = 10_000_000
 VECTORS = ("row_lower", "row_upper", "lower", "upper", "integer", "fixed_cost")
 
 
 @dataclass(frozen=True, eq=False)
 class SavedProblem:
-    """All that decisions need beside the weights.
+    """Everything that decisions need besides the weights.
 
     Attributes:
         milp: the model.
-        sense: of its objective.
-        cost_names: of the variables whose costs are predicted, in their order.
-        feature_names: of the k features; ``None`` where their file had none.
-        shape: of one instance's features: ``(k,)``, or ``(d, k)`` where every variable has its own.
+        sense: sense of its objective.
+        cost_names: names of the variables whose costs are predicted, in order.
+        feature_names: names of the k features; ``None`` if their file had none.
+        shape: shape of the features of one instance: ``(k,)``, or ``(d, k)`` for features per variable.
         model: ``linear`` or ``mlp``.
-        hidden: units of the perceptron's layer.
-        engine: that solves, by name.
-        time_limit: seconds for one solve.
-        files: SHA-256 of the files it was made from, by their role: model, features, costs.
+        hidden: units of the hidden layer of the perceptron.
+        engine: name of the engine.
+        time_limit: seconds per solve.
+        files: SHA-256 of the original files, by role: model, features, costs.
     """
 
     milp: MILP
@@ -54,17 +54,17 @@ class SavedProblem:
     files: dict[str, str] | None = None
 
     def problem(self, *, engine: str | None = None, workers: int = 1, time_limit: float | None = None) -> Problem:
-        """Build the exact oracle; what is given takes the place of what was kept."""
+        """Build the exact oracle; arguments override the saved settings."""
         limit = self.time_limit if time_limit is None else time_limit
         return Problem(self.milp, sense=self.sense, engine=engine or self.engine, workers=workers, time_limit=limit)
 
     def build(self, features: torch.Tensor, costs: torch.Tensor, seed: int) -> nn.Module:
-        """Make a fresh model, scaled by training features ``(n, *shape)`` and costs ``(n, d)``."""
+        """Make a new model, scaled by training features ``(n, *shape)`` and costs ``(n, d)``."""
         inner = make_model(features, self.milp.dimension, kind=self.model, hidden=self.hidden, seed=seed)
         return with_cost_scale(inner, costs, shared=len(self.shape) == 2)
 
     def blank(self) -> nn.Module:
-        """Make a model to load weights into; they bring their own scales."""
+        """Make a model to load weights into; the weights include the scales."""
         return self.build(torch.zeros(2, *self.shape), torch.zeros(2, self.milp.dimension), 0)
 
     def state(self) -> dict[str, Any]:
@@ -87,12 +87,12 @@ class SavedProblem:
 
 
 def has_saved_problem(folder: Path | str) -> bool:
-    """Whether a run keeps a problem of its own."""
+    """Whether a run has a saved problem."""
     return (Path(folder) / FILE).is_file()
 
 
 def load_saved_problem(folder: Path | str) -> SavedProblem:
-    """Read the problem that a run keeps.
+    """Read the saved problem of a run.
 
     Raises:
         FileError: the file is missing, damaged or foreign.
@@ -110,7 +110,7 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
         names = state["feature_names"]
         sizes = [*state["shape"], state["model"]["hidden"]]
         if not 2 <= len(sizes) <= 3 or not all(type(size) is int and 0 < size < LARGEST for size in sizes):
-            raise ValueError(f"sizes of features and model must be whole numbers above 0, got {sizes}")
+            raise ValueError(f"sizes of features and model must be positive integers, got {sizes}")
         return SavedProblem(
             milp,
             state["sense"],

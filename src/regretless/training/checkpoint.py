@@ -1,4 +1,4 @@
-"""Checkpoints: everything a run needs to go on as if it had never stopped."""
+"""Checkpoints: everything a run needs to continue as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regretless.cache import SolutionCache
 from regretless.errors import FileError
-from regretless.losses import Loss
+from regretless.losses import Loss, WarmUp
 from regretless.storage import load_state, save_state
 from regretless.training.callbacks import Callback
 from regretless.training.history import History, Row
 
-KIND, VERSION = "checkpoint", 1
+KIND, VERSION = "checkpoint", 2
 # What a checkpoint holds, and of which type it must be.
 FIELDS: dict[str, type | UnionType] = {
-    "settings": dict, "model": dict, "loss": dict, "optimizer": dict, "callbacks": list, "cache": dict | None,
+    "settings": dict, "model": dict, "loss": dict, "optimizer": dict, "callbacks": list,
     "shuffle": Tensor, "global": Tensor, "epoch": int, "step": int, "order": Tensor | None, "row": dict,
     "history": list, "stopped": str,
 }  # fmt: skip
@@ -28,7 +27,7 @@ FIELDS: dict[str, type | UnionType] = {
 
 @dataclass
 class Progress:
-    """Where training stands: epochs done, steps done in this one, its shuffled order and what it has summed up."""
+    """How far training is: epochs done, steps done in this one, its shuffled order and the sums of its row."""
 
     epoch: int = 0
     step: int = 0
@@ -40,7 +39,7 @@ class Progress:
 
 @dataclass
 class Parts:
-    """The living things of a run."""
+    """The parts of a run that change while it trains."""
 
     model: nn.Module
     loss: Loss
@@ -51,14 +50,12 @@ class Parts:
 
 def save(path: Path | str, parts: Parts, progress: Progress, settings: dict[str, Any]) -> None:
     """Write a checkpoint atomically."""
-    oracle = parts.loss.oracle
     state = {
         "settings": settings,
         "model": dict(parts.model.state_dict()),
-        "loss": dict(parts.loss.state_dict()),
+        "loss": parts.loss.get_extra_state(),
         "optimizer": parts.optimizer.state_dict(),
         "callbacks": [callback.state_dict() for callback in parts.callbacks],
-        "cache": oracle.state_dict() if isinstance(oracle, SolutionCache) else None,
         "shuffle": parts.shuffle.get_state(),
         "global": torch.get_rng_state(),  # dropout and the like draw from it
         "epoch": progress.epoch,
@@ -72,12 +69,12 @@ def save(path: Path | str, parts: Parts, progress: Progress, settings: dict[str,
 
 
 def load(path: Path | str, parts: Parts, settings: dict[str, Any]) -> Progress:
-    """Put a checkpoint back into the living things and return where it stood.
+    """Restore a checkpoint into the parts of a run and return how far it was.
 
     Raises:
         FileError: the file is damaged or foreign, or was written with other settings (each difference is named).
     """
-    state = load_state(path, kind=KIND, version=VERSION)
+    state = upgraded(load_state(path, kind=KIND, version=VERSION), parts.loss)
     missing = [name for name in FIELDS if not isinstance(state, dict) or name not in state]
     if missing:
         raise FileError(f"{path}: field {missing[0]!r} is missing")
@@ -91,16 +88,29 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any]) -> Progress:
         raise FileError(f"{path} belongs to another run: {text}. Use the same settings, or another checkpoint file")
     try:
         parts.model.load_state_dict(state["model"])
-        parts.loss.load_state_dict(state["loss"])
+        parts.loss.set_extra_state(state["loss"])
         parts.optimizer.load_state_dict(state["optimizer"])
         for callback, saved in zip(parts.callbacks, state["callbacks"], strict=True):
             callback.load_state_dict(saved)
-        if isinstance(parts.loss.oracle, SolutionCache):
-            parts.loss.oracle.load_state_dict(state["cache"])
         parts.shuffle.set_state(state["shuffle"])
         torch.set_rng_state(state["global"])
-    except Exception as error:  # whatever the content makes torch do, it is the file's fault
-        raise FileError(f"{path} does not fit this model, loss or optimiser: {error}") from error
+    except Exception as error:  # whatever the content makes torch do, the file is the cause
+        raise FileError(f"{path} does not fit this model, loss or optimizer: {error}") from error
     return Progress(
         state["epoch"], state["step"], state["order"], state["row"], History(state["history"]), state["stopped"]
     )
+
+
+def upgraded(state: Any, loss: Loss) -> Any:
+    """A checkpoint of version 0.1 in today's form: it held the cache apart, and the warm-up inside of the loss."""
+    if not isinstance(state, dict) or "cache" not in state:
+        return state
+    state, cache = dict(state), state["cache"]
+    settings = dict(state.get("settings") or {})
+    settings["loss"] = str(settings.get("loss")).replace(", warm_up_steps=0)", ")")
+    steps = int(state["loss"]["steps"]) if isinstance(state.get("loss"), dict) and "steps" in state["loss"] else 0
+    running: dict[str, Any] = {"steps": steps}
+    if isinstance(loss, WarmUp):
+        after = max(steps - loss.warm_up_steps, 0)
+        running = {"taken": steps, "losses": [{}, {"steps": after}]}
+    return state | {"settings": settings, "loss": {"cache": cache, "running": running}}

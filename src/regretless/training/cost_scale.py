@@ -17,6 +17,9 @@ class CostScale(nn.Module):
         scale: ``()``, one for all costs, since decisions compare them with each other.
     """
 
+    mean: Tensor
+    scale: Tensor
+
     def __init__(self, inner: nn.Module, mean: Tensor, scale: Tensor) -> None:
         super().__init__()
         self.inner = inner

@@ -75,7 +75,7 @@ def evaluate(model: nn.Module, data: Dataset, problem: Problem) -> Evaluation:
     """Evaluate ``model`` on ``data``: the exact regret of its decisions, and the error of its predictions."""
     predicted = predict(model, data.features)
     before = problem.statistics.not_optimal - problem.statistics.failed
-    regrets = metrics.regret(problem, predicted, data.costs, data.solutions, data.instance)
+    regrets = metrics.regret(problem, predicted, data.costs, data.solutions, data.instance, status=data.status)
     known = ~torch.isnan(regrets)
     cut_short = problem.statistics.not_optimal - problem.statistics.failed - before
     optimal = metrics.optimal_values(problem, data.costs, data.solutions)

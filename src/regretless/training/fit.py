@@ -18,18 +18,18 @@ from regretless.errors import FileError, InputError, SolveError, TrainingError
 from regretless.losses import Loss
 from regretless.progress import track
 from regretless.training import checkpoint as checkpoints
-from regretless.training.adam import LeanAdam
 from regretless.training.callbacks import Callback, TrainingState
 from regretless.training.checkpoint import Parts, Progress
 from regretless.training.evaluate import evaluate, to_model
+from regretless.training.fast_linear import LeanAdam
 from regretless.training.history import History
 from regretless.training.identity import identity
 from regretless.training.interrupt import Interruption
-from regretless.training.linear_pass import LinearPass, linear_pass
+from regretless.training.step import Step, make_step
 
 
 class Interrupted(KeyboardInterrupt):
-    """Training was asked to stop and did so after a step, with a checkpoint where one was wanted."""
+    """Training was interrupted and stopped after a step, with a checkpoint where one was requested."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,15 @@ def fit(
     Args:
         model: maps features ``(batch, ...)`` to costs ``(batch, d)``; trained in place.
         loss: any loss of the library.
-        train: what to learn from.
+        train: training data.
         epochs: passes over the data.
         lr: learning rate of Adam, where no optimizer is given.
         optimizer: any optimizer of torch over the model's parameters.
-        batch_size: instances a step.
+        batch_size: instances per step.
         seed: of the shuffling; the cache has its own.
         validation: its exact regret is the history's column ``regret``.
         callbacks: stop rules, watches, schedules.
-        checkpoint: file to keep the run in after every epoch; where it exists already, the run goes on from it.
+        checkpoint: file that stores the run after every epoch; where it exists already, the run continues from it.
         progress: show a bar; by default on a terminal.
 
     Returns:
@@ -79,15 +79,15 @@ def fit(
         TrainingError: a prediction, the loss or a weight is no longer finite; the message names step, learning rate and
             instance.
         SolveError: a solve failed and the problem has ``on_failure="raise"``; the message names step and instance.
-        FileError: the checkpoint is damaged, of another run, or of a longer one; it is left as it is.
-        Interrupted: SIGINT or SIGTERM came; the checkpoint, where there is one, is of the last step.
+        FileError: the checkpoint is damaged, of another run, or of a longer one; it is not changed.
+        Interrupted: SIGINT or SIGTERM was received; the checkpoint, where there is one, is of the last step.
     """
     if epochs < 0 or batch_size < 1 or len(train) == 0:
         raise InputError(
             f"need epochs >= 0, batch_size >= 1 and data, got {epochs}, {batch_size}, {len(train)} instances"
         )
     if loss.reduction == "none":
-        raise InputError("training needs one number: build the loss with reduction='mean' or 'sum', not 'none'")
+        raise InputError("training needs a scalar: build the loss with reduction='mean' or 'sum', not 'none'")
     if validation is not None and loss.problem is None:
         raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
     if next(model.parameters(), None) is None:
@@ -100,7 +100,7 @@ def fit(
 
 
 class _Run:
-    """One run of ``fit``: the state of the loop, so that it can be left and entered at any step."""
+    """One run of ``fit``: the state of the loop, which can be left and resumed at any step."""
 
     def __init__(
         self,
@@ -113,12 +113,11 @@ class _Run:
         self.parts, self.batch_size, self.validation = parts, batch_size, validation
         self.path = None if checkpoint is None else Path(checkpoint)
         parameter = next(parts.model.parameters())
-        # Once to the device and precision of the model: a step then only slices.
+        # Moved once to the device and precision of the model, so that a step only slices.
         cost = train.costs.to(parameter)
         self.data = (to_model(train.features, parameter), cost, train.solutions.to(parameter))
         self.instance = None if train.instance is None else train.instance.to(parameter.device)
-        self.parameters: list[Tensor] = []
-        self.linear: LinearPass | None = None
+        self.step: Step = make_step(parts.model, parts.optimizer)
         self.at = Progress()
 
     def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, Any]) -> Fitted:
@@ -130,7 +129,7 @@ class _Run:
             self.at = checkpoints.load(self.path, parts, settings)
             state.epoch, state.history, state.stop = self.at.epoch, self.at.history, self.at.stopped
             if self.at.epoch > epochs:
-                raise FileError(f"{self.path} holds {self.at.epoch} epochs already, more than the {epochs} asked for")
+                raise FileError(f"{self.path} holds {self.at.epoch} epochs already, more than the {epochs} requested")
         parts.model.train()
         remaining = range(self.at.epoch, epochs)
         with Interruption() as interruption:
@@ -143,16 +142,15 @@ class _Run:
                 self._save(settings)
                 if interruption.wanted:
                     self._leave(interruption.wanted)
-        # After the loop the checkpoint still holds the weights of the last epoch: a longer run goes on from there.
+        # The checkpoint still holds the weights of the last epoch: a longer run continues from there.
         for callback in parts.callbacks:
             callback.on_end(state)
         return Fitted(parts.model, self.at.history, state.stop or f"all {epochs} epochs done")
 
     def _epoch(self, interruption: Interruption, settings: dict[str, Any]) -> None:
         at, n = self.at, len(self.data[0])
-        # Anew in every epoch: a callback may have set more of the model free.
-        self.parameters = [weight for group in self.parts.optimizer.param_groups for weight in group["params"]]
-        self.linear = linear_pass(self.parts.model)
+        # In every epoch again: a callback may have frozen parameters or released them.
+        self.step = make_step(self.parts.model, self.parts.optimizer)
         if at.order is None:
             at.order = torch.randperm(n, generator=self.parts.shuffle)
             at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | self._counts(start=True)
@@ -177,10 +175,10 @@ class _Run:
 
     def _step(self, x: Tensor, c: Tensor, v: Tensor, instance: Tensor | None, step: int) -> float:
         """One step of gradient descent; returns the summed loss of its instances."""
-        predicted = self.parts.model(x) if self.linear is None else self.linear.predict(x)
+        loss = self.parts.loss
+        predicted, phase = self.step.predict(x), loss.phase
         try:
-            loss, slope = self.parts.loss.with_slope(predicted, c, v, instance)
-            value = float(loss.detach()) if isinstance(loss, Tensor) else loss
+            value, gradient = loss.loss_and_gradient(predicted, c, v, instance)
         except InputError:
             self._refuse_nan(predicted, step)
             raise
@@ -189,34 +187,16 @@ class _Run:
                 raise
             which = f"training instance {self._instance(step, error.row)}"
             raise SolveError(f"{which} in {self._where(step)}: {error}") from error
-        if not math.isfinite(value):
+        total = float(value)
+        if not math.isfinite(total):
             self._refuse_nan(predicted, step)
             raise TrainingError(
-                f"the loss is {value} in {self._where(step)}; lower the learning rate or scale the costs"
+                f"the loss is {total} in {self._where(step)}; lower the learning rate or scale the costs"
             )
-        for parameter in self.parameters:  # what zero_grad() does, without its bookkeeping
-            parameter.grad = None
-        if self._backward(predicted, loss, slope):
-            optimizer = self.parts.optimizer
-            if self.parts.loss.became_another():
-                optimizer.state.clear()
-            optimizer.lean_step() if isinstance(optimizer, LeanAdam) else optimizer.step()
-        return value * x.shape[0] if self.parts.loss.reduction == "mean" else value
-
-    def _backward(self, predicted: Tensor, loss: Tensor | float, slope: Tensor | None) -> bool:
-        """Set the gradients of the parameters; ``False`` where there are none, since the loss depends on nothing."""
-        if slope is None and isinstance(loss, Tensor) and loss.requires_grad:
-            torch.autograd.backward(loss)
-            if self.linear is None:
-                return True
-            slope = predicted.grad  # the graph ends at the prediction
-        if slope is None:
-            return False
-        if self.linear is not None:
-            self.linear.pull(slope)
-        elif predicted.requires_grad:
-            torch.autograd.backward(predicted, slope)
-        return predicted.requires_grad
+        if loss.phase != phase:  # moments of the gradients of another loss do not apply
+            self.parts.optimizer.state.clear()
+        self.step.update(predicted, gradient)
+        return total * x.shape[0] if loss.reduction == "mean" else total
 
     def _refuse_nan(self, predicted: Tensor, step: int) -> None:
         bad = (~torch.isfinite(predicted)).nonzero()
@@ -258,7 +238,7 @@ class _Run:
         row["cache_size"] = len(oracle) if isinstance(oracle, SolutionCache) else None
 
     def _end_of_epoch(self, state: TrainingState) -> None:
-        # A gradient that is no number shows up here; the checkpoint of the last good epoch must not be replaced.
+        # A gradient of NaN shows here; the checkpoint of the last good epoch must not be replaced.
         if not all(bool(torch.isfinite(parameter).all()) for parameter in state.model.parameters()):
             rate = self.parts.optimizer.param_groups[0]["lr"]
             raise TrainingError(
@@ -281,8 +261,8 @@ class _Run:
             checkpoints.save(self.path, self.parts, self.at, settings)
 
     def _leave(self, name: str) -> NoReturn:
-        kept = "nothing was kept (no checkpoint was asked for)"
+        kept = "nothing was kept (no checkpoint was requested)"
         if self.path is not None:
-            kept = f"the run is kept in {self.path}; run the same command again to go on"
+            kept = f"the run is kept in {self.path}; run the same command again to continue"
         done = f"epoch {self.at.epoch}" if self.at.step == 0 else f"epoch {self.at.epoch + 1}, step {self.at.step}"
         raise Interrupted(f"{name}: training ended after {done}; {kept}")

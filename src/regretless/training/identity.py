@@ -1,4 +1,4 @@
-"""What makes two runs the same run: only then may one go on from the other's checkpoint."""
+"""What makes two runs the same run: only then may one continue from the other's checkpoint."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import torch
 
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
+from regretless.losses import Loss, WarmUp
 from regretless.training.checkpoint import Parts
 
 
 def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int) -> dict[str, Any]:
-    """Return everything that decides the numbers of a run, by name, as plain data.
+    """Return everything that determines the numbers of a run, by name, as plain data.
 
-    The number of epochs is no part of it, so that a run can be made longer; nor are workers, which change no number.
+    The number of epochs is not part of it, so that a run can be extended; nor are workers, which change no number.
     """
     loss, groups = parts.loss, parts.optimizer.param_groups
     named: dict[str, Any] = {
@@ -25,7 +26,7 @@ def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int) -> dic
         "data": digest_of(train),
         "loss": _described(loss),
         "optimizer": type(parts.optimizer).__name__,
-        # A schedule changes the rate as it goes; the first one is what was asked for.
+        # A schedule changes the rate during the run; the first one identifies it.
         "lr": [float(group.get("initial_lr", group["lr"])) for group in groups],
         "callbacks": [type(callback).__name__ for callback in parts.callbacks],
         "problem": None if loss.problem is None else loss.problem.fingerprint,
@@ -44,18 +45,20 @@ def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int) -> dic
     return named
 
 
-def _described(thing: object) -> str:
+def _described(loss: Loss) -> str:
     """A loss by its name and its plain settings."""
+    if isinstance(loss, WarmUp):
+        return f"{_described(loss.then)[:-1]}, warm_up_steps={loss.warm_up_steps})"
     plain = {
         name: value
-        for name, value in sorted(vars(thing).items())
+        for name, value in sorted(vars(loss).items())
         if not name.startswith("_") and name != "training" and isinstance(value, str | int | float | None)
     }
-    return f"{type(thing).__name__}({', '.join(f'{name}={value!r}' for name, value in plain.items())})"
+    return f"{type(loss).__name__}({', '.join(f'{name}={value!r}' for name, value in plain.items())})"
 
 
 def digest_of(data: Dataset) -> str:
-    """A hash of all that a data set holds."""
+    """A hash of the content of a data set."""
     digest = hashlib.sha256()
     for tensor in (data.features, data.costs, data.solutions, data.instance):
         if tensor is not None:

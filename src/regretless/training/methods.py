@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from regretless.cache import ByGap, SolutionCache
+from regretless.cache import SolutionCache
 from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
 from regretless.cache.policy_names import named_policy
 from regretless.data import Dataset
@@ -22,10 +22,13 @@ from regretless.losses import (
     Loss,
     Pairwise,
     PairwiseDifference,
+    PerturbedFenchelYoung,
     Pointwise,
     SPOPlus,
     TwoStage,
+    WarmUp,
 )
+from regretless.losses.base import Reduction
 from regretless.problem import Oracle, Problem
 from regretless.relaxation.linear_relaxation import LinearRelaxation
 from regretless.training.direct import direct
@@ -39,17 +42,19 @@ class Method:
     """A row of the table.
 
     Attributes:
-        summary: one line for people.
+        summary: one line.
         build: ``(oracle, **options) -> Loss``.
         cached: whether the oracle is a solution cache around the problem.
+        solves: whether training solves the problem exactly; a relaxation or the prediction error never does.
         options: settings of the loss and their defaults.
-        batch_size: instances a step, where the method differs from its problem.
-        search: trains by itself where the method has no loss: ``(model, problem, train, seed=, **options) -> Fitted``.
+        batch_size: instances per step, where the method differs from its problem.
+        search: trains the model where the method has no loss: ``(model, problem, train, seed=, **options) -> Fitted``.
     """
 
     summary: str
     build: Callable[..., Loss]
     cached: bool = False
+    solves: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
     batch_size: int | None = None
     search: Callable[..., Fitted] | None = None
@@ -62,17 +67,49 @@ def _contrastive(loss: type[NCE] | type[MAP], cost: str) -> Callable[..., Loss]:
     return build
 
 
-def _spo_relax(problem: Problem) -> Loss:
-    return SPOPlus(LinearRelaxation(problem))
+def _spo_relax(problem: Problem, **options: Any) -> Loss:
+    return SPOPlus(LinearRelaxation(problem), **options)
 
+
+def _soft(cache: SolutionCache, *, warm_up_steps: int = 0, reduction: Reduction = "mean", **options: Any) -> Loss:
+    """Expected regret, after a number of steps with MAP at ``c_hat - c``, whose gradient leads from any weights."""
+    if warm_up_steps < 0:
+        raise InputError(f"warm_up_steps must be at least 0, got {warm_up_steps}")
+    loss = ExpectedRegret(cache, reduction=reduction, **options)
+    if not warm_up_steps:
+        return loss
+    return WarmUp(MAP(cache, cost="c_hat-c", reduction=reduction), loss, steps=warm_up_steps)
+
+
+def _two_stage(problem: Problem, *, fit: str = "gradient", **options: Any) -> Loss:
+    """The prediction error; ``fit`` says how it is minimized, and is for ``train``."""
+    if fit not in ("gradient", "best"):
+        raise InputError(f"fit must be 'gradient' or 'best', got {fit!r}")
+    return TwoStage(problem, **options)
+
+
+_PFY = {"sigma": 1.0, "samples": 10, "noise": "additive", "seed": 0}
 
 TABLE: dict[str, Method] = {
-    "two-stage": Method("prediction error, then solve", TwoStage, options={"criterion": "mse"}, batch_size=1),
-    "spo": Method("SPO+, one solve an instance and step", SPOPlus),
+    "auto": Method(
+        "search over one shared cache, a committee of the best",
+        _two_stage,
+        options={"folds": 5, "ordered": False, "methods": None, "growth": 0.9, "time_limit": None, "max_solves": None},
+    ),
+    "two-stage": Method(
+        "prediction error, then solve",
+        _two_stage,
+        solves=False,
+        options={"criterion": "mse", "fit": "gradient"},
+        batch_size=1,
+    ),
+    "spo": Method("SPO+, one solve per instance and step", SPOPlus),
     "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
-    "spo-relax": Method("SPO+ with the linear relaxation as oracle", _spo_relax),
-    "qptl": Method("regret through a quadratic relaxation", QPTL, options={"tau": 0.1}),
-    "interior": Method("regret through a log-barrier relaxation", Interior, options={"cutoff": 0.1, "damping": 0.0}),
+    "spo-relax": Method("SPO+ with the linear relaxation as oracle", _spo_relax, solves=False),
+    "qptl": Method("regret through a quadratic relaxation", QPTL, solves=False, options={"tau": 0.1}),
+    "interior": Method(
+        "regret through a log-barrier relaxation", Interior, solves=False, options={"cutoff": 0.1, "damping": 0.0}
+    ),
     "spo-cache": Method("SPO+ over the solution cache", SPOPlus, cached=True),
     "blackbox-cache": Method("Blackbox over the solution cache", Blackbox, cached=True, options={"lambda_": 1.0}),
     "nce-c": Method("NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}),
@@ -83,7 +120,7 @@ TABLE: dict[str, Method] = {
     "map-2c": Method("MAP at 2 c_hat - c", _contrastive(MAP, "2c_hat-c"), cached=True, options={"select": "shifted"}),
     "soft": Method(
         "expected regret over the cache (ours)",
-        ExpectedRegret,
+        _soft,
         cached=True,
         options={
             "temperature": 0.1,
@@ -93,6 +130,8 @@ TABLE: dict[str, Method] = {
             "warm_up_steps": 0,
         },
     ),
+    "pfy": Method("perturbed Fenchel-Young, K solves per instance and step", PerturbedFenchelYoung, options=_PFY),
+    "pfy-cache": Method("perturbed Fenchel-Young over the cache", PerturbedFenchelYoung, cached=True, options=_PFY),
     "pointwise": Method("ranking: match every score", Pointwise, cached=True),
     "pairwise": Method("ranking: the best leads every other", Pairwise, cached=True, options={"margin": 0.0}),
     "pairwise-difference": Method("ranking: match the lead of the best", PairwiseDifference, cached=True),
@@ -112,7 +151,7 @@ def names() -> list[str]:
 
 
 def method(name: str) -> Method:
-    """Look a method up; an unknown name is an error that lists the known ones."""
+    """Return the row of a method; an unknown name is an error that lists the known ones."""
     if name not in TABLE:
         raise InputError(f"method must be one of {', '.join(TABLE)}, got {name!r}")
     return TABLE[name]
@@ -134,22 +173,49 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
     ['select']
     """
     row = method(name)
-    options = chosen(name, settings)
-    if row.search is not None:
-        raise InputError(f"method {name!r} has no loss: it searches by itself")
-    oracle: Oracle = problem
-    if row.cached:
-        of_cache = {key: settings[key] for key in CACHE_SETTINGS if key in settings and key not in POLICY_SETTINGS}
-        policy = named_policy(settings, instances=len(train))
-        cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **of_cache)
-        if isinstance(policy, ByGap):
-            cache.prepare(problem.to_minimization(train.costs), train.instance)
-        oracle = cache
-    return row.build(oracle, **options)
+    chosen(name, settings)
+    of_loss = {key: value for key, value in settings.items() if key in row.options}
+    if "seed" in row.options:  # of the loss's own noise
+        of_loss = {"seed": seed} | of_loss
+    if not row.cached:
+        return build_loss(name, problem, **of_loss)
+    cache = make_cache(problem, train, seed=seed, **{k: v for k, v in settings.items() if k in CACHE_SETTINGS})
+    return build_loss(name, cache, **of_loss)
+
+
+def build_loss(name: str, oracle: Oracle, *, reduction: Reduction = "mean", **options: Any) -> Loss:
+    """Build the loss of a method over an oracle that exists already, for instance a cache that several losses share.
+
+    Args:
+        name: a key of the table of methods.
+        oracle: a problem, or a cache for methods that use one.
+        reduction: over the batch.
+        options: settings of the loss.
+    """
+    row = method(name)
+    if row.search is not None or name == "auto":
+        raise InputError(f"method {name!r} has no loss: train with it through regretless.train")
+    return row.build(oracle, reduction=reduction, **chosen(name, options))
+
+
+def make_cache(problem: Problem, train: Dataset, *, seed: int = 0, **settings: Any) -> SolutionCache:
+    """Build a cache that starts from the training optima.
+
+    Args:
+        problem: what to solve.
+        train: training data.
+        seed: of the coin.
+        settings: of the cache and its policy; see ``make_loss``.
+    """
+    policy = named_policy(settings, instances=len(train))
+    more = {key: value for key, value in settings.items() if key not in POLICY_SETTINGS}
+    cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **more)
+    cache.prepare(problem.to_minimization(train.costs), train.instance)
+    return cache
 
 
 def chosen(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Options of a method with the user's settings put in; an unknown one is an error that lists the known."""
+    """Options of a method with the user's settings in place of defaults; an unknown one lists the known ones."""
     row = method(name)
     allowed = [*row.options, *(CACHE_SETTINGS if row.cached else ())]
     unknown = [key for key in settings if key not in allowed]

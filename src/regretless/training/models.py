@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError
+from regretless.training.cost_scale import with_cost_scale
 
 Kind = Literal["linear", "mlp"]
 
@@ -63,15 +64,23 @@ def slot_costs(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def make_model(
-    features: Tensor, dimension: int, *, kind: Kind = "linear", hidden: int = 32, seed: int = 0
+    features: Tensor,
+    dimension: int,
+    *,
+    costs: Tensor | None = None,
+    kind: Kind = "linear",
+    hidden: int = 32,
+    seed: int = 0,
 ) -> nn.Module:
     """Build a model for features of an instance ``(n, k)`` or of its variables ``(n, d, k)``.
 
-    With features of the variables one small model is shared by all of them.
+    With features of the variables one small model is shared by all of them. With training costs the model predicts on
+    their scale, so that one learning rate serves cents and millions.
 
     Args:
         features: training features, for their shape, mean and deviation.
         dimension: number d of costs.
+        costs: ``(n, d)`` training costs, for their mean and deviation.
         kind: ``"linear"`` or ``"mlp"`` (one hidden layer).
         hidden: units of that layer.
         seed: of the first weights; the global generator is left as it was.
@@ -94,4 +103,5 @@ def make_model(
             layers = [nn.Linear(k, hidden), nn.ReLU(), nn.Linear(hidden, out)]
     if shared:
         layers.append(nn.Flatten())
-    return Standardised(features, nn.Sequential(*layers))
+    model = Standardised(features, nn.Sequential(*layers))
+    return model if costs is None else with_cost_scale(model, costs, shared=shared)

@@ -8,18 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regretless.cache.bounds.easy_set import EasySet
-from regretless.cache.bounds.groups import find_groups, whole_bounds
+from regretless.cache.bounds.group_rows import find_groups
 from regretless.milp import MILP
 
-from .programmes import small_programmes
+from .small_models import small_models
 
 
 @settings(max_examples=80)
-@given(small_programmes(grouped=True), st.integers(0, 1000))
+@given(small_models(grouped=True), st.integers(0, 1000))
 def test_the_minimum_is_that_over_all_points_of_groups_and_box(small, seed):
     milp = small.milp
     groups = find_groups(milp)
-    lower, upper = whole_bounds(milp)
+    lower, upper = milp.integer_bounds()
     if np.isinf(lower).any() or np.isinf(upper).any():
         return
     points = np.array(list(itertools.product(*[np.arange(a, b + 1) for a, b in zip(lower, upper, strict=True)])))

@@ -55,22 +55,22 @@ def test_empty_lines_and_windows_line_ends_are_passed_over(tmp_path: Path) -> No
         (1, "half", "line 1: expected the minutes per slot .* got 'half'"),
         (1, "7", "line 1: expected minutes per slot that divide 1440, got '7'"),
         (2, "0", "line 2: expected the number of resources, at least 1, got '0'"),
-        (3, "2.5", "line 3: expected the number of machines as a whole number, got 2.5"),
+        (3, "2.5", "line 3: expected the number of machines as an integer, got 2.5"),
         (3, "9999999999", "line 8: expected the fields 'id idle up down' of a machine"),
         (4, "0 190 0.1", r"line 4: expected the fields 'id idle up down' of a machine \(4 numbers\), got '0 190 0.1'"),
         (5, "10", r"line 5: expected the capacities of machine 0 \(2 numbers\), got '10'"),
-        (6, "0 170 0.1 0.1", "line 6: expected a machine with an id of its own, got the id 0 a second time"),
+        (6, "0 170 0.1 0.1", "line 6: expected a machine with its own id, got the id 0 a second time"),
         (8, "9999999999", "line 15: expected the fields 'id duration earliest latest power' of a task, got the end"),
         (8, "2", "line 13: expected the end of the file after the last task, got '5 10 0 24 200'"),
         (9, "0 4 1 12 nan", "line 9: .* numbers between 0 and 1e.15, got 'nan'"),
         (9, "0 4 1 12 1e99", "line 9: .* got '1e99'"),
         (9, "0 -4 1 12 3", "line 9: .* got '-4'"),
         (9, "0 4 1 12 1_0", "line 9: .* got '1_0'"),
-        (9, "0 4.5 1 12 3", "line 9: expected the duration of task 0 as a whole number, got 4.5"),
+        (9, "0 4.5 1 12 3", "line 9: expected the duration of task 0 as an integer, got 4.5"),
         (9, "0 4 1 25 3", "line 9: expected a time window inside 0 .. 24, got 1 .. 25"),
         (11, "1 20 8 24 3", "line 11: expected a time window of at least 20 slots, got 8 .. 24"),
         (12, "11 0", r"line 12: expected resource usages that fit at least one machine, got \[11.0, 0.0\]"),
-        (13, "1 10 0 24 200", "line 13: expected a task with an id of its own"),
+        (13, "1 10 0 24 200", "line 13: expected a task with its own id"),
     ],
 )
 def test_a_wrong_line_is_named(tmp_path: Path, line: int, text: str, message: str) -> None:
@@ -80,7 +80,7 @@ def test_a_wrong_line_is_named(tmp_path: Path, line: int, text: str, message: st
     assert "instance.txt" in str(error.value)
 
 
-def test_a_file_that_is_cut_short_says_what_is_missing(tmp_path: Path) -> None:
+def test_the_error_for_an_incomplete_file_names_what_is_missing(tmp_path: Path) -> None:
     for kept in range(len(LINES)):
         with pytest.raises(FileError, match=f"line {max(kept, 1)}: expected .*, got the end of the file"):
             read_icon(write(tmp_path, "\n".join(LINES[:kept])))

@@ -45,8 +45,8 @@ def test_a_task_that_can_never_run_is_refused(change: dict[str, Any], message: s
         (0, (MACHINE,), (TASK,), "divides 1440, got 0"),
         (30, (), (TASK,), "0 machines"),
         (30, (MACHINE,), (), "0 tasks"),
-        (30, (MACHINE, MACHINE), (TASK,), "every machine needs an id"),
-        (30, (MACHINE,), (TASK, TASK), "every task needs an id"),
+        (30, (MACHINE, MACHINE), (TASK,), "every machine needs its own id"),
+        (30, (MACHINE,), (TASK, TASK), "every task needs its own id"),
         (30, (MACHINE,), (replace(TASK, usage=(1.0, 1.0)),), "same resources"),
     ],
 )

@@ -64,7 +64,7 @@ def test_any_instance_file_is_loaded_by_its_path(instances_folder: Path, tmp_pat
 def test_slots_of_another_length_than_the_prices_are_refused(instances_folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("15\n1\n1\n0 1 1 1\n3\n" + TASKS)
-    with pytest.raises(InputError, match=r"48 slots a day, but .* has 96 slots of 15 minutes"):
+    with pytest.raises(InputError, match=r"48 slots per day, but .* has 96 slots of 15 minutes"):
         load_energy(f"energy:{path}")
 
 

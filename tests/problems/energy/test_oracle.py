@@ -96,7 +96,7 @@ def test_the_oracle_equals_highs_on_a_published_instance(published: Callable[[st
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["energy-1", "energy-2", "energy-3"])
 def test_the_oracle_equals_highs_on_200_vectors(published: Callable[[str], Instance], name: str) -> None:
-    from regretless.problems.semo import energy_data
+    from regretless.problems.irish_market import energy_data
 
     prices = energy_data()[1]
     costs = cost_vectors(48, 22, prices[::35])
@@ -112,7 +112,7 @@ def test_cheapest_starts_that_pack_are_taken_and_ties_go_to_the_earliest() -> No
     assert solved.solution.tolist() == [[0.0, 18.0, 6.0, 0.0]]
 
 
-def test_answers_depend_neither_on_the_batch_nor_on_the_past(crowded: Instance) -> None:
+def test_answers_depend_neither_on_the_batch_nor_on_earlier_solves(crowded: Instance) -> None:
     costs = torch.as_tensor(cost_vectors(crowded.slots, 10))
     together = EnergyOracle(crowded).solve(costs, decision=True)
     assert together.decision is not None
@@ -159,7 +159,7 @@ def test_an_instance_without_any_schedule_is_reported_and_leaves_the_batch_alone
         problem(torch.zeros(1, 4))
 
 
-def test_time_limit_returns_a_schedule_with_its_gap_or_says_so(crowded: Instance) -> None:
+def test_after_the_time_limit_a_schedule_with_its_gap_or_none_is_returned(crowded: Instance) -> None:
     costs = torch.as_tensor(cost_vectors(crowded.slots, 5))
     solved = EnergyOracle(crowded, time_limit=1e-9).solve(costs, decision=True)
     assert Status.TIME_LIMIT in solved.statuses

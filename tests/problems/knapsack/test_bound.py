@@ -22,6 +22,6 @@ def test_it_is_the_linear_relaxation_and_never_exceeds_the_optimum(weights, capa
     assert (bound <= (problem(costs) * costs).sum(dim=1) + 1e-9).all()
 
 
-def test_every_knapsack_has_it_whoever_solves():
+def test_the_problem_has_the_bound_with_every_solver():
     for engine in ("oracle", "highs"):
         assert isinstance(knapsack_problem([3, 4], 5, engine=engine).bound, KnapsackBound)

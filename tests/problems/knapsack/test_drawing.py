@@ -12,8 +12,9 @@ from regretless.problems.knapsack.drawing import TAKEN, draw_knapsack
 def test_taken_slots_are_dark_and_totals_are_told():
     picture = draw_knapsack([6.0, 9.0, 3.0], [3, 3, 3], [1, 1, 0], title="a < b")
     root = ElementTree.fromstring(picture)
-    bars = [r for r in root.iter("{http://www.w3.org/2000/svg}rect") if len(r)]
-    assert [bar.get("fill") == TAKEN for bar in bars] == [True, True, False]
+    bars = [group for group in root.iter("{http://www.w3.org/2000/svg}g") if group.get("id", "").startswith("slot-")]
+    assert [TAKEN in ElementTree.tostring(bar, encoding="unicode") for bar in bars] == [True, True, False]
+    assert bars[0][0].text == "slot 0: value 6, weight 3, taken"
     assert "a &lt; b: value 15, weight 6" in picture
 
 

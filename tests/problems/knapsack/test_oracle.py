@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
-from regretless.problems.knapsack import counts as knapsack_counts
 from regretless.problems.knapsack import oracle as knapsack
+from regretless.problems.knapsack import weight_counts
 from regretless.problems.knapsack.oracle import KnapsackOracle, knapsack_milp, knapsack_problem
 
 COST = st.one_of(
@@ -59,10 +59,10 @@ def test_counting_by_weight_is_brute_force(case):
 @settings(max_examples=60)
 @given(cases())
 @example(([5], 4, torch.tensor([[-1.0]], dtype=torch.float64)))
-def test_the_dynamic_programme_is_brute_force(case):
+def test_the_dynamic_program_equals_brute_force(case):
     weights, capacity, costs = case
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(knapsack_counts, "MOST_COMBINATIONS", 0)
+        patch.setattr(weight_counts, "MOST_COMBINATIONS", 0)
         oracle = KnapsackOracle(weights, capacity)
     assert oracle.counts is None
     check(oracle, weights, capacity, costs)
@@ -85,16 +85,16 @@ def test_both_ways_agree_with_the_model_on_problems_of_the_papers_size(capacity,
     weights, costs = paper_like(n, capacity)
     costs[0] = torch.randn(48, generator=torch.Generator().manual_seed(capacity), dtype=torch.float64)  # both signs
     by_counts = KnapsackOracle(weights, capacity).solve(costs).solution
-    monkeypatch.setattr(knapsack_counts, "MOST_COMBINATIONS", 0)
-    by_programme = KnapsackOracle(weights, capacity).solve(costs).solution
+    monkeypatch.setattr(weight_counts, "MOST_COMBINATIONS", 0)
+    by_program = KnapsackOracle(weights, capacity).solve(costs).solution
     by_model = knapsack_problem(weights, capacity, engine="highs").attempt(costs).solution
     wanted = (costs * by_model).sum(dim=1)
-    for found in (by_counts, by_programme):
+    for found in (by_counts, by_program):
         assert torch.allclose((costs * found).sum(dim=1), wanted, rtol=1e-9)
         assert knapsack_milp(weights, capacity).check(found.numpy()).all()
 
 
-def test_many_distinct_weights_need_the_programme():
+def test_many_distinct_weights_need_the_dynamic_program():
     weights = np.arange(1, 31)
     oracle = KnapsackOracle(weights, 80)
     assert oracle.counts is None
@@ -105,19 +105,19 @@ def test_many_distinct_weights_need_the_programme():
 
 @pytest.mark.parametrize("most", [0, 20_000])
 def test_a_batch_is_its_rows_in_blocks_of_any_size(most, monkeypatch):
-    monkeypatch.setattr(knapsack_counts, "MOST_COMBINATIONS", most)
+    monkeypatch.setattr(weight_counts, "MOST_COMBINATIONS", most)
     weights, costs = paper_like(9, 1)
     oracle = KnapsackOracle(weights, 60)
-    whole = oracle.solve(costs).solution
+    together = oracle.solve(costs).solution
     monkeypatch.setattr(knapsack, "BLOCK_VALUES", 4 * 48 * 61)
-    assert torch.equal(oracle.solve(costs).solution, whole)
+    assert torch.equal(oracle.solve(costs).solution, together)
     monkeypatch.setattr(knapsack, "BLOCK_VALUES", 1)
-    assert torch.equal(oracle.solve(costs).solution, whole)
-    assert torch.equal(torch.cat([oracle.solve(row[None]).solution for row in costs]), whole)
+    assert torch.equal(oracle.solve(costs).solution, together)
+    assert torch.equal(torch.cat([oracle.solve(row[None]).solution for row in costs]), together)
 
 
 def test_room_beyond_all_items_costs_nothing(monkeypatch):
-    monkeypatch.setattr(knapsack_counts, "MOST_COMBINATIONS", 0)
+    monkeypatch.setattr(weight_counts, "MOST_COMBINATIONS", 0)
     oracle = KnapsackOracle(np.arange(1, 25), 10**15)
     assert oracle.solve(-torch.ones(2, 24)).solution.sum() == 48
 
@@ -129,7 +129,7 @@ def test_single_precision_costs_are_solved_in_double():
     assert torch.equal(oracle.solve(costs.float()).solution, oracle.solve(costs.float().double()).solution)
 
 
-def test_the_problem_maximises():
+def test_the_problem_maximizes():
     problem = knapsack_problem([3, 4, 5], 7)
     answer = problem.solve([[3.0, 4.0, 6.0], [-1.0, 2.0, -3.0]])
     assert answer.objective.tolist() == [7.0, 2.0]
@@ -143,18 +143,18 @@ def test_the_problem_maximises():
 @pytest.mark.parametrize(
     ("weights", "capacity", "message"),
     [
-        ([1.5, 2.0], 3, "weights must be a vector of positive whole numbers"),
+        ([1.5, 2.0], 3, "weights must be a vector of positive integers"),
         ([0, 2], 3, "weights"),
         ([-1, 2], 3, "weights"),
         ([], 3, "weights"),
         ([[1, 2]], 3, "weights"),
         ([1.0, np.nan], 3, "weights"),
-        ([1, 2], 2.5, "capacity must be a whole number, at least 0, got 2.5"),
+        ([1, 2], 2.5, "capacity must be an integer, at least 0, got 2.5"),
         ([1, 2], -1, "capacity"),
         ([1, 2], np.inf, "capacity"),
         ([1, 2], np.nan, "capacity"),
     ],
 )
-def test_what_is_not_whole_is_refused(weights, capacity, message):
+def test_fractions_and_negative_numbers_are_refused(weights, capacity, message):
     with pytest.raises(InputError, match=message):
         KnapsackOracle(weights, capacity)

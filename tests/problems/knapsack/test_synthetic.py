@@ -7,8 +7,9 @@ import torch
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import SPOPlus, TwoStage
+from regretless.problems.irish_market import FEATURE_NAMES, SLOTS
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.knapsack.synthetic import FEATURES, SLOTS, knapsack_data, prices, standardised
+from regretless.problems.knapsack.synthetic import knapsack_data, prices, standardized
 from regretless.problems.seeded_models import shared_linear
 from regretless.training import evaluate, fit
 
@@ -16,7 +17,7 @@ from regretless.training import evaluate, fit
 @pytest.mark.parametrize("days", [1, 2, 40])
 def test_shapes_values_and_finiteness(days):
     features, price = prices(days)
-    assert features.shape == (days, SLOTS, len(FEATURES)) == (days, 48, 8)
+    assert features.shape == (days, SLOTS, len(FEATURE_NAMES)) == (days, 48, 8)
     assert price.shape == (days, 48)
     assert np.isfinite(features).all()
     assert np.isfinite(price).all()
@@ -26,7 +27,7 @@ def test_shapes_values_and_finiteness(days):
     assert np.isfinite(values).all()
     assert (values >= 0).all()
     assert sorted(weights.tolist()) == [3] * 16 + [5] * 16 + [7] * 16
-    assert np.isfinite(standardised(features, days)).all()
+    assert np.isfinite(standardized(features, days)).all()
 
 
 def test_the_seed_decides_everything():
@@ -45,7 +46,7 @@ def test_the_global_generator_is_left_alone():
 
 def test_calendar_columns_are_a_calendar():
     features, _ = prices(400)
-    column = {name: features[:, :, k] for k, name in enumerate(FEATURES)}
+    column = {name: features[:, :, k] for k, name in enumerate(FEATURE_NAMES)}
     assert (column["HolidayFlag"][0] == 1).all()
     assert set(np.unique(column["HolidayFlag"])) == {0.0, 1.0}
     assert set(np.unique(column["DayOfWeek"])) == set(range(7))
@@ -66,7 +67,7 @@ def test_prices_have_daily_and_weekly_shape_and_spikes():
 
 def test_forecasts_inform_but_do_not_tell():
     features, price = prices(200)
-    correlation = np.corrcoef(features[:, :, FEATURES.index("SMPEA")].ravel(), price.ravel())[0, 1]
+    correlation = np.corrcoef(features[:, :, FEATURE_NAMES.index("SMPEA")].ravel(), price.ravel())[0, 1]
     assert 0.4 < correlation < 0.99
 
 
@@ -83,19 +84,19 @@ def test_values_are_price_times_weight_within_one():
 
 def test_scaling_uses_only_the_days_that_training_sees():
     features, _ = prices(60)
-    scaled = standardised(features, 40)
+    scaled = standardized(features, 40)
     seen = scaled[:40].reshape(-1, 8)
     assert np.allclose(seen.mean(axis=0), 0)
     assert np.allclose(seen.std(axis=0), 1)
     changed = features.copy()
     changed[40:] += 5.0
-    assert (standardised(changed, 40)[:40] == scaled[:40]).all()
+    assert (standardized(changed, 40)[:40] == scaled[:40]).all()
 
 
 def test_a_column_that_never_changes_is_not_blown_up():
     features = np.full((50, 48, 1), 0.1)
     features[40:] = 0.2
-    scaled = standardised(features, 40)
+    scaled = standardized(features, 40)
     assert np.allclose(scaled[:40], 0)
     assert np.allclose(scaled[40:], 0.1)
 
@@ -109,7 +110,7 @@ def test_converged_least_squares_has_clearly_more_regret_than_decision_focused_t
     """The point of the data: a linear model is misspecified, and the two losses settle for different lines."""
     features, values, weights = knapsack_data(500)
     problem = knapsack_problem(weights, 60)
-    scaled = torch.as_tensor(standardised(features, 350), dtype=torch.float32)
+    scaled = torch.as_tensor(standardized(features, 350), dtype=torch.float32)
     data = Dataset.solve(problem, scaled, values)
     train, test = data[:350], data[350:]
     two_stage, spo = shared_linear(8)(0), shared_linear(8)(0)

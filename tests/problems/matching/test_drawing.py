@@ -8,6 +8,7 @@ import pytest
 from regretless.errors import InputError
 from regretless.problems.matching.drawing import draw_matching
 
+SVG = "{http://www.w3.org/2000/svg}"
 LINKS = [1, 1, 0, 0]
 SOLUTION = [1, 0, 0, 1]
 FIELDS = [[0, 1], [0, 2]]
@@ -15,9 +16,10 @@ FIELDS = [[0, 1], [0, 2]]
 
 def test_picture_is_xml_with_every_node_link_and_pair() -> None:
     root = ElementTree.fromstring(draw_matching(LINKS, SOLUTION, FIELDS, title="a < b"))
-    tags = [element.tag.rpartition("}")[2] for element in root.iter()]
-    assert tags.count("circle") == 4
-    assert tags.count("line") == 3 + 2 + 2  # legend, links, pairs
+    groups = {element.get("id", ""): element for element in root.iter() if element.tag.endswith("}g")}
+    assert sum(len(list(groups[f"side-{side}"].iter(f"{SVG}use"))) for side in (0, 1)) == 4
+    assert sorted(name for name in groups if name.startswith("link-")) == ["link-0-0", "link-0-1"]
+    assert sorted(name for name in groups if name.startswith("pair-")) == ["pair-0-0", "pair-1-1"]
     texts = ["".join(element.itertext()) for element in root.iter() if element.tag.endswith("text")]
     assert texts == ["a < b", "linked, one field: 1", "linked, two fields: 0", "not linked: 1"]
 

@@ -26,7 +26,7 @@ def test_sides_may_differ_in_size() -> None:
     assert not milp.check([[0, 0, 1, 0, 0, 1]])[0]
 
 
-def test_a_family_has_one_programme_an_instance_and_shares_solutions() -> None:
+def test_a_family_has_one_milp_per_instance_and_shares_solutions() -> None:
     family = matching_family(np.stack([SAME, ~SAME]), 0.0, 0.6)
     assert len(family) == 2
     assert family.feasible([[1.0, 0.0, 0.0, 1.0]]).ravel().tolist() == [False, True]

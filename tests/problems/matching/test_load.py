@@ -27,12 +27,12 @@ def test_matching_10_has_its_instances_labels_and_model(tmp_path: Path) -> None:
     assert predicted.shape == (5, 2500)
     lost = regret(loaded.problem, predicted, loaded.test.costs, loaded.test.solutions, loaded.test.instance)
     assert (lost > 0).all()
-    assert lost.tolist() == lost.round().tolist()  # links lost are whole numbers
+    assert lost.tolist() == lost.round().tolist()  # links lost are integers
     assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.data
-def test_the_product_of_words_tells_links_apart_and_the_words_alone_do_not(tmp_path: Path) -> None:
+def test_the_product_of_words_separates_links_and_the_words_alone_do_not(tmp_path: Path) -> None:
     plain, product = (load_matching("matching-10", product=flag, store=tmp_path) for flag in (False, True))
     true = plain.train.costs
     with torch.no_grad():
@@ -60,7 +60,7 @@ def test_unknown_names_splits_and_fields_are_refused() -> None:
 
 
 def test_missing_files_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from regretless.problems.matching.planetoid import citation_network
+    from regretless.problems.matching.cora import citation_network
 
     citation_network.cache_clear()
     monkeypatch.setenv("REGRETLESS_DATA", str(tmp_path))

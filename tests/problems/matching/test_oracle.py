@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from regretless.errors import InputError
 from regretless.family import Family
 from regretless.problem import Problem
-from regretless.problems.matching import core
+from regretless.problems.matching import core_mip
+from regretless.problems.matching.cora import citation_network
+from regretless.problems.matching.cora_instances import links, nodes, same_field
 from regretless.problems.matching.formulation import formulate, matching_family
-from regretless.problems.matching.instances import links, nodes, same_field
 from regretless.problems.matching.oracle import MatchingOracle
-from regretless.problems.matching.planetoid import citation_network
 from regretless.solvers import make_engine
 from regretless.types import Status
 
@@ -43,7 +43,7 @@ def best_by_force(gain: np.ndarray, same: np.ndarray, p: float, q: float) -> tup
     left=st.integers(1, 4),
     right=st.integers(1, 4),
     seed=st.integers(0, 10**6),
-    kind=st.sampled_from(["labels", "small whole", "continuous", "negative", "zero", "equal", "huge", "tiny"]),
+    kind=st.sampled_from(["labels", "small integer", "continuous", "negative", "zero", "equal", "huge", "tiny"]),
     shares=st.sampled_from([(0.0, 0.0), (0.1, 0.1), (0.25, 0.25), (0.5, 0.5), (1.0, 0.0), (0.3, 0.7), (0.0, 0.6)]),
 )
 def test_oracle_equals_brute_force(left: int, right: int, seed: int, kind: str, shares: tuple[float, float]) -> None:
@@ -52,7 +52,7 @@ def test_oracle_equals_brute_force(left: int, right: int, seed: int, kind: str, 
     same = rng.random(shape) < rng.random()
     gain = {
         "labels": lambda: (rng.random(shape) < 0.5) * 1.0,
-        "small whole": lambda: rng.integers(-2, 4, shape) * 1.0,
+        "small integer": lambda: rng.integers(-2, 4, shape) * 1.0,
         "continuous": lambda: rng.normal(0.3, 1.0, shape),
         "negative": lambda: -rng.random(shape),
         "zero": lambda: np.zeros(shape),
@@ -67,7 +67,7 @@ def test_oracle_equals_brute_force(left: int, right: int, seed: int, kind: str, 
     best, fewest = best_by_force(gain / np.abs(gain).max() if gain.any() else gain, same, *shares)
     scale = np.abs(gain).max() or 1.0
     assert float(-(costs * solution).sum()) / scale == pytest.approx(best, rel=1e-9, abs=1e-9)
-    if kind in ("labels", "small whole"):
+    if kind in ("labels", "small integer"):
         # among equals the one with fewest pairs; best_by_force tries fewer pairs first
         assert int(solution.sum()) == fewest
 
@@ -79,7 +79,7 @@ def medium(seed: int, n: int = 12) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_stage_equals_highs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(core, "CORE", 20)  # so that the second small MIP is needed too
+    monkeypatch.setattr(core_mip, "CORE", 20)  # so that the second small MIP is needed too
     same, gain = medium(seed)
     for p, q in ((0.25, 0.25), (0.5, 0.5)):
         solution = MatchingOracle(same[None], p, q).solve(torch.tensor(-gain.reshape(1, -1))).solution[0].numpy()

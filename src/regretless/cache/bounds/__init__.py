@@ -1,17 +1,11 @@
-"""Bounds on the optimum from the other side: Lagrangian with cached multipliers, or a problem's own."""
+"""Lower bounds on the optimum: Lagrangian with cached multipliers, or a function of the problem itself."""
 
-from regretless.cache.bounds.bound import Bound, LagrangianBound, OwnBound, make_bound
-from regretless.cache.bounds.bound_program import ProgrammeBound
-from regretless.cache.bounds.groups import Group, find_groups
-from regretless.cache.bounds.multipliers import Multipliers
+from regretless.cache.bounds.group_rows import Group, find_groups
+from regretless.cache.bounds.lower_bounds import Bound, BoundKind, LagrangianBound, OwnBound, make_bound
+from regretless.cache.bounds.milp_bound import MilpBound
+from regretless.cache.bounds.multiplier_set import MultiplierSet
 
 __all__ = [
-    "Bound",
-    "Group",
-    "LagrangianBound",
-    "Multipliers",
-    "OwnBound",
-    "ProgrammeBound",
-    "find_groups",
+    "Bound", "BoundKind", "Group", "LagrangianBound", "MilpBound", "MultiplierSet", "OwnBound", "find_groups",
     "make_bound",
-]
+]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Best-first search over start times: the cheapest starts that pack."""
+"""Best-first search over start times for the cheapest starts that fit on the machines."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ from regretless.problems.energy.conflicts import Conflict, Conflicts
 from regretless.problems.energy.packing import TooHardError
 from regretless.types import Status
 
-# Beyond this many nodes the MILP takes over (counted, not timed: the same answer on every machine).
+# Beyond this many nodes the MILP is solved instead. Nodes are counted, not timed: the answer is the same on every
+# machine.
 NODES = 5_000
-# After the time limit: how many nodes to dive for any schedule at all.
+# Nodes of the dive for any schedule after the time limit.
 DIVE = 200
 
-# A task's starts from cheapest to dearest, as (cost, start); ties in the order of time.
+# The starts of a task by increasing cost, as (cost, start); ties in time order.
 Options = list[tuple[float, int]]
 Pick = tuple[float, int]
 
 
 @dataclass(frozen=True)
 class Found:
-    """WarmStarts of all tasks (``None`` where there are none), how the search ended, and the relative gap left.
+    """Starts of all tasks (``None`` if none were found), the status of the search, and the relative gap left.
 
-    ``machines`` is there only where an engine chose them; otherwise they follow from the starts.
+    ``machines`` is set only if an engine chose them; otherwise they follow from the starts.
     """
 
     starts: tuple[int, ...] | None
@@ -47,7 +48,7 @@ class _Node:
 
     @property
     def bound(self) -> float:
-        # Summed anew each time: differences of huge and small costs would leave nothing of the small ones.
+        # Summed again each time: updating by differences would lose the small costs beside huge ones.
         return sum(cost for cost, _ in self.picks)
 
     def with_task(self, j: int, allowed: int, pick: Pick) -> _Node:
@@ -57,23 +58,23 @@ class _Node:
 
 
 def search(conflicts: Conflicts, options: list[Options], *, time_limit: float | None = None) -> Found:
-    """Find starts that pack at the least total cost.
+    """Find the starts of least total cost that fit on the machines.
 
-    Every node takes the cheapest allowed start of each task, a lower bound. Where they do not pack, a conflict says
-    that one of its tasks must give way: child k keeps the tasks before k inside the conflict and moves task k out of
-    it. The first node that packs is optimal, for nodes come in the order of their bounds.
+    Every node takes the cheapest allowed start of each task, which gives a lower bound. If these starts do not fit, one
+    task of each conflict must move: child k keeps the tasks before k inside the conflict and moves task k out of it.
+    Nodes are visited by increasing bound, so the first node that fits is optimal.
 
     Args:
-        conflicts: of the instance.
-        options: for each task its starts with their costs, cheapest first.
-        time_limit: seconds, after which any schedule that is quickly found is returned with its gap.
+        conflicts: conflicts of the instance.
+        options: the starts of each task with their costs, cheapest first.
+        time_limit: seconds, after which a schedule that is found quickly is returned with its gap.
 
     Raises:
-        TooHardError: the search outgrew its budget; solve the MILP instead.
+        TooHardError: the search exceeded its budget; solve the MILP instead.
     """
     deadline = None if time_limit is None else time.monotonic() + time_limit
     root = _Node(tuple(sum(1 << start for _, start in choice) for choice in options), tuple(c[0] for c in options))
-    # Among equal bounds the latest node goes first: with many ties the search is then a dive, not a flood.
+    # Among equal bounds the latest node goes first: with many ties the search then goes deep instead of wide.
     heap: list[tuple[float, int, _Node]] = [(root.bound, 0, root)]
     made = 0
     while heap:
@@ -92,7 +93,7 @@ def search(conflicts: Conflicts, options: list[Options], *, time_limit: float | 
 
 
 def _children(node: _Node, found: tuple[Conflict, ...], options: list[Options]) -> list[_Node]:
-    """Branch on the conflict that raises the bound most; ties go to the smaller and then the earlier one."""
+    """Branch on the conflict that raises the bound most; ties go to the smaller, then to the earlier conflict."""
     best_key = (float("-inf"), 0)
     best: list[tuple[float, int, int, Pick | None]] = []
     for conflict in found:
@@ -108,7 +109,7 @@ def _children(node: _Node, found: tuple[Conflict, ...], options: list[Options]) 
     for _, j, mask, pick in sorted(best, key=lambda move: move[:2]):
         if pick is not None:
             children.append(node.with_task(j, node.allowed[j] & ~mask, pick))
-        # The starts inside the mask hold the present pick, so it stays the cheapest.
+        # The starts inside the mask contain the current pick, so it stays the cheapest.
         node = node.with_task(j, node.allowed[j] & mask, node.picks[j])
     return children
 
@@ -118,7 +119,7 @@ def _cheapest(choice: Options, allowed: int) -> Pick | None:
 
 
 def _dive(conflicts: Conflicts, options: list[Options], node: _Node, bound: float) -> Found:
-    """Depth first from a node to any schedule."""
+    """Search depth first from a node for any schedule."""
     stack = [node]
     for _ in range(DIVE):
         if not stack:

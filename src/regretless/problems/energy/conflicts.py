@@ -1,4 +1,4 @@
-"""Why a choice of start times does not pack: small sets of tasks of which one must give way."""
+"""Conflicts of start times: small sets of tasks of which at least one must move."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from regretless.problems.energy.instance import Instance, Task
 from regretless.problems.energy.packing import REMEMBERED, Cliques, Packer
 
-# Tasks with, for each, the bit mask of start slots that make it part of the conflict.
+# Tasks, each with the bit mask of the start slots that make it part of the conflict.
 Conflict = tuple[tuple[int, int], ...]
 
 
 class Conflicts:
-    """Find the conflicts of start times, remembering what was found (answers do not depend on what is remembered)."""
+    """Find the conflicts of start times; results are memoized, which does not change them."""
 
     def __init__(self, instance: Instance) -> None:
         self.packer = Packer(instance)
@@ -28,7 +28,7 @@ class Conflicts:
         return self.__dict__ | {"_known": {}, "_smallest": {}}
 
     def find(self, starts: tuple[int, ...]) -> tuple[Conflict, ...]:
-        """Return conflicts of which *each* must be resolved, none where the starts pack.
+        """Return the conflicts, *each* of which must be resolved; none if the starts fit on the machines.
 
         In every feasible schedule at least one task of a conflict starts outside its mask.
         """
@@ -41,9 +41,9 @@ class Conflicts:
         return found
 
     def machines(self, starts: tuple[int, ...]) -> dict[int, int]:
-        """Return ``{task: machine}`` for starts that pack."""
+        """Return ``{task: machine}`` for starts that fit on the machines."""
         machines = self.packer.machines(_maximal(self._running(starts))[0])
-        assert machines is not None, "asked only for starts without conflicts"
+        assert machines is not None, "called only for starts without conflicts"
         return machines
 
     def _running(self, starts: tuple[int, ...]) -> list[int]:
@@ -60,7 +60,7 @@ class Conflicts:
         cliques, slots = _maximal(running)
         if self.packer.packs(cliques):
             return ()
-        # A set of tasks that cannot run together is in conflict wherever it does: the search picks the slot.
+        # A set of tasks that cannot run together conflicts in every slot where it does: the search picks the slot.
         together = sorted({small for clique in cliques for small in self._minimal_sets(clique)})
         if together:
             return tuple(
@@ -72,7 +72,7 @@ class Conflicts:
         return (self._over_time(cliques, slots),)
 
     def _minimal_sets(self, clique: int) -> tuple[int, ...]:
-        """Up to two minimal subsets of a clique that do not fit in one slot: small or large tasks are dropped first."""
+        """Up to two minimal subsets of a clique that do not fit in one slot, dropping small or large tasks first."""
         known = self._smallest.get(clique)
         if known is None:
             sets = set()
@@ -83,7 +83,7 @@ class Conflicts:
         return known
 
     def _over_time(self, cliques: Cliques, slots: list[int]) -> Conflict:
-        """Every slot fits by itself, but no task may change its machine: a conflict over several slots."""
+        """A conflict over several slots: every slot fits by itself, but no task may change its machine."""
         keep = list(range(len(cliques)))
         for k in range(len(cliques)):
             fewer = [i for i in keep if i != k]
@@ -98,9 +98,9 @@ class Conflicts:
 
 
 def _maximal(running: list[int]) -> tuple[Cliques, list[int]]:
-    """Sets of running tasks that no other slot contains, and a slot of each.
+    """Maximal sets of tasks that run together, and a slot of each.
 
-    Tasks run without a break, so a set that is contained in another slot's set is contained in a neighbour's.
+    Tasks run without a break, so a set that is contained in another slot's set is contained in that of a neighbor.
     """
     changes = [slot for slot, tasks in enumerate(running) if slot == 0 or tasks != running[slot - 1]]
     sets = [0, *(running[slot] for slot in changes), 0]
@@ -114,7 +114,7 @@ def _maximal(running: list[int]) -> tuple[Cliques, list[int]]:
 
 
 def _covering(task: Task, slot: int) -> int:
-    """Bit mask of the starts with which a task runs in a slot."""
+    """Bit mask of the starts for which a task runs in a slot."""
     first, last = max(task.earliest, slot - task.duration + 1), min(task.starts[-1], slot)
     return ((1 << max(0, last - first + 1)) - 1) << first
 

@@ -1,4 +1,4 @@
-"""A scheduling instance: machines with capacities, tasks with time windows, one day in slots of equal length."""
+"""A scheduling instance: machines with capacities, tasks with time windows, and a day of equal slots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MINUTES_PER_DAY = 24 * 60
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine and its capacity of each resource; what it costs to idle, start and stop is not part of the model."""
+    """A machine and its capacity of each resource; its costs to idle, start and stop are not part of the model."""
 
     id: int
     idle: float
@@ -22,7 +22,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Task:
-    """A task that runs ``duration`` slots without a break, from slot ``earliest`` on, ended by slot ``latest``."""
+    """A task that runs ``duration`` slots without a break, starts in slot ``earliest`` or later, ends by ``latest``."""
 
     id: int
     duration: int
@@ -37,7 +37,7 @@ class Task:
         return range(self.earliest, self.latest - self.duration + 1)
 
     def fault(self, slots: int, machines: tuple[Machine, ...]) -> str:
-        """Say why the task can run at no time or on no machine; empty where it can."""
+        """Return why the task can run at no time or on no machine; empty if it can run."""
         if self.duration < 1:
             return f"a duration of at least 1 slot, got {self.duration}"
         if self.earliest < 0 or self.latest > slots:
@@ -54,13 +54,13 @@ class Instance:
     """Machines, tasks and the length of a slot.
 
     Args:
-        minutes_per_slot: a divisor of the minutes of a day; the number of slots T follows from it.
+        minutes_per_slot: a divisor of the minutes per day; it determines the number of slots T.
         machines: at least one.
         tasks: at least one; each fits its time window and at least one machine.
-        name: for titles.
+        name: used in titles.
 
     Raises:
-        InputError: a part that cannot be used, or a task that can never run.
+        InputError: an invalid part, or a task that can never run.
     """
 
     minutes_per_slot: int
@@ -71,7 +71,7 @@ class Instance:
     def __post_init__(self) -> None:
         if self.minutes_per_slot < 1 or MINUTES_PER_DAY % self.minutes_per_slot:
             raise InputError(
-                f"minutes_per_slot must be a whole number that divides {MINUTES_PER_DAY}, got {self.minutes_per_slot}"
+                f"minutes_per_slot must be an integer that divides {MINUTES_PER_DAY}, got {self.minutes_per_slot}"
             )
         if not self.machines or not self.tasks:
             raise InputError(
@@ -79,19 +79,17 @@ class Instance:
             )
         for kind, ids in (("machine", [m.id for m in self.machines]), ("task", [t.id for t in self.tasks])):
             if len(set(ids)) < len(ids):
-                raise InputError(f"every {kind} needs an id of its own, got {ids}")
+                raise InputError(f"every {kind} needs its own id, got {ids}")
         widths = {len(m.capacity) for m in self.machines} | {len(t.usage) for t in self.tasks}
         if len(widths) != 1 or min(widths) < 1:
-            raise InputError(
-                f"machines and tasks must name the same resources, at least one; got {sorted(widths)} of them"
-            )
+            raise InputError(f"machines and tasks must have the same resources, at least one, got {sorted(widths)}")
         for task in self.tasks:
             if fault := task.fault(self.slots, self.machines):
                 raise InputError(f"task {task.id} can never run: expected {fault}")
 
     @property
     def slots(self) -> int:
-        """Number T of slots of the day."""
+        """Number T of slots per day."""
         return MINUTES_PER_DAY // self.minutes_per_slot
 
     @property
@@ -106,10 +104,10 @@ class Instance:
 
 
 def fits(usage: tuple[float, ...], capacity: tuple[float, ...]) -> bool:
-    """Say whether usages stay within capacities."""
+    """Whether usages stay within capacities."""
     return all(need <= limit(have) for need, have in zip(usage, capacity, strict=True))
 
 
 def limit(capacity: float) -> float:
-    """What a sum of usages may come to: the capacity, and room for the rounding of fractions."""
+    """Largest allowed sum of usages: the capacity, and a tolerance for rounding."""
     return capacity + 1e-9 * max(1.0, capacity)

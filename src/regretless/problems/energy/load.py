@@ -1,4 +1,4 @@
-"""Energy-1, -2 and -3, and any further ICON instance, on the prices of the Irish market."""
+"""Load energy-1, -2 and -3, and any other ICON instance, on the prices of the Irish market."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from regretless.data import Dataset
 from regretless.downloads.fetch import locate
 from regretless.errors import InputError
 from regretless.problem import Problem
-from regretless.problems import semo
+from regretless.problems import irish_market
 from regretless.problems.energy.formulation import formulate
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.energy.instance import Instance
@@ -30,27 +30,23 @@ def load_energy(
     time_limit: float | None = None,
     store: Path | str | None = None,
 ) -> BenchmarkProblem:
-    """Load an energy-cost-aware scheduling problem with its data and model.
+    """Load an energy-cost-aware scheduling problem with its data and model; see ``regretless.problems.load``.
 
     Args:
         name: ``energy-1``, ``energy-2``, ``energy-3``, or ``energy:PATH`` with the path of an ICON instance file.
-        split: ``paper``, ``chronological`` or ``random``; see ``regretless.problems.semo.split_days``.
-        engine: ``oracle`` for the exact special oracle, or the name of an engine that solves the MILP.
-        workers: threads of an engine (the oracle needs none).
-        seed: of the random split.
-        time_limit: seconds for one solve.
-        store: folder that keeps the true optima for the next run.
+        split: ``paper``, ``chronological`` or ``random``; see ``regretless.problems.irish_market.split_days``.
+        engine, workers, seed, time_limit, store: as for every problem.
 
     Raises:
-        InputError: an unknown name, or slots of another length than the prices.
-        FileError: an instance or price file that is not there or damaged.
+        InputError: an unknown name, or slots whose length differs from that of the prices.
+        FileError: an instance or price file is missing or damaged.
     """
     instance = energy_instance(name)
-    features, prices = semo.energy_data()
+    features, prices = irish_market.energy_data()
     if instance.slots != prices.shape[1]:
         raise InputError(
-            f"the prices are for {prices.shape[1]} slots a day, but {name} has {instance.slots} slots "
-            f"of {instance.minutes_per_slot} minutes; give it 30 minutes per slot"
+            f"the prices have {prices.shape[1]} slots per day, but {name} has {instance.slots} slots "
+            f"of {instance.minutes_per_slot} minutes; use 30 minutes per slot"
         )
     model = formulate(instance)
     if engine == "oracle":
@@ -58,18 +54,16 @@ def load_energy(
         problem = Problem(model, oracle=oracle, sense="min", name=name)
     else:
         problem = Problem(model, sense="min", engine=engine, workers=workers, time_limit=time_limit, name=name)
-    features = semo.standardise(features)
+    features = irish_market.standardize(features)
     train, validation, test = (
-        None if days is None else Dataset.solve(problem, features[days], prices[days], store=store)
-        for days in semo.split_days(split, seed=seed)
+        Dataset.solve(problem, features[days], prices[days], store=store)
+        for days in irish_market.split_days(split, seed=seed)
     )
-    assert train is not None
-    assert test is not None
     return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)
 
 
 def energy_instance(name: str) -> Instance:
-    """Read the instance behind a name: ``energy-1``, ``energy-2``, ``energy-3`` or ``energy:PATH``."""
+    """Read the instance with a name: ``energy-1``, ``energy-2``, ``energy-3`` or ``energy:PATH``."""
     kind, _, path = name.partition(":")
     if kind == "energy" and path:
         return read_icon(Path(path).expanduser())

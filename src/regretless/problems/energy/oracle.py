@@ -1,8 +1,6 @@
-"""The exact special oracle of energy-cost-aware scheduling."""
+"""The special exact oracle of energy-cost-aware scheduling."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -13,30 +11,29 @@ from regretless.errors import InputError
 from regretless.milp import MILP, Floats
 from regretless.problems.energy.branching import Found, search
 from regretless.problems.energy.conflicts import Conflicts
-from regretless.problems.energy.formulation import columns, formulate
+from regretless.problems.energy.formulation import columns, formulate, schedule
 from regretless.problems.energy.instance import Instance
 from regretless.problems.energy.packing import TooHardError
-from regretless.problems.energy.schedule import schedule
-from regretless.problems.energy.windows import tame, window_sums
+from regretless.problems.energy.window_sums import window_sums, without_overflow
 from regretless.solvers import EnginePool
 from regretless.types import Solved, Status
 
-WarmStarts = NDArray[np.int64]
+Starts = NDArray[np.int64]
 
 
 class EnergyOracle:
     """Schedule exactly, ten to a thousand times faster than the MILP.
 
-    Machines do not enter the cost. So each task takes its cheapest start (ties: the earliest); where those pack on the
-    machines, the schedule is optimal. Otherwise a search over start times finds the cheapest ones that pack; what
-    outgrows its budget is solved as the MILP. Every answer is a function of its own costs alone: it depends neither on
-    the batch nor on what was solved before.
+    The cost does not depend on the machines, so each task takes its cheapest start (ties: the earliest). If these
+    starts fit on the machines, the schedule is optimal. Otherwise a search over start times finds the cheapest ones
+    that fit; the MILP is solved if the search exceeds its budget. An answer depends on its own costs only, not on the
+    batch and not on earlier solves.
 
     Args:
         instance: machines and tasks.
-        model: ``formulate(instance)``, where it is at hand.
-        time_limit: seconds for one solve that the cheapest starts do not settle.
-        engine: solves the MILP where the search outgrows its budget.
+        model: ``formulate(instance)``, if it is available.
+        time_limit: seconds per solve that needs a search.
+        engine: solves the MILP if the search exceeds its budget.
     """
 
     def __init__(
@@ -55,8 +52,8 @@ class EnergyOracle:
         self._conflicts = Conflicts(instance)
         self._durations = sorted({task.duration for task in instance.tasks})
         self._windows = [(task.duration, task.starts.start, task.starts.stop) for task in instance.tasks]
-        # The tasks' energies by slot in one row: each begins with as many zeros as its latest start has slots before
-        # it, so that a start is read off by beginning that much earlier or later.
+        # The energies of all tasks by slot in one row. Each task begins with as many zeros as its latest start has
+        # slots before it, so that every other start is the same row read from another offset.
         rows = [np.zeros(task.starts[-1] + instance.slots) for task in instance.tasks]
         for task, row in zip(instance.tasks, rows, strict=True):
             row[task.starts[-1] : task.latest] = task.power * instance.slot_hours
@@ -67,26 +64,26 @@ class EnergyOracle:
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, slots)`` prices; see ``regretless.types.Backend``."""
         rows = costs.detach().cpu().to(torch.float64).numpy()
-        windows = window_sums(tame(rows), self._durations)
+        windows = window_sums(without_overflow(rows), self._durations)
         starts = self._cheapest(windows, len(rows))
         searched: dict[int, Found] = {}
         for k, chosen in enumerate(map(tuple, starts.tolist())):
-            found = self._settle(chosen, windows, rows, k)
+            found = self._resolve(chosen, windows, rows, k)
             if found is not None:
                 searched[k] = found
                 if found.starts is not None:
                     starts[k] = found.starts
         return self._gather(starts, searched, costs, decision)
 
-    def _cheapest(self, windows: dict[int, Floats], batch: int) -> WarmStarts:
-        """Each task's cheapest start, whatever the others do: ``(batch, tasks)``."""
+    def _cheapest(self, windows: dict[int, Floats], batch: int) -> Starts:
+        """The cheapest start of each task by itself: ``(batch, tasks)``."""
         starts = np.empty((batch, len(self.instance.tasks)), dtype=np.int64)
         for j, (duration, first, stop) in enumerate(self._windows):
             starts[:, j] = windows[duration][:, first:stop].argmin(axis=1) + first
         return starts
 
-    def _settle(self, chosen: tuple[int, ...], windows: dict[int, Floats], rows: Floats, k: int) -> Found | None:
-        """Return what must replace the cheapest starts of row ``k``; ``None`` where they pack."""
+    def _resolve(self, chosen: tuple[int, ...], windows: dict[int, Floats], rows: Floats, k: int) -> Found | None:
+        """Return what replaces the cheapest starts of row ``k``; ``None`` if they fit on the machines."""
         try:
             if not self._conflicts.find(chosen):
                 return None
@@ -113,29 +110,26 @@ class EnergyOracle:
         gap = 0.0 if solved.gap is None else float(solved.gap[0])
         return Found(tuple(assignment.start for assignment in chosen), status, gap, machines, message)
 
-    def _gather(self, starts: WarmStarts, searched: dict[int, Found], costs: Tensor, decision: bool) -> Solved:
+    def _gather(self, starts: Starts, searched: dict[int, Found], costs: Tensor, decision: bool) -> Solved:
         solution = np.zeros((len(starts), self.instance.slots))
         energy = self._energy[self._at - starts[:, :, None]]
-        # One task after the other: a sum over an axis may round differently with the size of the batch.
+        # One task after the other: a sum over an axis may round differently depending on the batch size.
         for j in range(starts.shape[1]):
             solution += energy[:, j]
         solution[[k for k, found in searched.items() if found.starts is None]] = np.nan
         failed = {k: found for k, found in searched.items() if found.status is not Status.OPTIMAL}
-        status: Sequence[Status] | None = None
-        gap = None
-        if failed:
-            status = [failed[k].status if k in failed else Status.OPTIMAL for k in range(len(starts))]
-            gap = torch.tensor([failed[k].gap if k in failed else 0.0 for k in range(len(starts))], dtype=torch.float64)
+        plain = Found(None, Status.OPTIMAL)
+        ends = [failed.get(k, plain) for k in range(len(starts))]
         return Solved(
             solution=torch.as_tensor(solution, device=costs.device),
-            status=status,
-            gap=gap,
+            status=[end.status for end in ends] if failed else None,
+            gap=torch.tensor([end.gap for end in ends], dtype=torch.float64) if failed else None,
             decision=torch.as_tensor(self._decisions(starts, searched), device=costs.device) if decision else None,
             message={k: _message(found) for k, found in failed.items()},
         )
 
-    def _decisions(self, starts: WarmStarts, searched: dict[int, Found]) -> Floats:
-        """Write starts as decisions of the MILP, with the machines from the packing."""
+    def _decisions(self, starts: Starts, searched: dict[int, Found]) -> Floats:
+        """Convert starts to decisions of the MILP, with the machines from the packing."""
         first = columns(self.instance)
         x = np.zeros((len(starts), first[-1]))
         for k, chosen in enumerate(map(tuple, starts.tolist())):

@@ -1,4 +1,4 @@
-"""Exact packing: can tasks that run at the same time share the machines, and how?"""
+"""Exact packing: whether tasks that run at the same time fit on the machines, and how."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from regretless.problems.energy.instance import Instance, limit
 
-# Only to bound memory: answers do not depend on what is remembered.
+# Bounds memory only: answers do not depend on what is memoized.
 REMEMBERED = 200_000
-# Beyond this many trials a packing question is handed to the MILP (counted, not timed: the same on every machine).
+# Beyond this many trials the MILP is solved instead. Trials are counted, not timed: the same on every machine.
 TRIALS = 200_000
 
 Cliques = tuple[int, ...]
@@ -18,15 +18,15 @@ Loads = tuple[float, ...]
 
 
 class TooHardError(Exception):
-    """A search that reached its budget; the caller turns to the MILP."""
+    """A search that exceeded its budget; the caller solves the MILP instead."""
 
 
 class Packer:
     """Assign tasks to machines such that every set of tasks that run together fits.
 
-    A set of tasks is a bit mask over positions in ``instance.tasks``. A question is a tuple of such sets ("cliques"):
-    the tasks of one clique run in one slot together, and a task keeps its machine through all of its cliques. Whether
-    they pack does not depend on when the slots are, so few different questions come up over thousands of cost vectors.
+    A set of tasks is a bit mask over positions in ``instance.tasks``. A query is a tuple of such sets ("cliques"): the
+    tasks of one clique run together in one slot, and a task keeps its machine in all of its cliques. Whether they fit
+    does not depend on the time of the slots, so thousands of cost vectors lead to few different queries.
     """
 
     def __init__(self, instance: Instance) -> None:
@@ -34,7 +34,7 @@ class Packer:
         self._limits = [tuple(map(limit, machine.capacity)) for machine in instance.machines]
         self._total = tuple(sum(values) for values in zip(*self._limits, strict=True))
         share = [max(u / max(c, 1e-300) for u, c in zip(task, self._total, strict=True)) for task in self._usage]
-        # Large tasks first: what does not fit shows early.
+        # Large tasks first: failures show early.
         self._order = sorted(range(len(share)), key=lambda j: (-share[j], j))
         self._known: dict[Cliques, dict[int, int] | TooHardError | None] = {}
 
@@ -42,10 +42,10 @@ class Packer:
         return self.__dict__ | {"_known": {}}
 
     def machines(self, cliques: Cliques) -> dict[int, int] | None:
-        """Return ``{task: machine}`` by position for all tasks in the cliques, or ``None`` where they cannot pack.
+        """Return ``{task: machine}`` by position for all tasks in the cliques, or ``None`` if they do not fit.
 
         Raises:
-            TooHardError: the question took more trials than its budget.
+            TooHardError: the query exceeded its budget of trials.
         """
         if cliques not in self._known:
             if len(self._known) >= REMEMBERED:
@@ -60,11 +60,11 @@ class Packer:
         return answer
 
     def packs(self, cliques: Cliques) -> bool:
-        """Say whether the cliques pack."""
+        """Whether the cliques fit on the machines."""
         return self.machines(cliques) is not None
 
     def minimal(self, cliques: Cliques, order: Sequence[int]) -> Cliques:
-        """Drop tasks, tried in ``order``, from cliques that do not pack, as long as the rest still does not pack."""
+        """Drop tasks, tried in ``order``, from cliques that do not fit, as long as the rest still does not fit."""
         for j in order:
             fewer = tuple(clique & ~(1 << j) for clique in cliques)
             if fewer != cliques and not self.packs(fewer):
@@ -77,7 +77,7 @@ class Packer:
             used = zip(*(self._usage[j] for j in tasks if clique >> j & 1), strict=True)
             if any(map(gt, map(sum, used), self._total)):
                 return None
-        # The load that a task adds to its machine: one number a clique and resource.
+        # The load that a task adds to its machine: one number per clique and resource.
         added = [tuple(u if clique >> j & 1 else 0.0 for clique in cliques for u in self._usage[j]) for j in tasks]
         limits = [one * len(cliques) for one in self._limits]
         loads: list[Loads] = [(0.0,) * len(most) for most in limits]
@@ -94,7 +94,7 @@ class Packer:
                 if trials > TRIALS:
                     raise TooHardError
                 before = loads[machine]
-                if tried and (most, before) in tried:  # a machine just like one that failed
+                if tried and (most, before) in tried:  # equal to a machine that failed
                     continue
                 after = tuple(map(add, before, added[len(chosen)]))
                 if not any(map(gt, after, most)):

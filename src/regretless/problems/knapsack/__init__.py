@@ -1,4 +1,4 @@
-"""The knapsack: formulation, exact oracle, bound, data and picture."""
+"""The knapsack: formulation, exact oracle, bound, data and drawing."""
 
 from regretless.problems.knapsack.load import load_knapsack, load_synthetic_knapsack
 from regretless.problems.knapsack.oracle import knapsack_problem

@@ -1,4 +1,4 @@
-"""The knapsack's own bound: its linear relaxation in closed form."""
+"""The lower bound of the knapsack: its linear relaxation in closed form."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from torch import Tensor
 
 
 class KnapsackBound:
-    """Dantzig's bound: fill the knapsack by cost per weight, the item that no longer fits in part.
+    """Dantzig's bound: fill the knapsack by cost per weight, and take a fraction of the item that no longer fits.
 
-    This is the best Lagrangian bound there is for one row, found by a sort instead of a search for its multiplier.
+    This is the best Lagrangian bound for one row, computed by a sort instead of a search for its multiplier.
 
     Args:
         weights: ``(n,)`` positive.
@@ -26,12 +26,12 @@ class KnapsackBound:
         self._capacity = float(capacity)
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
-        """Bounds ``(batch,)`` at minimising costs ``(batch, n)``."""
-        # In numpy: at this size its sort takes a third of torch's time, and the gap is needed on the CPU anyway.
+        """Bounds ``(batch,)`` at minimization costs ``(batch, n)``."""
+        # In numpy: at this size its sort takes a third of the time of torch, and the gap is needed on the CPU anyway.
         ratio = np.minimum(costs.detach().cpu().numpy() / self._weights, 0.0)
         order = ratio.argsort(axis=1)
         weight = self._weights[order]
-        # What is left before each item is taken of it: nothing, a part, or all.
+        # The capacity left before each item decides how much of it is taken: nothing, a part, or all.
         taken = np.minimum(np.maximum(self._capacity - weight.cumsum(axis=1) + weight, 0.0), weight)
         order += np.arange(0, ratio.size, ratio.shape[1])[:, None]
         bounds = np.einsum("ij,ij->i", ratio.ravel()[order], taken)

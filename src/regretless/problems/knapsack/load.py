@@ -1,21 +1,21 @@
-"""Knapsack problems by name, on the Irish market's data or on the embedded synthetic prices."""
+"""Load knapsack problems by name, on the data of the Irish market or on the embedded synthetic prices."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import InputError
+from regretless.milp import Floats
 from regretless.problem import Problem
-from regretless.problems import semo
+from regretless.problems import irish_market
+from regretless.problems.irish_market import Days
 from regretless.problems.knapsack import synthetic
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.seeded_models import shared_linear
 
 BATCH_SIZE = 24
-Days = NDArray[np.int64]
 
 
 def load_knapsack(
@@ -28,21 +28,17 @@ def load_knapsack(
     time_limit: float | None = None,
     store: str | None = None,
 ) -> BenchmarkProblem:
-    """Load ``knapsack-60|120|180``: the paper's data and, by default, its split.
+    """Load ``knapsack-60|120|180``, on the data of the paper; see ``regretless.problems.load``.
 
     Args:
-        name: with the capacity at its end.
-        split: ``paper``, ``chronological`` or ``random`` (by ``seed``).
-        engine: ``oracle``, or an engine for the model.
-        workers: threads, for engines.
-        seed: of the random split.
-        time_limit: seconds for one solve, for engines.
-        store: folder that keeps true optima.
+        name: ends with the capacity.
+        split: ``paper``, ``chronological`` or ``random`` (with ``seed``).
+        engine, workers, seed, time_limit, store: as for every problem.
     """
-    features, values, weights = semo.knapsack_data()
+    features, values, weights = irish_market.knapsack_data()
     problem = knapsack_problem(weights, _capacity(name), engine=engine, workers=workers, time_limit=time_limit)
-    problem.name = name
-    return _loaded(name, problem, semo.standardise(features), values, semo.split_days(split, seed=seed), store)
+    days = irish_market.split_days(split, seed=seed)
+    return _loaded(name, problem, irish_market.standardize(features), values, days, store)
 
 
 def load_synthetic_knapsack(
@@ -56,54 +52,36 @@ def load_synthetic_knapsack(
     store: str | None = None,
     days: int = 789,
 ) -> BenchmarkProblem:
-    """Load ``synthetic-knapsack-60|120|180``: embedded prices, no download.
+    """Load ``synthetic-knapsack-60|120|180``, on embedded prices without a download; see ``regretless.problems.load``.
 
     Args:
-        name: with the capacity at its end.
-        split: only ``chronological``: 70 % to train on, 7.5 % to validate, the rest to test.
-        engine: ``oracle``, or an engine for the model.
-        workers: threads, for engines.
-        seed: accepted as everywhere; the embedded prices are one fixed series.
-        time_limit: seconds for one solve, for engines.
-        store: folder that keeps true optima.
-        days: how many days to make.
+        name: ends with the capacity.
+        split: only ``chronological``: 70 % for training, 7.5 % for validation, the rest for testing.
+        engine, workers, seed, time_limit, store: as for every problem; the embedded prices do not depend on the seed.
+        days: number of days.
     """
     if split != "chronological":
         raise InputError(f"{name} has the split 'chronological' only, got {split!r}")
     if days < 20:
         raise InputError(f"days must be at least 20 to be split, got {days}")
     features, values, weights = synthetic.knapsack_data(days)
-    a, b = round(0.7 * days), round(0.775 * days)
     problem = knapsack_problem(weights, _capacity(name), engine=engine, workers=workers, time_limit=time_limit)
-    problem.name = name
-    order = np.arange(days)
-    scaled = synthetic.standardised(features, a)
+    order, a, b = np.arange(days), round(0.7 * days), round(0.775 * days)
+    scaled = synthetic.standardized(features, a)
     return _loaded(name, problem, scaled, values, (order[:a], order[a:b], order[b:]), store)
 
 
 def _capacity(name: str) -> int:
     tail = name.rpartition("-")[2]
     if not tail.isdigit():
-        raise InputError(f"a knapsack's name ends with its capacity, as in knapsack-120, got {name!r}")
+        raise InputError(f"the name of a knapsack ends with its capacity, as in knapsack-120, got {name!r}")
     return int(tail)
 
 
 def _loaded(
-    name: str,
-    problem: Problem,
-    features: NDArray[np.float64],
-    values: NDArray[np.float64],
-    split: tuple[Days, Days | None, Days],
-    store: str | None,
+    name: str, problem: Problem, features: Floats, values: Floats, split: tuple[Days, Days, Days], store: str | None
 ) -> BenchmarkProblem:
+    problem.name = name
     data = Dataset.solve(problem, features, values, store=store)
-    train, validation, test = split
-    return BenchmarkProblem(
-        name=name,
-        problem=problem,
-        train=data[train],
-        test=data[test],
-        validation=None if validation is None else data[validation],
-        model=shared_linear(features.shape[-1]),
-        batch_size=BATCH_SIZE,
-    )
+    train, validation, test = (data[days] for days in split)
+    return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)

@@ -1,4 +1,4 @@
-"""The 0-1 knapsack: take the slots of most value within a capacity."""
+"""The 0-1 knapsack: take the slots of the greatest value within a capacity."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from regretless.errors import InputError
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.knapsack.bound import KnapsackBound
-from regretless.problems.knapsack.counts import make_counts
-from regretless.tensors import view
+from regretless.problems.knapsack.weight_counts import make_counts
 from regretless.types import Solved
 
 BLOCK_VALUES = 4_000_000
@@ -21,23 +20,22 @@ BLOCK_VALUES = 4_000_000
 class KnapsackOracle:
     """Exact solver for integer weights, batched, on the device of the costs.
 
-    With few distinct weights (the paper's data has three) it tries all counts per weight at once; see
-    ``knapsack_counts``. Otherwise it is the dynamic programme over the capacity. Everything runs in float64.
+    With few distinct weights (the paper's data has three) it evaluates all counts per weight at once; see
+    ``weight_counts``. Otherwise it runs a dynamic program over the capacity. All arithmetic is float64.
 
     Args:
-        weights: ``(n,)`` positive whole numbers.
-        capacity: whole number, at least 0.
+        weights: ``(n,)`` positive integers.
+        capacity: an integer, at least 0.
     """
 
     def __init__(self, weights: ArrayLike, capacity: float) -> None:
-        self.weights, room = _whole(weights, capacity)
-        self.capacity = min(room, int(self.weights.sum()))  # more room than all items take is no room to search
+        self.weights, given = _integers(weights, capacity)
+        self.capacity = min(given, int(self.weights.sum()))  # a larger capacity only makes the program longer
         self.counts = make_counts(self.weights, self.capacity)
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
-        """Solve ``(batch, n)`` minimising costs; see ``regretless.types.Backend``."""
-        array = view(costs)
-        value = -costs.to(torch.float64) if array is None else torch.from_numpy(np.negative(array, dtype=np.float64))
+        """Solve ``(batch, n)`` minimization costs; see ``regretless.types.Backend``."""
+        value = -costs.to(torch.float64)
         values = len(self.weights) * (self.capacity + 1) if self.counts is None else self.counts.size
         block = max(1, BLOCK_VALUES // values)
         if value.shape[0] <= block:
@@ -45,10 +43,10 @@ class KnapsackOracle:
         return Solved(torch.cat([self._solve(part) for part in torch.split(value, block)]))
 
     def _solve(self, value: Tensor) -> Tensor:
-        return self._programme(value) if self.counts is None else self.counts.solve(value)
+        return self._dynamic_program(value) if self.counts is None else self.counts.solve(value)
 
-    def _programme(self, value: Tensor) -> Tensor:
-        """Dynamic programme over the capacity: ``best[b]`` after each item, and whether the item was taken at b."""
+    def _dynamic_program(self, value: Tensor) -> Tensor:
+        """Dynamic program over the capacity: ``best[b]`` after each item, and whether the item was taken at b."""
         n, capacity = len(self.weights), self.capacity
         best = value.new_zeros(len(value), capacity + 1)
         taken = torch.zeros(n, len(value), capacity + 1, dtype=torch.bool, device=value.device)
@@ -76,14 +74,14 @@ def knapsack_milp(weights: ArrayLike, capacity: float) -> MILP:
 def knapsack_problem(
     weights: ArrayLike, capacity: float, *, engine: str = "oracle", workers: int = 1, time_limit: float | None = None
 ) -> Problem:
-    """Return the knapsack as a problem to maximise.
+    """Return the knapsack as a maximization problem.
 
     Args:
-        weights: ``(n,)`` positive whole numbers.
-        capacity: whole number.
-        engine: ``"oracle"`` for the special exact solver, or the name of an engine for the model.
-        workers: threads, for engines.
-        time_limit: seconds for one solve, for engines.
+        weights: ``(n,)`` positive integers.
+        capacity: an integer.
+        engine: ``"oracle"`` for the special exact solver, or the name of an engine that solves the model.
+        workers: threads of an engine.
+        time_limit: seconds per solve of an engine.
     """
     milp = knapsack_milp(weights, capacity)
     name = f"knapsack-{capacity:g}"
@@ -93,10 +91,10 @@ def knapsack_problem(
     return Problem(milp, engine=engine, sense="max", workers=workers, time_limit=time_limit, bound=bound, name=name)
 
 
-def _whole(weights: ArrayLike, capacity: float) -> tuple[NDArray[np.int64], int]:
+def _integers(weights: ArrayLike, capacity: float) -> tuple[NDArray[np.int64], int]:
     given = np.asarray(weights, dtype=np.float64)
     if given.ndim != 1 or not len(given) or not np.all((given == np.round(given)) & (given >= 1)):
-        raise InputError(f"weights must be a vector of positive whole numbers, got {weights!r}")
+        raise InputError(f"weights must be a vector of positive integers, got {weights!r}")
     if not (np.isfinite(capacity) and capacity == round(capacity) and capacity >= 0):
-        raise InputError(f"capacity must be a whole number, at least 0, got {capacity!r}")
+        raise InputError(f"capacity must be an integer, at least 0, got {capacity!r}")
     return given.astype(np.int64), int(capacity)

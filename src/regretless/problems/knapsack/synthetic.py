@@ -1,8 +1,8 @@
-"""Embedded half-hourly electricity prices, made up but shaped like the Irish market's, so that everything runs offline.
+"""Synthetic half-hourly electricity prices, shaped like those of the Irish market, so that everything runs offline.
 
-Prices follow the residual load (load less wind) along a merit order that is flat, then steep, with spikes when it is
-tight. A linear model of the features cannot follow that curve: least squares spends itself on the steep part and the
-spikes, where the decision is clear anyway. That is why two-stage training loses regret here, as on the real data.
+Prices follow the residual load (load minus wind) along a merit order that is flat, then steep, with spikes when supply
+is tight. A linear model of the features cannot follow that curve: least squares fits the steep part and the spikes,
+where the decision is clear anyway. Two-stage training therefore has more regret here, as on the real data.
 """
 
 from __future__ import annotations
@@ -12,20 +12,15 @@ from numpy.typing import NDArray
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-
-SLOTS = 48
-FEATURES = (
-    "HolidayFlag", "DayOfWeek", "WeekOfYear", "Month",
-    "ForecastWindProduction", "SystemLoadEA", "SMPEA", "CO2Intensity",
-)  # fmt: skip
+from regretless.problems.irish_market import SLOTS
 
 
 def prices(days: int, *, seed: int = 0) -> tuple[Floats, Floats]:
-    """Make features ``(days, 48, 8)`` (unscaled, columns as ``FEATURES``) and prices ``(days, 48)``.
+    """Make unscaled features ``(days, 48, 8)``, as in ``irish_market.FEATURE_NAMES``, and prices ``(days, 48)``.
 
     Args:
-        days: how many, at least 1; day 0 is a first of January.
-        seed: of everything random.
+        days: number of days, at least 1; day 0 is January 1.
+        seed: seed of all random numbers.
     """
     if days < 1:
         raise InputError(f"days must be at least 1, got {days}")
@@ -54,18 +49,15 @@ def prices(days: int, *, seed: int = 0) -> tuple[Floats, Floats]:
     ahead = base * np.exp(0.10 * generator.standard_normal((days, 1))) + 5.0 * generator.standard_normal((days, SLOTS))
     carbon = 430 + 55 * tight - 0.05 * wind + 18 * generator.standard_normal((days, SLOTS))
 
-    whole = np.ones((1, SLOTS))
     week, month = (day % 365) // 7 + 1, (day % 365) // 30.5 + 1
-    columns = (
-        holiday * whole, weekday * whole, week * whole, month * whole, wind_forecast, load_forecast, ahead, carbon,
-    )  # fmt: skip
-    return np.stack(columns, axis=2), price
+    columns = (holiday, weekday, week, month, wind_forecast, load_forecast, ahead, carbon)
+    return np.stack([np.broadcast_to(column, price.shape) for column in columns], axis=2, dtype=np.float64), price
 
 
 def knapsack_data(days: int, *, seed: int = 0) -> tuple[Floats, Floats, NDArray[np.int64]]:
-    """Features, values and weights of a knapsack over the slots, built as the paper's data was.
+    """Features, values and weights of a knapsack over the slots, built like the data of the paper.
 
-    Each slot has a weight 3, 5 or 7, and its value is price times weight, with noise: ``y = price (w + U(-1, 1))``.
+    Each slot has the weight 3, 5 or 7, and its value is price times weight, with noise: ``y = price (w + U(-1, 1))``.
 
     Returns:
         Features ``(days, 48, 8)``, values ``(days, 48)``, weights ``(48,)``.
@@ -77,11 +69,11 @@ def knapsack_data(days: int, *, seed: int = 0) -> tuple[Floats, Floats, NDArray[
     return features, values, weights
 
 
-def standardised(features: Floats, days: int) -> Floats:
-    """Scale every feature by the mean and deviation of the first ``days`` days, those that training may see."""
+def standardized(features: Floats, days: int) -> Floats:
+    """Scale every feature by the mean and standard deviation of the first ``days`` days, the training days."""
     seen = features[:days].reshape(-1, features.shape[-1])
     mean, deviation = seen.mean(axis=0), seen.std(axis=0)
-    # A column that never changes has a deviation of rounding errors, by which nothing must be divided.
+    # The deviation of a constant column is a rounding error, and no divisor.
     return np.asarray((features - mean) / np.where(deviation > 1e-12 * np.abs(mean), deviation, 1.0))
 
 
@@ -91,12 +83,11 @@ def _bump(hour: Floats, at: float, width: float) -> Floats:
 
 
 def _weather(generator: np.random.Generator, days: int) -> Floats:
-    """Fronts that pass in days: a first-order process over the days."""
-    noise, level = generator.standard_normal(days), np.empty(days)
-    level[0] = noise[0]
+    """Weather fronts: a first-order autoregressive process over the days."""
+    level = generator.standard_normal(days)
     for i in range(1, days):
-        level[i] = 0.6 * level[i - 1] + 0.8 * noise[i]
-    return np.asarray(level[:, None])
+        level[i] = 0.6 * level[i - 1] + 0.8 * level[i]
+    return level[:, None]
 
 
 def _wander(generator: np.random.Generator, days: int, memory: float, scale: float) -> Floats:

@@ -1,4 +1,4 @@
-"""The matching's own bound: assignment, with one multiplier where it breaks a side row."""
+"""The lower bound of the matching: an assignment, with one multiplier if it violates a side row."""
 
 from __future__ import annotations
 
@@ -6,38 +6,34 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.errors import InputError
-from regretless.problems.matching.formulation import check_shares
-from regretless.problems.matching.instances import Bools
-from regretless.problems.matching.lagrange import Side, assign, best_multiplier, value
+from regretless.problems.matching.cora_instances import Bools
+from regretless.problems.matching.formulation import make_sides
+from regretless.problems.matching.lagrangian import assign, best_multiplier, value
 
 
 class MatchingBound:
-    """No feasible matching gains more than the best assignment, nor than that of the gains with a priced side row.
+    """The value of the best assignment, or of the best assignment with a priced side row, bounds every matching.
 
-    An assignment a cost, and a few more where it breaks a side row: no MIP.
+    It takes one assignment per cost vector, and a few more if a side row is violated, but no MIP.
 
     Args:
         same: ``(instances, left, right)`` masks of pairs that share their field.
-        p: least share of pairs of one field.
-        q: least share of pairs of two fields.
+        p: least share of pairs that share their field.
+        q: least share of pairs that do not.
     """
 
     def __init__(self, same: Bools, p: float, q: float) -> None:
-        check_shares(p, q)
-        if same.ndim != 3:
-            raise InputError(f"same must have shape (instances, left, right), got {same.shape}")
-        self.sides = tuple(Side(np.ascontiguousarray(one, dtype=bool), p, q) for one in same)
+        self.sides = make_sides(same, p, q)
         self.shape: tuple[int, int] = (same.shape[1], same.shape[2])
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
-        """Bounds ``(batch,)`` at minimising costs ``(batch, left * right)``."""
+        """Bounds ``(batch,)`` at minimization costs ``(batch, left * right)``."""
         gains = -costs.detach().cpu().to(torch.float64).numpy().reshape(len(costs), *self.shape)
         ids = [0] * len(gains) if instance is None else instance.tolist()
         bounds = np.zeros(len(gains))
         for k, (gain, index) in enumerate(zip(gains, ids, strict=True)):
             top = float(gain.max())
-            if top > 0:  # otherwise no pair is worth making
+            if top > 0:  # otherwise the empty matching is optimal
                 side, scaled = self.sides[index], gain / top
                 partners = assign(scaled)
                 if not side.holds(*side.counts(partners)):

@@ -1,8 +1,9 @@
-"""Matching-10, -25 and -50 on the Cora citation network."""
+"""Load matching-10, -25 and -50 on the Cora citation network."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,12 +13,12 @@ from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.problems.matching.bound import MatchingBound
+from regretless.problems.matching.cora import citation_network
+from regretless.problems.matching.cora_instances import Ids, SameField, links, nodes
+from regretless.problems.matching.cora_instances import same_field as compare_fields
 from regretless.problems.matching.formulation import matching_family
-from regretless.problems.matching.instances import Ids, SameField, links, nodes
-from regretless.problems.matching.instances import same_field as compare_fields
-from regretless.problems.matching.model import pair_perceptron
 from regretless.problems.matching.oracle import MatchingOracle
-from regretless.problems.matching.planetoid import citation_network
+from regretless.problems.matching.pair_perceptron import pair_perceptron
 
 SHARES = {"matching-10": 0.10, "matching-25": 0.25, "matching-50": 0.50}
 TRAIN, VALIDATION = 19, 3
@@ -36,28 +37,24 @@ def load_matching(
     time_limit: float | None = None,
     store: Path | str | None = None,
 ) -> BenchmarkProblem:
-    """Load diverse bipartite matching with its data and model.
+    """Load diverse bipartite matching with its data and model; see ``regretless.problems.load``.
 
-    Costs are links (1) and no links (0) of the 2500 pairs, in the sense ``"max"``: a regret is the number of links
-    lost. The published figures are 100 times that. Features are the ids of the papers, ``(instances, 2, 50)``; the
-    model holds their words.
+    Costs are the links (1) and missing links (0) of the 2500 pairs, with the sense ``"max"``: the regret is the number
+    of links lost. The published figures are 100 times that. Features are the ids of the papers, ``(instances, 2, 50)``;
+    the model holds their words.
 
     Args:
-        name: ``matching-10``, ``matching-25`` or ``matching-50``: the least share, in per cent, of pairs of one field
-            and of pairs of two fields.
-        split: ``paper`` takes 19, 3 and 5 instances in their order, ``random`` after a shuffle with ``seed``.
-        same_field: ``paper`` compares the fields of the papers; ``position`` repeats the slip behind the published
-            levels (see ``regretless.problems.matching.instances.same_field``).
+        name: ``matching-10``, ``matching-25`` or ``matching-50``: the least share, in percent, of pairs that share
+            their field and of pairs that do not.
+        split: ``paper`` takes 19, 3 and 5 instances in order, ``random`` after a shuffle with ``seed``.
+        same_field: ``paper`` compares the fields of the papers; ``position`` repeats the error behind the published
+            levels (see ``regretless.problems.matching.cora_instances.same_field``).
         product: give the model the words that both papers share (not in the paper).
-        engine: ``oracle`` for the exact special oracle, or the name of an engine that solves the MILPs.
-        workers: threads of an engine (the oracle needs none).
-        seed: of the random split.
-        time_limit: seconds for one solve.
-        store: folder that keeps the true optima for the next run.
+        engine, workers, seed, time_limit, store: as for every problem.
 
     Raises:
         InputError: an unknown name, split or ``same_field``.
-        FileError: a file of the network is not there or damaged.
+        FileError: a file of the network is missing or damaged.
     """
     if name not in SHARES:
         raise InputError(f"name must be one of {', '.join(SHARES)}, got {name!r}")
@@ -70,9 +67,8 @@ def load_matching(
         oracle = MatchingOracle(same, share, share, time_limit=time_limit)
         problem = Problem(family, oracle=oracle, sense="max", bound=bound, name=name)
     else:
-        problem = Problem(
-            family, sense="max", engine=engine, workers=workers, time_limit=time_limit, bound=bound, name=name
-        )
+        options: dict[str, Any] = {"engine": engine, "workers": workers, "time_limit": time_limit}
+        problem = Problem(family, sense="max", bound=bound, name=name, **options)
     data = Dataset.solve(problem, ids[order], links(network, ids)[order], instance=order, store=store)
     words = torch.as_tensor(network.words.toarray())
     return BenchmarkProblem(

@@ -1,0 +1,57 @@
+"""Multipliers from the linear relaxation; every solve starts from one reference basis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from regretless.milp import MILP, Floats
+from regretless.optional import need
+from regretless.solvers.highs import pass_model
+
+
+class RelaxationMultipliers:
+    """Row multipliers of the linear relaxation of a MILP, as a function of the objective only.
+
+    Every solve starts from the optimal basis of one reference objective (the first one, unless ``refer_to`` is called),
+    never from that of the previous solve. A resumed run therefore finds the same multipliers as an uninterrupted one.
+
+    Args:
+        milp: the model.
+    """
+
+    def __init__(self, milp: MILP) -> None:
+        highspy = need("highspy", pip="highspy<1.15", why="find multipliers with the linear relaxation")
+        self._highspy, self._highs = highspy, highspy.Highs()
+        # Silence first: setOptionValue itself prints.
+        options = {"output_flag": False, "threads": 1, "parallel": "off", "random_seed": 0, "presolve": "off"}
+        for name, value in options.items():
+            self._highs.setOptionValue(name, value)
+        pass_model(self._highs, milp, relaxed=True)
+        self._columns = np.arange(milp.n, dtype=np.int32)
+        self._basis: Any = None
+        self.reference: Floats | None = None
+
+    def refer_to(self, objective: Floats) -> None:
+        """Start every solve from the optimal basis of this objective."""
+        self._basis, self.reference = None, objective.copy()
+        if self._run(objective) is not None:
+            self._basis = self._highs.getBasis()
+
+    def __call__(self, objective: Floats) -> Floats | None:
+        """Row multipliers ``(rows,)`` at ``objective`` ``(n,)``; ``None`` if the relaxation has no optimum."""
+        if self.reference is None:
+            self.refer_to(objective)
+        return self._run(objective)
+
+    def _run(self, objective: Floats) -> Floats | None:
+        highs, kinds = self._highs, self._highspy
+        highs.clearSolver()
+        if self._basis is not None:
+            highs.setBasis(self._basis)
+        highs.changeColsCost(len(objective), self._columns, objective)
+        if highs.run() == kinds.HighsStatus.kError or highs.getModelStatus() != kinds.HighsModelStatus.kOptimal:
+            return None
+        y = np.asarray(highs.getSolution().row_dual, dtype=np.float64)
+        return y if np.isfinite(y).all() else None

@@ -1,0 +1,70 @@
+"""Scale, limits and ticks of one axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from regretless.charts.text import MINUS, show
+
+# Larger values cannot be drawn: the width of the axis would overflow.
+LIMIT = 1e100
+# Positive values that span more than this factor get a logarithmic axis, unless the caller decides.
+LOG_SPAN = 30.0
+
+
+def drawable(value: float | None) -> bool:
+    """Whether a value has a place on an axis."""
+    return value is not None and math.isfinite(value) and abs(value) < LIMIT
+
+
+def scale_axis(axes: Any, name: str, values: Sequence[float], *, log: bool | None = None, epochs: bool = False) -> str:
+    """Set scale, limits and ticks of an axis.
+
+    Args:
+        axes: the panel, an ``Axes`` of matplotlib.
+        name: ``"x"`` or ``"y"``.
+        values: what the axis must hold, at least one drawable number.
+        log: ``None`` decides by the span of the values; a value of zero or less rules a logarithm out.
+        epochs: no margin, and ticks at integers only.
+
+    Returns:
+        ``", log scale"`` for the title of a logarithmic axis, else an empty string.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    low, high = min(values), max(values)
+    log = low > 1 / LIMIT and (high / low > LOG_SPAN if log is None else log)
+    margin = 0.0 if epochs else 0.05
+    if log:
+        getattr(axes, f"set_{name}scale")("log")
+        factor = max((high / low) ** margin, 1.1 if high / low < 1.001 else 1.0)
+        limits = low / factor, high * factor
+    else:
+        reach = margin * (high - low) if high - low > 1e-9 * abs(high) else 0.1 * abs(high)
+        reach = reach or (0.0 if high > low else 1.0)
+        # The axis of values that are never negative does not go below zero.
+        limits = (max(low - reach, 0.0) if low >= 0 else low - reach), high + reach
+    getattr(axes, f"set_{name}lim")(*limits)
+    span = limits[1] / limits[0] if log else 1.0
+    steps = (1.0, 2.0, 5.0) if span < 100 else (1.0, 3.0) if span < 10_000 else (1.0,)
+    few = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], integer=epochs)
+    if name == "x" and sum(len(tick_label(tick)) + 2 for tick in few.tick_values(*limits)) > 50:
+        few.set_params(nbins=3)  # long labels would run into each other
+    axis = getattr(axes, f"{name}axis")
+    axis.set_major_locator(LogLocator(subs=steps, numticks=7) if span > 5 else few)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick_label(value)))
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_tick_params(which="minor", size=0)
+    return ", log scale" if log else ""
+
+
+def tick_label(value: float) -> str:
+    """Write the number beside a tick.
+
+    >>> tick_label(-1250.0), tick_label(0.1 + 0.2), tick_label(2e9)
+    ('\N{MINUS SIGN}1,250', '0.3', '2 × 10⁹')
+    """
+    plain = value == 0 or 1e-4 <= abs(value) < 1e7
+    return f"{value:,.10g}".replace("-", MINUS) if plain else show(value, digits=3)

@@ -1,0 +1,50 @@
+"""Costs from a data frame: columns are matched to the names of the model's costs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from regretless.errors import InputError
+
+SHOWN = 5
+
+
+def by_name(costs: Any, names: Sequence[str] | None) -> Any:
+    """Bring the columns of a data frame into the order of the model's costs; anything else is returned as it is.
+
+    Columns without names of their own (0, 1, 2, ..., as pandas numbers them) keep their order, as in an array.
+
+    Args:
+        costs: a data frame of pandas, polars or the like, or anything else.
+        names: of the costs, in the model's order; ``None`` where the model has no names.
+
+    Raises:
+        InputError: columns are missing, unknown or repeated.
+    """
+    columns = getattr(costs, "columns", None)
+    if names is None or columns is None:
+        return costs
+    have = [str(column) for column in columns]
+    if list(columns) == list(range(len(have))) and set(have) != set(names):
+        return costs
+    wanted = set(names)
+    faults = {
+        "missing": [name for name in names if name not in set(have)],
+        "unknown": [name for name in have if name not in wanted],
+        "twice": [name for name, count in Counter(have).items() if count > 1],
+    }
+    if any(faults.values()):
+        found = "; ".join(f"{what}: {_listed(some)}" for what, some in faults.items() if some)
+        raise InputError(
+            f"the columns of costs must be the model's {len(names)} cost variables ({_listed(names)}); {found}. "
+            "Pass an array to go by position"
+        )
+    place = dict(zip(have, columns, strict=True))
+    return costs[[place[name] for name in names]]
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more

@@ -1,0 +1,109 @@
+"""A linear model as arrays: what every reader returns, and its canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from regretless.errors import InputError
+from regretless.milp import Floats, with_infinities
+from regretless.types import Sense
+
+# Constraints that a linear model cannot hold, but a convex one can.
+QUADRATIC = "quadratic constraints (convex ones are accepted from cvxpy, see docs/models.md)"
+
+
+@dataclass(frozen=True)
+class Row:
+    """``lower <= sum coefficients x <= upper``, by column."""
+
+    coefficients: Mapping[int, float]
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel:
+    """``min`` or ``max`` of ``objective . x + constant`` over rows, bounds and integrality, with variable names.
+
+    Readers may use any sequence of numbers; ``canonical`` converts them to arrays.
+    """
+
+    A: Any
+    row_lower: Any
+    row_upper: Any
+    lower: Any
+    upper: Any
+    integer: Any
+    objective: Any
+    constant: float
+    sense: Sense
+    names: tuple[str, ...]
+
+
+def stacked(rows: Sequence[Row], n: int) -> tuple[Any, Floats, Floats]:
+    """Convert rows to a sparse matrix ``(rows, n)`` and its bounds."""
+    indptr = np.cumsum([0, *(len(row.coefficients) for row in rows)])
+    indices = np.array([j for row in rows for j in row.coefficients], dtype=np.int64)
+    data = np.array([a for row in rows for a in row.coefficients.values()], dtype=np.float64)
+    matrix = sparse.csr_array((data, indices, indptr), shape=(len(rows), n))
+    return matrix, np.array([row.lower for row in rows], float), np.array([row.upper for row in rows], float)
+
+
+def canonical(model: LinearModel) -> LinearModel:
+    """Return the canonical form, in which equal models are equal arrays.
+
+    A row on one variable becomes a bound; a row without effect is left out; the first coefficient of a row is positive;
+    huge bounds are infinite. The order of variables and rows does not change.
+    """
+    A = sparse.csr_array(model.A, dtype=np.float64)
+    A.sum_duplicates()
+    A.eliminate_zeros()
+    A.sort_indices()
+    if not np.isfinite(A.data).all():
+        raise InputError("the rows of the model contain NaN or infinite coefficients")
+    row_lower, row_upper = with_infinities(model.row_lower), with_infinities(model.row_upper)
+    lower, upper = with_infinities(model.lower), with_infinities(model.upper)
+    entries = np.diff(A.indptr)
+    first = np.array([A.data[A.indptr[i]] if entries[i] else 1.0 for i in range(A.shape[0])])
+    flip = first < 0
+    A = sparse.csr_array(sparse.diags_array(np.where(flip, -1.0, 1.0)) @ A) if flip.any() else A
+    row_lower, row_upper = np.where(flip, -row_upper, row_lower), np.where(flip, -row_lower, row_upper)
+    keep = np.isfinite(row_lower) | np.isfinite(row_upper)
+    keep &= ~((entries == 0) & (row_lower <= 0) & (row_upper >= 0))
+    for i in np.flatnonzero(keep & (entries == 1)):
+        j, a = A.indices[A.indptr[i]], A.data[A.indptr[i]]
+        low, high = max(lower[j], row_lower[i] / a), min(upper[j], row_upper[i] / a)
+        # Crossed bounds stay a row: the model is then infeasible, which the solver reports.
+        if low <= high:
+            lower[j], upper[j], keep[i] = low, high, False
+    return replace(
+        model,
+        A=A[np.flatnonzero(keep)],
+        row_lower=row_lower[keep] + 0.0,
+        row_upper=row_upper[keep] + 0.0,
+        lower=lower + 0.0,
+        upper=upper + 0.0,
+        integer=np.asarray(model.integer, dtype=bool),
+        objective=np.array(model.objective, dtype=np.float64),
+        constant=float(model.constant),
+        names=_named(model.names),
+    )
+
+
+def _named(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Name unnamed variables; refuse duplicate names, because decisions are returned by name."""
+    taken = set(names)
+    result = []
+    for j, name in enumerate(names):
+        while not name or (name != names[j] and name in taken):
+            name = f"x{j}" if not name else f"{name}_"
+        result.append(name)
+    if len(set(result)) < len(result):
+        twice = next(name for name in result if result.count(name) > 1)
+        raise InputError(f"two variables of the model are called {twice!r}; give every variable its own name")
+    return tuple(result)

@@ -1,0 +1,137 @@
+"""Knapsacks with few distinct weights: all counts per weight, evaluated at once.
+
+Items of one weight differ only in their value, so an optimum takes the best items of each weight class, and only the
+*counts* per class are unknown. All counts of the other classes are combined with the largest count of the largest class
+that still fits: some hundred sums per instance and no loop.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regretless.milp import Floats
+
+Integers = NDArray[np.int64]
+
+# With more combinations of counts a dynamic program is faster.
+MOST_COMBINATIONS = 20_000
+MOST_MATRIX = 1 << 18
+
+
+class WeightCounts:
+    """The weight classes and all counts that fit.
+
+    The CPU path uses numpy, whose calls have less overhead than those of torch: training often solves one or two
+    instances at a time, and then the overhead dominates. The GPU path takes the same steps in torch.
+
+    Args:
+        members: ``(classes, most)`` items of each class, padded with the number of items.
+        counts: ``(combinations, classes)``.
+        items: number of items.
+    """
+
+    def __init__(self, members: Integers, counts: Integers, items: int) -> None:
+        self.members, self.counts, self.items = members, counts, items
+        self.size = counts.size
+        self._ranks = np.arange(members.shape[1])
+        # The same as one row, and the start of each class in it: flat indices are faster than pairs.
+        self._flat = members.ravel()
+        self._first = np.arange(len(members))[:, None] * members.shape[1]
+        # The cumulative sums that a combination adds up: by index, or, if it is small, as a matrix of zeros and ones:
+        # one product is several times faster than gathering and adding.
+        self._matrix: Floats | None = None
+        if members.size * len(counts) <= MOST_MATRIX:
+            picked = counts[:, :, None] == self._ranks + 1
+            self._matrix = np.ascontiguousarray(picked.reshape(len(counts), -1).T, dtype=np.float64)
+        self._on_device: dict[torch.device, tuple[Tensor, Tensor, Tensor, Tensor | None]] = {}
+
+    def solve(self, value: Tensor) -> Tensor:
+        """Best selections ``(batch, n)`` for values ``(batch, n)`` to maximize."""
+        if value.device.type == "cpu":
+            return torch.from_numpy(self._solve(value.numpy()))
+        return self._solve_on_device(value)
+
+    def _solve(self, value: Floats) -> Floats:
+        batch, shape = len(value), self.members.shape
+        # An item of negative value is never taken; counting it as zero keeps sums monotone, and it is dropped later.
+        worth = np.zeros((batch, self.items + 1))
+        np.maximum(value, 0.0, out=worth[:, : self.items])
+        classed = worth.take(self._flat, axis=1)
+        order = np.negative(classed).reshape(batch, *shape).argsort(axis=2, kind="stable")
+        order += self._first
+        places = order.reshape(batch, -1)
+        items = self._flat.take(places)
+        rows = np.arange(batch)[:, None]
+        best = classed.ravel().take(places + rows * self._flat.size)
+        sums = best.reshape(batch, *shape).cumsum(axis=2)
+        if self._matrix is not None:
+            total = sums.reshape(batch, -1) @ self._matrix
+        else:
+            sums = np.pad(sums, ((0, 0), (0, 0), (1, 0)))
+            total = np.sum([sums[:, j].take(self.counts[:, j], axis=1) for j in range(shape[0])], axis=0)
+        chosen = self.counts.take(total.argmax(axis=1), axis=0)
+        taken = (self._ranks < chosen[:, :, None]).reshape(batch, -1) & (best > 0.0)
+        solution = np.zeros_like(worth)
+        solution.ravel()[(items + rows * (self.items + 1))[taken]] = 1.0
+        return solution[:, : self.items]
+
+    def _solve_on_device(self, value: Tensor) -> Tensor:
+        members, counts, ranks, matrix = self._constants(value.device)
+        batch, shape = value.shape[0], members.shape
+        worth = torch.nn.functional.pad(value.clamp(min=0.0), (0, 1))
+        best, order = worth[:, members].sort(dim=2, descending=True, stable=True)
+        sums = best.cumsum(dim=2)
+        if matrix is not None:
+            total = sums.view(batch, -1) @ matrix
+        else:
+            sums = torch.nn.functional.pad(sums, (1, 0))
+            picked = zip(sums.unbind(1), counts.unbind(1), strict=True)
+            total = torch.stack([part.index_select(1, k) for part, k in picked]).sum(dim=0)
+        chosen = counts.index_select(0, total.max(dim=1).indices)
+        taken = (ranks < chosen[:, :, None]) & (best > 0)
+        items = members.expand(batch, *shape).gather(2, order)
+        solution = torch.zeros_like(worth)
+        solution.scatter_(1, items.view(batch, -1), taken.view(batch, -1).to(worth.dtype))
+        return solution[:, : self.items]
+
+    def _constants(self, device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+        if device not in self._on_device:
+            members, counts, ranks = (torch.from_numpy(a).to(device) for a in (self.members, self.counts, self._ranks))
+            matrix = None if self._matrix is None else torch.from_numpy(self._matrix).to(device)
+            self._on_device[device] = (members, counts, ranks, matrix)
+        return self._on_device[device]
+
+
+def make_counts(weights: Integers, capacity: int) -> WeightCounts | None:
+    """The classes of ``(n,)`` weights and all counts that fit; ``None`` if there are too many."""
+    distinct = np.unique(weights)
+    classes = [np.flatnonzero(weights == weight) for weight in distinct]
+    # The largest class comes last: it is filled greedily, so its counts need not be enumerated.
+    order = sorted(range(len(distinct)), key=lambda k: len(classes[k]))
+    counts = _combinations(distinct[order], [len(classes[k]) for k in order], capacity)
+    if counts is None:
+        return None
+    # One row per class, padded with the position of a zero item behind the last one: one sort serves all classes.
+    members = np.full((len(classes), max(map(len, classes))), len(weights))
+    for row, k in enumerate(order):
+        members[row, : len(classes[k])] = classes[k]
+    return WeightCounts(members, counts, len(weights))
+
+
+def _combinations(weights: Integers, sizes: list[int], capacity: int) -> Integers | None:
+    """All counts ``(combinations, classes)`` that fit and cannot take more of the last class; ``None`` if too many."""
+    most = [min(size, capacity // int(weight)) for size, weight in zip(sizes, weights, strict=True)]
+    if math.prod(count + 1 for count in most[:-1]) > MOST_COMBINATIONS:
+        return None
+    tried = list(itertools.product(*(range(count + 1) for count in most[:-1])))
+    grid = np.array(tried, dtype=np.int64).reshape(len(tried), len(most) - 1)
+    left = capacity - grid @ weights[:-1]
+    last = np.minimum(left // weights[-1], most[-1])[:, None]
+    fitting: Integers = np.concatenate([grid, last], axis=1)[left >= 0]
+    return fitting

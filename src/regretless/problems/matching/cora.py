@@ -1,0 +1,102 @@
+"""The Cora citation network, read from the pickled files of Planetoid.
+
+``locate`` verifies the SHA-256 of every file before it is read, so the content needs no further check. Even so, a
+pickle can call any function it names, and the unpickler admits only the names that these files need.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from regretless.downloads.fetch import locate
+from regretless.errors import FileError
+
+PARTS = ("tx", "ty", "allx", "ally", "graph")
+
+
+@dataclass(frozen=True)
+class Network:
+    """Papers with their words and fields, and the links between them.
+
+    Attributes:
+        words: ``(papers, words)`` binary CSR matrix, float32.
+        fields: ``(papers,)`` field of each paper.
+        links: ``(links, 2)`` undirected links, the smaller id first, sorted, without duplicates or self-links.
+    """
+
+    words: Any
+    fields: NDArray[np.int64]
+    links: NDArray[np.int64]
+
+
+@cache
+def citation_network() -> Network:
+    """Read Cora: 2708 papers, 1433 words, 7 fields, 5278 links.
+
+    The files list the test papers separately and in another order (``ind.cora.test.index``); here every paper is at its
+    own id.
+
+    Raises:
+        FileError: a file is missing or damaged.
+    """
+    parts = {part: read_pickle(locate(f"ind.cora.{part}")) for part in PARTS}
+    return _join(parts, np.loadtxt(locate("ind.cora.test.index"), dtype=np.int64))
+
+
+def _join(parts: dict[str, Any], test: NDArray[np.int64]) -> Network:
+    # Row k of the stacked parts is paper order[k]; sorting puts every paper at its id.
+    rows = np.argsort(np.concatenate([np.arange(parts["allx"].shape[0]), test]))
+    words = sparse.csr_array(sparse.vstack([parts["allx"], parts["tx"]], format="csr")[rows], dtype=np.float32)
+    words.sort_indices()
+    fields = np.concatenate([parts["ally"], parts["ty"]])[rows].argmax(axis=1).astype(np.int64)
+    pairs = {(min(i, j), max(i, j)) for i, neighbors in parts["graph"].items() for j in neighbors if i != j}
+    return Network(words, fields, np.array(sorted(pairs), dtype=np.int64))
+
+
+class _CsrState:
+    """Holds the attributes of a pickled ``csr_matrix``; the matrix is built and checked afterwards."""
+
+
+_reconstruct = np.empty(0).__reduce__()[0]
+ALLOWED: dict[tuple[str, str], Any] = {
+    ("numpy", "dtype"): np.dtype,
+    ("numpy", "ndarray"): np.ndarray,
+    ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
+    ("scipy.sparse.csr", "csr_matrix"): _CsrState,
+    ("collections", "defaultdict"): defaultdict,
+    ("__builtin__", "list"): list,
+}
+
+
+class _AllowListUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in ALLOWED:
+            raise pickle.UnpicklingError(f"the name {module}.{name} is not allowed")
+        return ALLOWED[module, name]
+
+
+def read_pickle(path: Path) -> Any:
+    """Read an array, a CSR matrix or a dictionary of lists that Python 2 pickled.
+
+    Raises:
+        FileError: the file cannot be read, is damaged, or names anything else; nothing it names has then run.
+    """
+    try:
+        with path.open("rb") as file:
+            value = _AllowListUnpickler(file, encoding="latin1").load()
+        if isinstance(value, _CsrState):
+            state = vars(value)
+            value = sparse.csr_array((state["data"], state["indices"], state["indptr"]), shape=state["_shape"])
+            value.check_format(full_check=True)
+    except Exception as error:  # a damaged pickle can raise anything
+        raise FileError(f"{path} is refused or damaged: {error}") from error
+    return value

@@ -1,0 +1,39 @@
+"""Solve a batch by a function of one instance, for exact oracles that cannot share work between instances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.milp import Floats
+from regretless.solvers.engine import Outcome
+from regretless.types import Solved, Status
+
+
+def one_by_one(solve: Callable[[Floats], Outcome], costs: Tensor) -> Solved:
+    """Return the outcomes of ``solve`` for ``(batch, d)`` costs; an outcome's ``x`` is the solution in cost space.
+
+    Costs are scaled to at most 1 for ``solve``: the solver's tolerances are absolute.
+    """
+    rows = costs.detach().cpu().to(torch.float64).numpy()
+    scale = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+    outcomes = [solve(row) for row in rows / np.where(scale > 0.0, scale, 1.0)]
+    solution = np.stack([np.full(rows.shape[1], np.nan) if o.x is None else o.x for o in outcomes])
+    plain = all(outcome.status is Status.OPTIMAL for outcome in outcomes)
+    return Solved(
+        solution=torch.as_tensor(solution, device=costs.device),
+        status=None if plain else [outcome.status for outcome in outcomes],
+        gap=None if plain else torch.tensor([outcome.gap for outcome in outcomes], device=costs.device).double(),
+        message={row: outcome.message for row, outcome in enumerate(outcomes) if outcome.message},
+    )
+
+
+def check_time_limit(time_limit: float | None) -> float:
+    """Seconds, infinite for ``None``; anything but a positive number is refused."""
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"time_limit must be positive seconds or None, got {time_limit}")
+    return np.inf if time_limit is None else float(time_limit)

@@ -1,0 +1,105 @@
+"""The field's formulas for costs that are a polynomial of the features, with the random draws in PyEPO's order.
+
+The same seed gives the same arrays as PyEPO 2.2.7, bit for bit, so the order of the operations matters as well:
+``benchmarks/peers/same_data.py`` compares both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from regretless.errors import InputError
+from regretless.milp import Floats
+
+Costs = NDArray[np.float32]
+Random = np.random.RandomState
+
+
+def random(seed: int) -> Random:
+    """The generator of all draws: numpy's legacy one, as in PyEPO.
+
+    Raises:
+        InputError: the seed is no integer between 0 and 2**32 - 1.
+    """
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
+        raise InputError(f"seed must be an integer between 0 and 2**32 - 1, got {seed!r}")
+    return Random(seed)
+
+
+def check_counts(least: int = 1, **counts: Any) -> None:
+    """Raise an ``InputError`` that names the first of ``counts`` that is no integer from ``least`` on."""
+    for name, value in counts.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise InputError(f"{name} must be an integer, at least {least}, got {value!r}")
+
+
+def check_level(**levels: Any) -> None:
+    """Raise an ``InputError`` that names the first of ``levels`` that is negative or no finite number."""
+    for name, value in levels.items():
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value < np.inf:
+            raise InputError(f"{name} must be a number, at least 0, got {value!r}")
+
+
+def polynomial_costs(
+    rng: Random, *, instances: int, costs: int, features: int, deg: int, noise: float, factor: float = 1.0
+) -> tuple[Floats, Floats]:
+    """Features ``x ~ N(0, I_p)`` and costs ``factor ((B x / sqrt p + 3)^deg + 1) / 3.5^deg * U(1 - noise, 1 + noise)``.
+
+    The entries of B are 0 or 1 with equal chance (Elmachtoub and Grigas, Smart "Predict, then Optimize", 2022).
+
+    Args:
+        rng: source of all draws.
+        instances: number n of rows.
+        costs: number d of costs per instance.
+        features: number p of features per instance.
+        deg: degree of the polynomial; a linear model is wrong from 2 on.
+        noise: half-width of the noise factor.
+        factor: multiplies all costs.
+
+    Returns:
+        features ``(n, p)`` and costs ``(n, d)``.
+    """
+    check_counts(instances=instances, costs=costs, features=features, deg=deg)
+    check_level(noise=noise)
+    mask = rng.binomial(1, 0.5, (costs, features))
+    x = rng.normal(0, 1, (instances, features))
+    c = (x @ mask.T / np.sqrt(features) + 3) ** deg + 1
+    c *= factor
+    c /= 3.5**deg
+    c *= rng.uniform(1 - noise, 1 + noise, (instances, costs))
+    return x, c
+
+
+def distance_costs(
+    rng: Random, distances: Floats, *, instances: int, features: int, deg: int, noise: float, share: float = 0.5
+) -> tuple[Floats, Floats]:
+    """Features ``x ~ N(0, I_p)`` and costs ``distance + (B x / sqrt p + 3)^deg / 3^(deg - 1) * noise factor``.
+
+    The noise factor is from U(1 - noise, 1 + noise). The entries of B are 0, or with probability ``share`` from
+    U(-2, 2) (Tang and Khalil, PyEPO, 2024).
+
+    Args:
+        rng: source of all draws.
+        distances: ``(d,)`` known part of the costs.
+        instances, features, deg, noise: as in ``polynomial_costs``.
+        share: of the features that a cost depends on.
+
+    Returns:
+        features ``(n, p)`` and costs ``(n, d)``.
+    """
+    check_counts(instances=instances, features=features, deg=deg)
+    check_level(noise=noise)
+    shape = (len(distances), features)
+    weights = rng.binomial(1, share, shape) * rng.uniform(-2, 2, shape)
+    x = rng.normal(0, 1, (instances, features))
+    part = ((x @ weights.T / np.sqrt(features) + 3) ** deg) / 3 ** (deg - 1)
+    return x, distances + part * rng.uniform(1 - noise, 1 + noise, (instances, len(distances)))
+
+
+def places(rng: Random, nodes: int) -> Floats:
+    """Coordinates ``(nodes, 2)``: the first half from U(-2, 2), the others from N(0, 1)."""
+    half = nodes // 2
+    return np.concatenate((rng.uniform(-2, 2, (half, 2)), rng.normal(0, 1, (nodes - half, 2))))

@@ -1,0 +1,72 @@
+"""The linear relaxation of the travelling salesman in HiGHS, with subtour cuts added where they are violated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from regretless.milp import Floats
+from regretless.optional import need
+from regretless.problems.complete_graph import graph_edges
+from regretless.problems.travelling_salesman.subtours import violated_sets
+
+SETTINGS = {"output_flag": False, "threads": 1, "parallel": "off", "presolve": "off", "random_seed": 0}
+
+
+class SubtourRelaxation:
+    """Every node has degree 2, and every set of nodes is entered at least twice (Dantzig, Fulkerson, Johnson, 1954).
+
+    Of the exponentially many sets only those that a solution violates become rows.
+
+    Args:
+        nodes: at least 3.
+    """
+
+    def __init__(self, nodes: int) -> None:
+        self._highspy = need("highspy", pip="highspy<1.15", why="solve the travelling salesman")
+        self.nodes, self._edges = nodes, graph_edges(nodes)
+        self._columns = np.arange(len(self._edges), dtype=np.int32)
+        self._highs = self._highspy.Highs()
+        for name, value in SETTINGS.items():
+            self._highs.setOptionValue(name, value)
+        d = len(self._edges)
+        lp = self._highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = d, nodes
+        lp.col_cost_, lp.col_lower_, lp.col_upper_ = np.zeros(d), np.zeros(d), np.ones(d)
+        lp.row_lower_ = lp.row_upper_ = np.full(nodes, 2.0)
+        lp.a_matrix_.format_ = self._highspy.MatrixFormat.kColwise
+        lp.a_matrix_.start_ = np.arange(0, 2 * d + 1, 2, dtype=np.int32)
+        lp.a_matrix_.index_ = self._edges.ravel().astype(np.int32)
+        lp.a_matrix_.value_ = np.ones(2 * d)
+        self._highs.passModel(lp)
+
+    def start(self, costs: Floats) -> None:
+        """Take other costs, and forget the cuts and the basis of the last ones."""
+        added = np.arange(self.nodes, self._highs.getNumRow(), dtype=np.int32)
+        if len(added):
+            self._highs.deleteRows(len(added), added)
+        self._highs.clearSolver()
+        self._highs.changeColsCost(len(costs), self._columns, costs)
+
+    def minimum(self, lower: Floats, upper: Floats, value: float) -> tuple[Floats | None, float]:
+        """The minimum with edges between ``lower`` and ``upper``, and its length.
+
+        Returns:
+            ``None`` for the minimum where it is not below ``value``, or where there is none.
+        """
+        self._highs.changeColsBounds(len(lower), self._columns, lower, upper)
+        while True:
+            self._highs.run()
+            if self._highs.getModelStatus() != self._highspy.HighsModelStatus.kOptimal:
+                return None, np.inf
+            length = float(self._highs.getInfo().objective_function_value)
+            if length >= value:
+                return None, length
+            x = np.array(self._highs.getSolution().col_value)
+            weights = np.zeros((self.nodes, self.nodes))
+            weights[self._edges[:, 0], self._edges[:, 1]] = x
+            cuts = violated_sets(weights + weights.T)
+            if not cuts:
+                return x, length
+            for inside in cuts:
+                crossing = np.flatnonzero(inside[self._edges[:, 0]] != inside[self._edges[:, 1]]).astype(np.int32)
+                self._highs.addRow(2.0, self._highspy.kHighsInf, len(crossing), crossing, np.ones(len(crossing)))

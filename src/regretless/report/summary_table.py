@@ -1,0 +1,85 @@
+"""The summary table of one problem: one row per method, the best values marked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
+
+from regretless.charts.curves import Statistic
+from regretless.charts.text import decimals, show
+from regretless.report.groups import Section, percent
+from regretless.report.sortable_table import Cell, Column, SortableTable
+
+LOW, HIGH = 1, -1
+
+
+class Measure(NamedTuple):
+    """A column: its name in ``metrics.json``, its words, which values are best (0: none), and how it is written."""
+
+    name: str
+    title: str
+    explain: str
+    better: int = 0
+    share: bool = False
+    integers: bool = False
+    digits: int = 3
+
+
+MEASURES = (
+    Measure("regret", "test regret", "mean loss of value per test instance, exact; lower is better", LOW, digits=4),
+    Measure("relative_regret", "relative regret", "sum of regrets over optimal values", LOW, share=True, digits=4),
+    Measure("mse", "MSE", "mean squared error of the predicted costs on the test data", LOW),
+    Measure("auc", "AUC", "area under the ROC curve, where costs are yes or no", HIGH),
+    Measure("epoch_seconds", "seconds per epoch", "training only, without evaluation", LOW),
+    Measure("solves", "solver calls", "exact solves during training", integers=True),
+    Measure("lookups", "look-ups", "instances answered by the cache", integers=True),
+    Measure("cache_size", "cache size", "different solutions in the cache at the end", integers=True),
+)
+
+
+def summary_table(section: Section) -> SortableTable:
+    """Build the table of a problem."""
+    variants = any(group.variant for group in section.groups)
+    columns = [Column("method", numeric=False), *([Column("variant", numeric=False)] if variants else [])]
+    columns += [Column("p_solve", explain="probability that an instance is solved exactly in a step"), Column("seeds")]
+    rows = [
+        [
+            Cell(group.method), *([Cell(group.variant)] if variants else []),
+            Cell(percent(group.p_solve), group.p_solve), Cell(str(len(group.runs)), float(len(group.runs))),
+        ]
+        for group in section.groups
+    ]  # fmt: skip
+    for measure in MEASURES:
+        found = [group.statistic(measure.name) for group in section.groups]
+        if any(one.mean is not None for one in found):
+            columns.append(Column(measure.title, explain=measure.explain))
+            for row, cell in zip(rows, _cells(measure, found), strict=True):
+                row.append(cell)
+    return SortableTable(f"Results on {section.label}, mean ± sample deviation over the seeds", columns, rows)
+
+
+def _cells(measure: Measure, found: list[Statistic]) -> list[Cell]:
+    means = [one.mean for one in found]
+    places = decimals([m if m is None else (100 * m if measure.share else m) for m in means], digits=measure.digits)
+    if measure.integers and all(m is None or m == round(m) for m in means if m == m and abs(m or 0) < 1e15):
+        places = 0
+
+    def write(value: float | None) -> str:
+        return percent(value, places) if measure.share else show(value, places)
+
+    cells = [_cell(one, write) for one in found]
+    candidates = [one.mean for one in found if one.mean is not None and one.count and not one.lost]
+    # What reads alike is equally good: digits that are not shown decide nothing.
+    if measure.better and len({write(value) for value in candidates}) > 1:
+        best = write(min(candidates, key=lambda value: measure.better * value))
+        cells = [replace(cell, best=cell.text == best and not cell.warning) for cell in cells]
+    return cells
+
+
+def _cell(one: Statistic, write: Callable[[float | None], str]) -> Cell:
+    text, deviation = write(one.mean), ""
+    if one.deviation is not None and one.deviation > 0:
+        # Beside a power of ten, the digits of the column would say nothing.
+        deviation = f"± {show(one.deviation, digits=2) if '×' in text else write(one.deviation)}"
+    return Cell(text, one.mean, deviation, f"({one.lost} not finite)" if one.lost and one.count else "")

@@ -1,0 +1,255 @@
+"""``auto``: train without choosing a method, a learning rate or a number of epochs."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from regretless import metrics
+from regretless.cache import SolutionCache
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.problem import Problem
+from regretless.search.candidates import Candidate, candidates_of, default_candidates, make_grid
+from regretless.search.committee import merge
+from regretless.search.growth import LeaderGrowth
+from regretless.search.scores import HeldOut
+from regretless.search.verdict import Verdict, judge
+from regretless.training.evaluate import predict
+from regretless.training.folds import make_folds, rest_of
+from regretless.training.identity import digest_of
+from regretless.training.models import make_model
+from regretless.training.stacked_fit import StackedRuns, fit_stacked
+from regretless.training.two_stage import fit_two_stage
+
+FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
+COMMITTEE = 1 / 3
+GROWTH = 0.9
+
+
+@dataclass(frozen=True)
+class CandidateScore:
+    """How well a candidate did on the held-out folds.
+
+    Attributes:
+        name: of the candidate.
+        epochs: number of epochs.
+        regret: mean held-out regret by look-up; infinite where a run diverged.
+        member: whether it belongs to the committee.
+    """
+
+    name: str
+    epochs: int
+    regret: float
+    member: bool = False
+
+
+@dataclass(frozen=True)
+class AutoResult:
+    """What a search found.
+
+    Attributes:
+        model: predicts costs: the committee, or two-stage where nothing beats it.
+        two_stage: the baseline, trained on all data.
+        verdict: gain over two-stage on held-out folds.
+        chosen: ``"committee of k"`` or ``"two-stage"``.
+        scores: all candidates, best first.
+        history: one row per epoch: best look-up regret, seconds, growth solves, cache size.
+        solves: exact solves by purpose: growth and scoring.
+        reason: why training ended.
+        seconds: wall-clock time of the stacked training.
+        cache: the shared cache.
+    """
+
+    model: nn.Module
+    two_stage: nn.Module
+    verdict: Verdict
+    chosen: str
+    scores: list[CandidateScore]
+    history: list[dict[str, Any]]
+    solves: dict[str, int]
+    reason: str
+    seconds: float
+    cache: SolutionCache
+
+
+def auto(
+    problem: Problem,
+    data: Dataset,
+    model: nn.Module | Callable[[int], nn.Module] | None = None,
+    *,
+    seed: int = 0,
+    folds: int = FOLDS,
+    ordered: bool = False,
+    methods: Sequence[str] | None = None,
+    candidates: Sequence[Candidate] | None = None,
+    epochs: int | None = None,
+    batch_size: int = BATCH,
+    growth: float = GROWTH,
+    time_limit: float | None = None,
+    max_solves: int | None = None,
+    checkpoint: Path | str | None = None,
+    progress: bool | None = None,
+) -> AutoResult:
+    """Train many settings at once over one shared cache, and return a committee of the best, or two-stage.
+
+    Solutions do not belong to a method: what one setting finds serves all others. Every setting is trained on every
+    fold and on all data, as one batched model, from the two-stage weights. Settings are compared by look-ups on their
+    held-out folds. Only the committee and the two-stage baseline are solved exactly there.
+
+    Args:
+        problem: what is solved at the predictions.
+        data: training data.
+        model: a model, a function ``seed -> model``, or ``None`` for a linear model of standardized features.
+        seed: of folds, shuffling, growth and first weights.
+        folds: number of folds.
+        ordered: whether folds are consecutive blocks (time series) in place of random parts.
+        methods: names of the methods to try; by default those of ``default_candidates``.
+        candidates: settings to try, in place of ``methods``.
+        epochs: passes over the data; by default 20, or more where these are fewer than 400 steps.
+        batch_size: instances per step and run.
+        growth: exact solves for the growth of the cache, per training instance.
+        time_limit: seconds after which training ends with the epoch.
+        max_solves: largest number of growth solves.
+        checkpoint: file that stores the search after every epoch; an existing one is continued.
+        progress: show bars; by default on a terminal.
+
+    Raises:
+        InputError: too few instances, or a setting that does not fit.
+        SolveError: a solve failed and the problem has ``on_failure="raise"``.
+
+    >>> problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
+    >>> x = torch.linspace(-1, 1, 30)[:, None]
+    >>> data = Dataset.solve(problem, x, torch.cat([x**3, -x, x], dim=1))
+    >>> auto(problem, data, epochs=2).verdict.instances
+    30
+    """
+    n = len(data)
+    if n < 2 * folds:
+        raise InputError(f"a search with {folds} folds needs at least {2 * folds} training instances, got {n}")
+    if not growth >= 0 or not math.isfinite(growth):
+        raise InputError(f"growth must be at least 0, got {growth}")
+    steps = math.ceil(n / batch_size)
+    epochs = max(EPOCHS, math.ceil(LEAST_STEPS / steps)) if epochs is None else epochs
+    if candidates is None:
+        every = steps * epochs
+        candidates = default_candidates(every) if methods is None else candidates_of(methods, every)
+    make = _factory(model, data, problem, seed)
+    parts = make_folds(n, folds, seed=seed, ordered=ordered)
+    streams = [*(rest_of(n, part) for part in parts), torch.arange(n)]
+    starts = [make() for _ in streams]
+    for start, stream in zip(starts, streams, strict=True):
+        fit_two_stage(start, data[stream], seed=seed, ordered=ordered, progress=False)
+
+    before = problem.statistics.solves
+    baseline = torch.zeros_like(data.costs)
+    for part, start in zip(parts, starts, strict=False):
+        baseline[part] = predict(start, data.features[part]).to(torch.float64)
+    cache = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0, seed=seed)
+    held_out = HeldOut(cache, data, parts)
+    two_stage_regrets = held_out.exact(baseline)
+    scoring = problem.statistics.solves - before
+
+    grid = make_grid(candidates, cache)
+    observer = LeaderGrowth(
+        cache, held_out, data.instance, solves=growth * n / (steps * epochs), seed=seed, time_limit=time_limit,
+        max_solves=max_solves,
+    )  # fmt: skip
+    snapshots = sorted({max(1, epochs // 4), max(1, epochs // 2), epochs})
+    identity = {
+        "problem": problem.fingerprint, "data": digest_of(data), "seed": seed, "folds": folds, "ordered": ordered,
+        "candidates": [candidate.name for candidate in candidates], "batch_size": batch_size, "epochs": epochs,
+        "growth": growth,
+    }  # fmt: skip
+    runs = fit_stacked(
+        starts, grid.losses, grid.settings, data, streams, epochs=epochs, batch_size=batch_size, snapshots=snapshots,
+        seed=seed, observer=observer, checkpoint=checkpoint, identity=identity, progress=progress,
+    )  # fmt: skip
+    ranked = _ranked(runs, held_out)
+    # With known costs in the objective, predictions must keep the scale that the losses gave them.
+    scale_free = problem.width == problem.dimension
+    members, predicted = _best_committee(ranked, scale_free)
+    before = problem.statistics.solves
+    regrets = held_out.exact(predicted)
+    scoring += problem.statistics.solves - before
+    scale = float(metrics.optimal_values(problem, data.costs, data.solutions).abs().mean())
+    verdict = judge(two_stage_regrets, regrets, scale, seed=seed)
+    final, chosen = starts[-1], "two-stage"
+    if members and verdict.gain > 0:
+        final = _committee(members, runs, data, len(parts), scale_free)
+        chosen = f"committee of {len(members)}"
+    else:
+        members = []
+    scores = [
+        CandidateScore(grid.candidates[s].name, epoch, regret, (epoch, s) in members)
+        for (epoch, s), regret, _ in ranked
+    ]
+    solves = {"growth": observer.solved, "scoring": scoring}
+    return AutoResult(
+        final, starts[-1], verdict, chosen, scores, observer.rows, solves, runs.reason, runs.seconds, cache
+    )
+
+
+Member = tuple[int, int]  # epochs, setting
+
+
+def _factory(
+    model: nn.Module | Callable[[int], nn.Module] | None, data: Dataset, problem: Problem, seed: int
+) -> Callable[[], nn.Module]:
+    """Return a function that makes equal models to start from."""
+    if model is None:
+        made: nn.Module = make_model(data.features, problem.dimension, costs=data.costs, seed=seed)
+    else:
+        made = model if isinstance(model, nn.Module) else model(seed)
+    if next(made.parameters(), None) is None:
+        raise InputError(f"the model {type(made).__name__} has no parameters to train")
+    return lambda: copy.deepcopy(made)
+
+
+def _ranked(runs: StackedRuns, held_out: HeldOut) -> list[tuple[Member, float, Tensor]]:
+    """All settings after every snapshot, best held-out regret by look-up first, with their predictions."""
+    found: list[tuple[Member, float, Tensor]] = []
+    dropped = runs.diverged.any(dim=0).cpu()
+    for epoch, parameters in runs.snapshots.items():
+        for s, predicted in enumerate(held_out.predict(runs.models, parameters)):
+            regret = math.inf if bool(dropped[s]) else float(held_out.regrets(predicted).mean())
+            found.append(((epoch, s), regret, predicted))
+    return sorted(found, key=lambda one: one[1])
+
+
+def _best_committee(ranked: list[tuple[Member, float, Tensor]], scale_free: bool) -> tuple[list[Member], Tensor]:
+    """The best third of all settings and epochs by look-up, and the average of their held-out predictions.
+
+    Differences between good settings are smaller than what a few hundred held-out instances can tell apart, and an
+    average of many varies less than the best one.
+    """
+    finite = [one for one in ranked if math.isfinite(one[1])]
+    if not finite:
+        return [], torch.zeros_like(ranked[0][2])
+    best = finite[: max(1, round(len(ranked) * COMMITTEE))]
+    average = torch.stack([_scaled(predicted, scale_free) for _, _, predicted in best]).mean(dim=0)
+    return [member for member, _, _ in best], average
+
+
+def _scaled(predicted: Tensor, scale_free: bool) -> Tensor:
+    """Predictions in units of their own deviation, since the losses leave the scale of the costs free."""
+    deviation = predicted.std(correction=0)
+    return predicted / deviation if scale_free and float(deviation) > 0 else predicted
+
+
+def _committee(members: list[Member], runs: StackedRuns, data: Dataset, stream: int, scale_free: bool) -> nn.Module:
+    """The members, trained on all data, as one model in the units of the costs."""
+    models = [runs.models.export(runs.snapshots[epoch], stream, s) for epoch, s in members]
+    weights = torch.full((len(models),), 1.0 / len(models), dtype=torch.float64)
+    if scale_free:
+        deviations = [float(predict(model, data.features).to(torch.float64).std(correction=0)) for model in models]
+        spread = float(data.costs.std(correction=0)) or 1.0
+        weights *= torch.tensor([spread / deviation if deviation > 0 else 1.0 for deviation in deviations])
+    return merge(models, weights)

@@ -1,0 +1,98 @@
+"""The settings that a search tries: methods, learning rates, temperatures, anchors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from regretless.cache import SolutionCache
+from regretless.errors import InputError
+from regretless.losses import Loss
+from regretless.training.methods import build_loss, method
+from regretless.training.stacked_fit import Setting
+
+# Relative to the deviation of the costs (linear models) or to the size of the weights (others).
+RATES = (0.0015, 0.004, 0.012, 0.035)
+ANCHORED_RATES = (0.004, 0.012)
+ANCHOR = 0.3
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to train, by name.
+
+    Attributes:
+        method: name in the table of methods; it must use a cache.
+        rate: learning rate, relative to the natural step of each parameter.
+        anchor: weight of the pull towards the two-stage predictions.
+        options: settings of the method.
+    """
+
+    method: str
+    rate: float
+    anchor: float = 0.0
+    options: tuple[tuple[str, Any], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Short description for tables."""
+        words = [f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in self.options]
+        words += [f"anchor={self.anchor:g}"] if self.anchor else []
+        return f"{self.method} rate={self.rate:g}" + (f" {' '.join(words)}" if words else "")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Candidates, and the losses that they share.
+
+    Attributes:
+        candidates: in the order of the stack's settings.
+        losses: one per method and options.
+        settings: for ``fit_stacked``.
+    """
+
+    candidates: tuple[Candidate, ...]
+    losses: tuple[Loss, ...] = field(repr=False)
+    settings: tuple[Setting, ...] = field(repr=False)
+
+
+def default_candidates(steps: int) -> list[Candidate]:
+    """The candidates of ``auto``.
+
+    Args:
+        steps: training steps of a run, over which a falling temperature falls.
+    """
+    falling = (("temperature", 0.3), ("final_temperature", 0.05), ("anneal_steps", steps))
+    kinds: list[tuple[str, tuple[tuple[str, Any], ...]]] = [
+        ("spo-cache", ()),
+        ("map-dc", ()),
+        ("soft", (("temperature", 0.1),)),
+        ("soft", falling),
+    ]
+    found = [Candidate(name, rate, 0.0, options) for name, options in kinds for rate in RATES]
+    return found + [Candidate(name, rate, ANCHOR) for name in ("spo-cache", "map-dc") for rate in ANCHORED_RATES]
+
+
+def candidates_of(methods: Sequence[str], steps: int) -> list[Candidate]:
+    """The default candidates of some methods; a method that is not among them is tried at every rate."""
+    known = default_candidates(steps)
+    found: list[Candidate] = []
+    for name in methods:
+        if not method(name).cached:
+            cached = ", ".join(sorted({candidate.method for candidate in known}))
+            raise InputError(f"a search takes methods with a cache, such as {cached}; got {name!r}")
+        mine = [candidate for candidate in known if candidate.method == name]
+        found += mine or [Candidate(name, rate) for rate in RATES]
+    return found
+
+
+def make_grid(candidates: Sequence[Candidate], cache: SolutionCache) -> Grid:
+    """Build the losses of candidates over one shared cache."""
+    kinds = list(dict.fromkeys((candidate.method, candidate.options) for candidate in candidates))
+    losses = tuple(build_loss(name, cache, reduction="none", **dict(options)) for name, options in kinds)
+    settings = tuple(
+        Setting(kinds.index((candidate.method, candidate.options)), candidate.rate, candidate.anchor)
+        for candidate in candidates
+    )
+    return Grid(tuple(candidates), losses, settings)

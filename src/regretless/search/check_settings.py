@@ -1,0 +1,107 @@
+"""Settings are checked before anything is solved: the method first trains on a problem of two variables."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from regretless.data import Dataset
+from regretless.errors import InputError, RegretlessError, SolveError
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.search.train_method import train
+from regretless.training import methods
+from regretless.types import Status
+
+# Random generators of all packages take seeds up to here.
+LARGEST_SEED = 2**32 - 2
+
+
+def check_numbers(
+    *, seed: int = 0, epochs: int = 1, lr: float = 0.1, batch_size: int | None = None, patience: int = 0
+) -> None:
+    """Refuse numbers that no training can use.
+
+    Raises:
+        InputError: names the number, what was expected and what came.
+    """
+    if not 0 <= seed <= LARGEST_SEED:
+        raise InputError(f"seed must be an integer from 0 to {LARGEST_SEED}, got {seed}")
+    if epochs < 0:
+        raise InputError(f"epochs must be at least 0, got {epochs}")
+    if not 0 < lr < math.inf:
+        raise InputError(f"lr must be a finite number above 0, got {lr}")
+    if batch_size is not None and batch_size < 1:
+        raise InputError(f"batch_size must be at least 1, got {batch_size}")
+    if patience < 0:
+        raise InputError(f"patience must be at least 0, got {patience}")
+
+
+def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "oracle", **options: Any) -> None:
+    """Train ``method`` for one epoch on two instances of a problem with two variables.
+
+    Every check of losses, caches, policies and engines runs then, in the code that makes it, before the true problem
+    is solved. What only the true problem can tell (whether it has a MILP, say) is not covered.
+
+    Args:
+        method: a name in the table of methods.
+        settings: of the method.
+        engine: that solves the problem, or ``oracle`` for a Python function.
+        options: of ``Problem``, such as ``time_limit``.
+
+    Raises:
+        InputError: a setting that the method does not know or cannot use.
+        MissingDependencyError: a package that the method or the engine needs is not installed.
+        SolveError: the engine does not work, for want of a licence for example.
+    """
+    methods.method(method)
+    settings = dict(copy.deepcopy(settings))
+    solver = {"oracle": _cheapest} if engine == "oracle" else {"engine": engine}
+    choose_one = MILP([[1.0, 1.0]], row_lower=1.0, row_upper=1.0)
+    Problem(choose_one, **solver, **options)  # a short time limit is checked, and does not disturb what follows
+    problem = Problem(choose_one, bound=_bound, name="settings check", **solver)
+    labels = torch.eye(2, dtype=torch.float64)
+    data = Dataset(torch.eye(2), 1.0 - labels / 2, labels)  # costs between 0 and 1, as cross entropy needs them
+    if method == "auto":  # it needs two instances per fold
+        folds = settings.get("folds", 5)
+        data = data[torch.arange(2).repeat(folds if isinstance(folds, int) and 0 < folds < 1000 else 5)]
+    solved = problem.solve(data.costs[:1])  # the method may not solve at all in one epoch
+    if solved.status[0] is not Status.OPTIMAL:
+        raise SolveError(f"{engine} cannot solve a problem of two variables: {solved.message.get(0, solved.status[0])}")
+    model = _Scale()
+    try:
+        few: dict[str, Any] = {"epochs": 1}
+        if method == "direct":
+            generations = methods.chosen(method, settings)["generations"]
+            few = {"generations": 1} if isinstance(generations, int) and generations > 1 else {}
+        train(problem, data, model, method=method, progress=False, **{**settings, **few})
+    except RegretlessError:
+        raise
+    except (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError) as error:
+        words = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        raise InputError(f"method {method!r} cannot be used with {words or 'its defaults'}: {error}") from error
+
+
+class _Scale(nn.Module):
+    """A model of two weights, which draws nothing from the global random generator."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
+def _cheapest(costs: Any) -> Any:
+    return np.eye(2)[costs.argmin()]
+
+
+def _bound(costs: Tensor, instance: Tensor | None) -> Tensor:
+    return costs.min(dim=1).values

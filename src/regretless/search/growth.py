@@ -1,0 +1,108 @@
+"""Growth of the shared cache: exact solves at the predictions of the settings that lead."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regretless.cache import SolutionCache
+from regretless.search.scores import HeldOut
+from regretless.training.stacked_models import StackedModels
+
+LEADERS = 5
+
+
+class LeaderGrowth:
+    """Spend the solves of one run where they serve the whole search; an observer of ``fit_stacked``.
+
+    After every epoch all settings are scored by look-ups on their held-out folds. The solves of the next epoch are made
+    at predictions of the best few. A setting that leads only because S lacks the solutions that its predictions call
+    for thereby loses its lead, and S becomes exact where it matters.
+
+    Args:
+        cache: shared by all losses, which never solve by themselves.
+        held_out: scores by look-up.
+        instances: ``(n,)`` ids of the training instances, for families.
+        solves: expected number of solves per step.
+        seed: of the choice.
+        time_limit: seconds after which training ends.
+        max_solves: solves after which S grows no more.
+    """
+
+    def __init__(
+        self,
+        cache: SolutionCache,
+        held_out: HeldOut,
+        instances: Tensor | None,
+        *,
+        solves: float,
+        seed: int,
+        time_limit: float | None = None,
+        max_solves: int | None = None,
+    ) -> None:
+        self.cache, self.held_out, self.instances = cache, held_out, instances
+        self.per_step, self.time_limit, self.max_solves = solves, time_limit, max_solves
+        self.generator = np.random.default_rng(seed)
+        self.leaders: list[int] = []
+        self.rows: list[dict[str, Any]] = []
+        self.solved, self.seconds = 0, 0.0
+        self._since = time.monotonic()
+
+    def on_step(self, predicted: Tensor, index: Tensor, valid: Tensor) -> None:
+        """Solve a few of the predictions of a step; see ``Observer``."""
+        count = int(self.generator.poisson(self.per_step))
+        if self.max_solves is not None:
+            count = min(count, self.max_solves - self.solved)
+        if count <= 0:
+            return
+        streams, settings, batch, _ = predicted.shape
+        f, b = self.generator.integers(streams, size=count), self.generator.integers(batch, size=count)
+        s = self.generator.choice(self.leaders or np.arange(settings), size=count)
+        costs = self.cache.problem.to_minimization(predicted[f, s, b])
+        ids = None if self.instances is None else self.instances.to(index.device)[index[f, b]]
+        self.solved += count
+        solved = self.cache.problem.attempt(costs, ids)
+        found = solved.found
+        if bool(found.any()):
+            self.cache.add(solved.solution[found], None if ids is None else ids[found])
+
+    def on_epoch(self, epoch: int, models: StackedModels, diverged: Tensor) -> str:
+        """Score all settings and choose the leaders; see ``Observer``."""
+        scores = self.held_out.look_up(models, models.parameters).mean(dim=1)
+        scores[diverged.any(dim=0).cpu()] = torch.inf
+        order = torch.argsort(scores, stable=True)
+        self.leaders = [int(s) for s in order[:LEADERS] if bool(torch.isfinite(scores[s]))]
+        now = time.monotonic()
+        self.seconds, self._since = self.seconds + now - self._since, now
+        self.rows.append(
+            {
+                "epoch": epoch,
+                "regret": float(scores[order[0]]),
+                "seconds": self.seconds,
+                "solves": self.solved,
+                "cache_size": len(self.cache),
+            }
+        )
+        if self.time_limit is not None and self.seconds >= self.time_limit:
+            return f"the time limit of {self.time_limit:g} s is reached"
+        return ""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Generator, leaders and counts."""
+        return {
+            "generator": self.generator.bit_generator.state,
+            "leaders": self.leaders,
+            "rows": self.rows,
+            "solved": self.solved,
+            "seconds": self.seconds,
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from a saved state."""
+        self.generator.bit_generator.state = state["generator"]
+        self.leaders, self.rows = [int(s) for s in state["leaders"]], list(state["rows"])
+        self.solved, self.seconds = int(state["solved"]), float(state["seconds"])

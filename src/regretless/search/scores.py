@@ -1,0 +1,57 @@
+"""Regret on held-out folds: by look-up in the shared cache for all settings, exact for the few that matter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from regretless.cache import SolutionCache
+from regretless.data import Dataset
+from regretless.solvers.checked_solve import refuse_failures
+from regretless.training.stacked_models import Parameters, StackedModels
+
+
+class HeldOut:
+    """Scores predictions for instances that a run did not train on.
+
+    Args:
+        cache: shared by the search.
+        data: all training instances.
+        folds: held-out positions of each fold; stream f of a stack is trained without fold f.
+    """
+
+    def __init__(self, cache: SolutionCache, data: Dataset, folds: Sequence[Tensor]) -> None:
+        self.cache, self.data, self.folds = cache, data, folds
+        self._costs = cache.problem.to_minimization(data.costs)
+
+    def predict(self, models: StackedModels, parameters: Parameters) -> Tensor:
+        """Held-out predictions ``(settings, n, d)`` in float64."""
+        settings = next(iter(parameters.values())).shape[1]
+        predicted = torch.zeros(settings, *self.data.costs.shape, dtype=torch.float64)
+        for f, held_out in enumerate(self.folds):
+            predicted[:, held_out] = models.predict_all(parameters, f)[:, held_out].cpu().to(torch.float64)
+        return predicted
+
+    def look_up(self, models: StackedModels, parameters: Parameters) -> Tensor:
+        """Held-out regrets ``(settings, n)`` of every setting, by look-up."""
+        return torch.stack([self.regrets(costs) for costs in self.predict(models, parameters)])
+
+    def regrets(self, predicted: Tensor) -> Tensor:
+        """Regrets ``(n,)`` of predictions ``(n, d)`` by look-up; infinite for predictions that are not finite."""
+        if not bool(torch.isfinite(predicted).all()):
+            return torch.full((len(predicted),), torch.inf, dtype=torch.float64)
+        queries = self.cache.problem.to_minimization(predicted)
+        (found,) = self.cache.look_up([queries], self.data.instance)
+        return ((found.to(torch.float64) - self.data.solutions) * self._costs).sum(dim=1)
+
+    def exact(self, predicted: Tensor) -> Tensor:
+        """Exact regrets ``(n,)`` of predictions ``(n, d)``; one solve per instance, whose solution joins the cache."""
+        problem, instance = self.cache.problem, self.data.instance
+        solved = problem.attempt(problem.to_minimization(predicted), instance)
+        if problem.on_failure == "raise":
+            refuse_failures(solved, instance)
+        found = solved.found
+        self.cache.add(solved.solution[found], None if instance is None else instance[found])
+        return ((solved.solution.to(torch.float64) - self.data.solutions) * self._costs).sum(dim=1)

@@ -1,0 +1,167 @@
+"""``train``: one verb for every method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from torch import Tensor, nn
+
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.problem import Problem
+from regretless.search.automatic import AutoResult, auto
+from regretless.training.callbacks import Callback, EarlyStopping, Watch
+from regretless.training.fit import fit
+from regretless.training.history import History
+from regretless.training.methods import chosen, make_loss
+from regretless.training.methods import method as find_method
+from regretless.training.models import make_model
+from regretless.training.two_stage import fit_two_stage
+
+EPOCHS, LR, BATCH = 20, 0.1, 24
+Start = Literal["two-stage"] | nn.Module | Mapping[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A trained model.
+
+    Attributes:
+        model: maps features to costs.
+        history: one row per epoch.
+        reason: why training ended.
+        search: candidates, verdict and counts, where the method was ``"auto"``.
+    """
+
+    model: nn.Module
+    history: History
+    reason: str
+    search: AutoResult | None = None
+
+
+def train(
+    problem: Problem,
+    data: Dataset,
+    model: nn.Module | Callable[[int], nn.Module] | None = None,
+    *,
+    method: str = "auto",
+    seed: int = 0,
+    epochs: int | None = None,
+    lr: float | None = None,
+    batch_size: int | None = None,
+    start: Start | None = None,
+    validation: Dataset | None = None,
+    patience: int = 0,
+    callbacks: Iterable[Callback] = (),
+    checkpoint: Path | str | None = None,
+    progress: bool | None = None,
+    **settings: Any,
+) -> Trained:
+    """Train a model for decisions.
+
+    Args:
+        problem: what is solved at the predictions.
+        data: training data.
+        model: a model (trained in place), a function ``seed -> model``, or ``None`` for a linear model of standardized
+            features on the scale of the costs.
+        method: ``"auto"``, or a name in the table of methods.
+        seed: of first weights, shuffling, folds and coins.
+        epochs: passes over the data; by default 20, and the search's own choice for ``"auto"``.
+        lr: learning rate, by default 0.1; ``"auto"`` tries several.
+        batch_size: instances per step.
+        start: ``"two-stage"`` for the two-stage weights, or a model or its ``state_dict`` to copy weights from;
+            ``"auto"`` always starts from two-stage.
+        validation: data for early stopping.
+        patience: epochs without a smaller validation regret before training stops; 0 trains to the end.
+        callbacks: of ``fit``.
+        checkpoint: file from which an interrupted training continues.
+        progress: show bars; by default on a terminal.
+        settings: of the method. Two-stage has ``fit="best"`` (closed form for linear models, converged otherwise;
+            the default without ``epochs`` and ``lr``) and ``fit="gradient"`` (Adam for a number of epochs).
+
+    Raises:
+        InputError: an unknown method or setting, or one that does not apply to the method.
+
+    >>> import torch
+    >>> problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
+    >>> x = torch.linspace(-1, 1, 30)[:, None]
+    >>> data = Dataset.solve(problem, x, torch.cat([x**3, -x, x], dim=1))
+    >>> train(problem, data, method="two-stage").reason
+    'ridge regression in closed form'
+    """
+    row = find_method(method)
+    chosen(method, settings)
+    if patience and validation is None:
+        raise InputError("patience needs validation data to stop on")
+    if method == "auto":
+        for name, value in (("lr", lr), ("start", start), ("validation", validation)):
+            if value is not None:
+                raise InputError(f"method 'auto' chooses by folds of the training data: leave out {name}")
+        if batch_size is not None:
+            settings = settings | {"batch_size": batch_size}
+        found = auto(
+            problem, data, model, seed=seed, epochs=epochs, checkpoint=checkpoint, progress=progress, **settings
+        )
+        return Trained(found.model, History(found.history), found.reason, found)
+    net = _start(_model(model, problem, data, seed), start, data, seed)
+    if method == "two-stage" and settings.get("fit", "gradient" if epochs or lr else "best") == "best":
+        fitted = fit_two_stage(net, data, seed=seed, criterion=settings.get("criterion", "mse"), progress=progress)
+        return Trained(net, fitted.history, fitted.reason)
+    if row.search is not None:
+        held_out = {"validation": validation, "patience": patience} if patience else {}
+        fitted = row.search(
+            net,
+            problem,
+            data,
+            seed=seed,
+            checkpoint=checkpoint,
+            progress=progress,
+            **held_out,
+            **chosen(method, settings),
+        )
+        return Trained(net, fitted.history, fitted.reason)
+    more_callbacks = list(callbacks)
+    if patience and validation is not None:
+        more_callbacks.append(Watch(problem, validation, name="validation"))
+        more_callbacks.append(EarlyStopping(patience=patience, column="validation_regret"))
+    fitted = fit(
+        net,
+        make_loss(method, problem, data, seed=seed, **settings),
+        data,
+        epochs=EPOCHS if epochs is None else epochs,
+        lr=LR if lr is None else lr,
+        batch_size=batch_size or row.batch_size or BATCH,
+        seed=seed,
+        callbacks=more_callbacks,
+        checkpoint=checkpoint,
+        progress=progress,
+    )
+    return Trained(net, fitted.history, fitted.reason)
+
+
+def _model(
+    model: nn.Module | Callable[[int], nn.Module] | None, problem: Problem, data: Dataset, seed: int
+) -> nn.Module:
+    if model is None:
+        return make_model(data.features, problem.dimension, costs=data.costs, seed=seed)
+    return model if isinstance(model, nn.Module) else model(seed)
+
+
+def _start(model: nn.Module, start: Start | None, data: Dataset, seed: int) -> nn.Module:
+    """Give a model its first weights."""
+    if start is None:
+        return model
+    if isinstance(start, str):
+        if start != "two-stage":
+            raise InputError(f"start must be 'two-stage', a model or its state_dict, got {start!r}")
+        fit_two_stage(model, data, seed=seed, progress=False)
+        return model
+    weights = start.state_dict() if isinstance(start, nn.Module) else start
+    try:
+        model.load_state_dict(dict(weights))
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise InputError(f"the weights to start from do not fit the model: {str(error).splitlines()[0]}") from error
+    return model

@@ -1,0 +1,150 @@
+"""Load the problem of a user: a model file with features and costs from files."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import torch
+
+from regretless.benchmark_problem import BenchmarkProblem
+from regretless.data import Dataset
+from regretless.errors import FileError, InputError, SolveError
+from regretless.modeling import read
+from regretless.modeling.model_files import SUFFIXES
+from regretless.problem import Problem
+from regretless.tables import Costs, Features, matched, read_costs, read_features
+from regretless.tables.saved_problem import SavedProblem
+from regretless.training.models import Kind
+from regretless.types import OnFailure, Status
+
+BATCH_SIZE = 32
+
+
+def is_model_file(name: str) -> bool:
+    """Whether the name of a problem is the path of a model file."""
+    return name.lower().endswith(SUFFIXES) and not name.startswith("energy:")
+
+
+def load_model_file(
+    name: str,
+    *,
+    features: str | None = None,
+    costs: str | None = None,
+    cost_variables: str | Sequence[str] | None = None,
+    validation: float = 0.0,
+    test: float = 0.0,
+    model: Kind = "linear",
+    hidden: int = 32,
+    split: str = "chronological",
+    seed: int = 0,
+    engine: str = "highs",
+    workers: int = 1,
+    time_limit: float | None = None,
+    on_failure: OnFailure = "raise",
+    store: str | None = None,
+) -> BenchmarkProblem:
+    """Load an ``.mps`` or ``.lp`` file (``.gz`` too) with features and costs from CSV, Parquet or NPZ files.
+
+    Args:
+        name: path of the model file.
+        features: path of the features, per instance or per variable.
+        costs: path of the true costs, one column per cost variable.
+        cost_variables: names or patterns of the variables that the costs belong to; ``None`` for those with a nonzero
+            coefficient in the objective.
+        validation, test: shares of the instances that are held out.
+        model: ``linear`` or ``mlp``, with standardized features.
+        hidden: units of the hidden layer of the perceptron.
+        split: ``chronological`` (training rows first, test rows last) or ``random`` (with ``seed``).
+        seed: seed of the random split.
+        engine: the engine that solves the model.
+        workers: threads.
+        time_limit: seconds per solve.
+        on_failure: with ``cache`` or ``skip`` instances without an optimum are left out, with a warning.
+        store: folder that stores the true optima.
+
+    Returns:
+        The problem. If no share is held out for testing, ``test`` is the validation or the training data, and
+        ``evaluated_on`` says which.
+
+    Raises:
+        FileError, InputError, MissingDependencyError: the message names file, line and column if they are known.
+        SolveError: the model is infeasible or unbounded.
+    """
+    if features is None or costs is None:
+        raise InputError(f"{name} is a model file: it needs --features and --costs, files with training data")
+    # The options come first: they are the fastest to check.
+    _check_shares(validation, test, split)
+    milp, sense, cost_names = read(Path(name), cost_variables)
+    true = read_costs(costs, cost_names)
+    seen = matched(read_features(features, cost_names), true, names=(features, costs))
+    files = {"model": digest(name), "features": digest(features), "costs": digest(costs)}
+    shape = tuple(seen.values.shape[1:])
+    kept = SavedProblem(milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files)
+    kept.blank()  # raises for an unknown model or a wrong size before anything is solved
+    blank = torch.zeros(len(true.values), 1)
+    _parts(Dataset(blank, blank, blank), validation, test, None)  # raises for a part without instances
+    problem = kept.problem(workers=workers)
+    problem.name, problem.on_failure = name, on_failure
+    _refuse_unsolvable(problem, name, costs, true)
+    data = _solved(problem, seen, true, name, store)
+    train, held_out, tested = _parts(data, validation, test, seed if split == "random" else None)
+    on = "test" if tested is not None else "validation" if held_out is not None else "train"
+    return BenchmarkProblem(
+        name=name,
+        problem=problem,
+        train=train,
+        test=next(part for part in (tested, held_out, train) if part is not None),
+        validation=held_out,
+        model=partial(kept.build, train.features, train.costs),
+        batch_size=BATCH_SIZE,
+        evaluated_on=on,
+        kept=kept.state(),
+    )
+
+
+def digest(path: Path | str) -> str:
+    """SHA-256 of a file."""
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _check_shares(validation: float, test: float, split: str) -> None:
+    if not (0 <= validation < 1 and 0 <= test < 1 and validation + test < 1):
+        raise InputError(
+            f"validation and test must be shares that leave some training data, got {validation} and {test}"
+        )
+    if split not in ("chronological", "random"):
+        raise InputError(f"the split of a model file's data must be 'chronological' or 'random', got {split!r}")
+
+
+def _refuse_unsolvable(problem: Problem, name: str, costs: str, true: Costs) -> None:
+    """Report in one line what would fail for every instance."""
+    first = problem.solve(true.values[:1])
+    if first.status[0] in (Status.INFEASIBLE, Status.UNBOUNDED, Status.ERROR):
+        said = f" ({first.message[0]})" if first.message.get(0) else ""
+        raise SolveError(f"{name} is {first.status[0]} at the costs of the first instance of {costs}{said}")
+
+
+def _solved(problem: Problem, seen: Features, true: Costs, name: str, store: str | None) -> Dataset:
+    try:
+        return Dataset.solve(problem, seen.values, true.values, store=store)
+    except SolveError as error:
+        which = f"instance {error.row}" if true.instance is None else f"instance {true.instance[error.row or 0]!r}"
+        said = str(error).partition(" Set on_failure")[0]
+        raise SolveError(f"{name} cannot be solved at the costs of {which} (counted from 0): {said}") from error
+
+
+def _parts(
+    data: Dataset, validation: float, test: float, seed: int | None
+) -> tuple[Dataset, Dataset | None, Dataset | None]:
+    """Training, validation and test data, in this order."""
+    shares = [1 - validation - test, *(share for share in (validation, test) if share)]
+    if len(shares) == 1:
+        return data[:], None, None
+    parts = data.split(*shares, seed=seed)
+    return parts[0], parts[1] if validation else None, parts[-1] if test else None

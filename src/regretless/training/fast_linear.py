@@ -1,0 +1,121 @@
+"""A faster training step for one linear layer with Adam, the case of the paper's experiments.
+
+With 10 to 1,000 weights the bookkeeping of autograd and of ``Optimizer.step()`` takes most of a step. This file goes
+around both and nothing else depends on it: ``make_step`` uses it where it applies. The arithmetic is torch's.
+``benchmarks/step.py`` measures what it saves; below 1.25 times it should be deleted.
+"""
+
+from __future__ import annotations
+
+from typing import final
+
+import torch
+from torch import Tensor, nn
+
+from regretless.errors import InputError
+from regretless.training.linear_model import LinearModel, find_linear
+from regretless.training.models import slot_costs
+
+
+@final
+class LeanAdam(torch.optim.Adam):
+    """torch's fused Adam with a second method to step, which calls the same kernel directly.
+
+    State and arithmetic are torch's, so that both methods can be mixed and a checkpoint fits either.
+
+    Args:
+        parameters: what to train.
+        lr: learning rate.
+    """
+
+    def __init__(self, parameters: list[nn.Parameter], lr: float) -> None:
+        if not lr > 0:
+            raise InputError(f"lr must be positive, got {lr}")
+        try:
+            super().__init__(parameters, lr=lr, fused=True)
+        except RuntimeError:  # older versions of torch have it on GPUs only
+            super().__init__(parameters, lr=lr)
+
+    def lean_step(self) -> None:
+        """Do what ``step()`` does; the first step of a parameter, which creates its state, is left to ``step()``."""
+        for group in self.param_groups:
+            if not group["fused"] or not all(self.state.get(p) for p in group["params"] if p.grad is not None):
+                self.step()
+                return
+        for group in self.param_groups:
+            parameters = [p for p in group["params"] if p.grad is not None]
+            if not parameters:
+                continue
+            states = [self.state[p] for p in parameters]
+            steps = [state["step"] for state in states]
+            for count in steps:
+                count += 1
+            torch._fused_adam_(
+                [p.detach() for p in parameters],  # the same memory, without a graph
+                [p.grad for p in parameters],
+                [state["exp_avg"] for state in states],
+                [state["exp_avg_sq"] for state in states],
+                [],
+                steps,
+                amsgrad=False,
+                lr=group["lr"],
+                beta1=group["betas"][0],
+                beta2=group["betas"][1],
+                weight_decay=group["weight_decay"],
+                eps=group["eps"],
+                maximize=False,
+            )
+
+
+@final
+class LinearStep:
+    """Forward and backward pass of a linear model with the arithmetic of autograd, and a step of ``LeanAdam``.
+
+    Args:
+        model: the linear model.
+        optimizer: of its layer.
+    """
+
+    def __init__(self, model: LinearModel, optimizer: LeanAdam) -> None:
+        self.model, self.optimizer = model, optimizer
+        layer = model.layer
+        self._weight, self._bias = layer.weight.detach(), None if layer.bias is None else layer.bias.detach()
+        self._input = self._weight
+
+    def predict(self, x: Tensor) -> Tensor:
+        """Predict costs ``(batch, d)``."""
+        model = self.model
+        self._input = model.inputs(x)
+        forward = slot_costs if model.shared else nn.functional.linear
+        output = forward(self._input, self._weight, self._bias)
+        return output if model.costs is None else model.offset + model.scale * output
+
+    def update(self, predicted: Tensor, gradient: Tensor) -> None:
+        """Step along the gradient ``(batch, d)`` at the last prediction."""
+        layer = self.model.layer
+        if self.model.costs is not None:
+            gradient = gradient * self.model.scale
+        flat, gradient = self._input.reshape(-1, layer.in_features), gradient.reshape(-1, layer.out_features)
+        layer.weight.grad = gradient.t().mm(flat)
+        if layer.bias is not None:
+            layer.bias.grad = gradient.sum(dim=0)
+        self.optimizer.lean_step()
+
+
+def linear_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> LinearStep | None:
+    """The fast step, where the model is one linear layer without hooks or frozen weights and Adam is ours."""
+    view = find_linear(model)
+    if view is None or not isinstance(optimizer, LeanAdam) or any(map(_hooked_module, model.modules())):
+        return None
+    if not all(parameter.requires_grad and not _hooked(parameter) for parameter in view.layer.parameters()):
+        return None
+    return LinearStep(view, optimizer)
+
+
+def _hooked_module(module: nn.Module) -> bool:
+    hooks = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+    return "forward" in vars(module) or any(getattr(module, name, None) for name in hooks)
+
+
+def _hooked(parameter: Tensor) -> bool:
+    return bool(parameter._backward_hooks) or bool(getattr(parameter, "_post_accumulate_grad_hooks", None))

@@ -1,0 +1,62 @@
+"""Least squares with a penalty chosen by folds: the two-stage fit of a linear model in closed form."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+# Relative to the variance of a standardized feature.
+PENALTIES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+
+def ridge(inputs: Tensor, costs: Tensor, *, bias: bool, folds: list[Tensor]) -> tuple[Tensor, Tensor | None]:
+    r"""Linear map from inputs to costs of smallest penalized squared error.
+
+    .. math:: \min_{W, b} \sum_i \| W x_i + b - c_i \|^2 + \lambda n \| W \Sigma \|^2
+
+    with :math:`\Sigma` the deviations of the inputs. The penalty is the one with the smallest squared error on the
+    folds; ties go to the smallest penalty.
+
+    Args:
+        inputs: ``(n, k)``, or ``(n, d, k)`` for one layer that is shared by all costs.
+        costs: ``(n, d)``.
+        bias: whether the map has a constant.
+        folds: held-out positions ``(m,)`` of each fold; none means no penalty.
+
+    Returns:
+        Weight ``(out, k)`` and bias ``(out,)`` or ``None``, in float64.
+    """
+    x, c = inputs.to(torch.float64), costs.to(torch.float64)
+    if x.ndim == 3:
+        c = c[:, :, None]
+    center = x.reshape(-1, x.shape[-1]).mean(dim=0) if bias else x.new_zeros(x.shape[-1])
+    flat = (x - center).reshape(-1, x.shape[-1])
+    deviation = flat.square().mean(dim=0).sqrt()
+    # A constant feature gets a weight of zero instead of an infinite one.
+    scale = torch.where(deviation > 1e-12 * deviation.max(), deviation, torch.full_like(deviation, torch.inf))
+    z = (x - center) / scale
+    errors = torch.zeros(len(PENALTIES), dtype=torch.float64)
+    for held_out in folds:
+        rest = torch.ones(len(z), dtype=torch.bool)
+        rest[held_out] = False
+        maps = _solve(z[rest], c[rest], bias, PENALTIES)
+        for k, (weight, constant) in enumerate(maps):
+            errors[k] += (z[held_out] @ weight + constant - c[held_out]).square().sum()
+    best = int((errors <= errors.min() * (1 + 1e-9)).nonzero()[0]) if folds else 0
+    ((weight, constant),) = _solve(z, c, bias, (PENALTIES[best],))
+    weight = (weight / scale[:, None]).T
+    return weight, constant - weight @ center if bias else None
+
+
+def _solve(z: Tensor, c: Tensor, bias: bool, penalties: tuple[float, ...]) -> list[tuple[Tensor, Tensor]]:
+    """Weights ``(k, out)`` and constants ``(out,)`` for each penalty, from one decomposition."""
+    z, c = z.reshape(-1, z.shape[-1]), c.reshape(-1, c.shape[-1])
+    middle, target = (z.mean(dim=0), c.mean(dim=0)) if bias else (z.new_zeros(z.shape[1]), c.new_zeros(c.shape[1]))
+    u, s, vt = torch.linalg.svd(z - middle, full_matrices=False)
+    right = u.T @ (c - target)
+    maps = []
+    for penalty in penalties:
+        gain = torch.where(s > 1e-10 * s.max(), s / (s.square() + penalty * len(z)), torch.zeros_like(s))
+        weight = vt.T @ (gain[:, None] * right)
+        maps.append((weight, target - middle @ weight))
+    return maps

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from regretless.cache.bounds import MultiplierSet
+from regretless.errors import InputError
+
+
+def test_zero_is_there_from_the_start_and_stays():
+    kept = MultiplierSet(2, most=2)
+    assert kept.values.tolist() == [[0.0, 0.0]]
+    for k in range(1, 4):
+        assert kept.add(np.array([k, 0.0]))
+    assert kept.values.tolist() == [[0.0, 0.0], [3.0, 0.0]]
+
+
+def test_what_is_alike_is_not_added_again():
+    kept = MultiplierSet(2)
+    assert kept.add(np.array([1.0, 2.0]))
+    assert not kept.add(np.array([1.0, 2.0 + 1e-10]))
+    assert not kept.add(np.zeros(2))
+    assert kept.add(np.array([1.0, 2.1]))
+    assert len(kept) == 3
+
+
+def test_the_least_used_goes_first_and_of_those_the_oldest():
+    kept = MultiplierSet(1, most=4)
+    for k in (1.0, 2.0, 3.0):
+        kept.add(np.array([k]))
+    kept.used(np.array([1, 1, 3, 0]))
+    kept.add(np.array([4.0]))
+    assert sorted(kept.values[:, 0]) == [0.0, 1.0, 3.0, 4.0]
+    kept.used(np.array([2]))  # the place of the new one
+    kept.add(np.array([5.0]))
+    kept.add(np.array([6.0]))
+    assert 1.0 in kept.values[:, 0], "used twice"
+    assert len(kept) == 4
+
+
+def test_room_for_one_is_room_for_the_zero():
+    kept = MultiplierSet(1, most=1)
+    assert not kept.add(np.array([1.0]))
+    assert len(kept) == 1
+
+
+def test_no_rows_are_no_multipliers():
+    kept = MultiplierSet(0)
+    assert not kept.add(np.zeros(0))
+
+
+def test_state_goes_on_alike():
+    first = MultiplierSet(1, most=3)
+    first.add(np.array([1.0]))
+    first.used(np.array([1]))
+    again = MultiplierSet(1, most=3)
+    again.load_state_dict(first.state_dict())
+    for kept in (first, again):
+        kept.add(np.array([2.0]))
+        kept.add(np.array([3.0]))
+    assert np.array_equal(first.values, again.values)
+    assert np.array_equal(first.uses, again.uses)
+    with pytest.raises(InputError, match="must have 1 columns"):
+        again.load_state_dict(first.state_dict() | {"values": torch.zeros(2, 5)})
+
+
+def test_there_is_room_for_at_least_one():
+    with pytest.raises(InputError, match="most must be at least 1"):
+        MultiplierSet(1, most=0)

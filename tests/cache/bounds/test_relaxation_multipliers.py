@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
+from regretless.milp import MILP
+
+
+def test_multipliers_are_the_prices_of_the_rows():
+    # min -3x - 2y with x + y <= 4 and x <= 3 as rows, over 0 <= x, y <= 10: prices -2 and -1.
+    milp = MILP([[1.0, 1.0], [1.0, 0.0]], row_upper=[4.0, 3.0], upper=10.0, integer=False)
+    assert RelaxationMultipliers(milp)(np.array([-3.0, -2.0])).tolist() == pytest.approx([-2.0, -1.0])
+
+
+def test_they_do_not_depend_on_what_was_solved_before():
+    generator = np.random.default_rng(0)
+    milp = MILP(generator.integers(0, 4, (6, 15)), row_upper=9.0)
+    objectives = -generator.integers(0, 4, (12, 15)).astype(float)  # with many ties
+    first, second = RelaxationMultipliers(milp), RelaxationMultipliers(milp)
+    for linear in (first, second):
+        linear.refer_to(objectives[0])
+    forward = [first(objective) for objective in objectives]
+    backward = [second(objective) for objective in objectives[::-1]][::-1]
+    assert all(np.array_equal(a, b) for a, b in zip(forward, backward, strict=True))
+
+
+def test_without_an_optimum_there_are_none():
+    unbounded = MILP([[1.0]], row_lower=0.0, upper=np.inf, integer=False)
+    assert RelaxationMultipliers(unbounded)(np.array([-1.0])) is None
+    infeasible = MILP([[1.0]], row_lower=5.0)
+    assert RelaxationMultipliers(infeasible)(np.array([1.0])) is None

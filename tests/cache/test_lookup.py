@@ -1,0 +1,65 @@
+"""The look-up in blocks finds what one pass over all solutions finds."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regretless.cache import lookup
+from regretless.cache.lookup import best_columns
+
+
+@given(
+    size=st.integers(1, 40),
+    batch=st.integers(1, 5),
+    budget=st.integers(1, 60),
+    all_serve=st.booleans(),
+    seed=st.integers(0),
+)
+def test_blocks_find_what_one_pass_finds(size, batch, budget, all_serve, seed):
+    generator = torch.Generator().manual_seed(seed % 2**63)
+    rows, costs = torch.randn(size, 3, generator=generator), torch.randn(batch, 3, generator=generator)
+    serves = torch.rand(2, size, generator=generator) < 0.6
+    instance = torch.randint(0, 2, (batch,), generator=generator)
+    mask = torch.ones(batch, size, dtype=torch.bool) if all_serve else serves[instance]
+    expected = (costs.double() @ rows.double().T).masked_fill(~mask, torch.inf).min(dim=1).values
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookup, "BLOCK_SCORES", budget)
+        family = {} if all_serve else {"serves": serves, "instance": instance}
+        score, position = best_columns(rows.T.contiguous(), costs, **family)
+    torch.testing.assert_close(score.double(), expected, rtol=1e-5, atol=1e-6)
+    found = torch.isfinite(expected)
+    mine = (costs.double() * rows.double()[position]).sum(dim=1)
+    torch.testing.assert_close(mine[found], expected[found], rtol=1e-5, atol=1e-6)
+    assert bool(mask[torch.arange(batch), position][found].all())
+
+
+@pytest.mark.parametrize("budget", [2, 4, 1000])
+def test_ties_go_to_the_first_across_blocks_too(monkeypatch, budget):
+    monkeypatch.setattr(lookup, "BLOCK_SCORES", budget)
+    columns = torch.tensor([[3.0, 1.0, 2.0, 1.0, 1.0]])
+    score, position = best_columns(columns, torch.tensor([[1.0], [-1.0]]))
+    assert score.tolist() == [1.0, -3.0]
+    assert position.tolist() == [1, 0]
+
+
+def test_the_memory_layout_of_the_columns_changes_no_answer():
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.randint(-3, 4, (200, 5), generator=generator).float()
+    costs = torch.randint(-3, 4, (7, 5), generator=generator).float()
+    by_column, by_row = rows.T.contiguous(), rows.T
+    for mine, its in zip(best_columns(by_column, costs), best_columns(by_row, costs), strict=True):
+        assert torch.equal(mine, its)
+
+
+def test_an_objective_that_is_not_linear_is_scored_in_blocks_too(monkeypatch):
+    rows, costs = torch.randn(30, 2), torch.randn(4, 2)
+
+    def distance(solutions, at):
+        return (solutions - at).square().sum(dim=-1)
+
+    expected = distance(rows[None], costs[:, None]).argmin(dim=1)
+    monkeypatch.setattr(lookup, "BLOCK_SCORES", 20)
+    assert torch.equal(best_columns(rows.T.contiguous(), costs, objective=distance)[1], expected)

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from regretless.charts import Chart, Panel, Point, Series, SeriesStyle, draw_panels, swatch
+from regretless.charts.panels import READABLE, VISIBLE
+
+STYLE = SeriesStyle(1)
+
+
+def series(*places: tuple[float, float], key: int = 0, deviation: float | None = None, **more: Any) -> Series:
+    points = tuple(Point(x, y, deviation, f"value {y}") for x, y in places)
+    return Series(f"line {key}", SeriesStyle(key), points, key, **more)
+
+
+def drawn(*lines: Series, **options: Any) -> Chart:
+    chart = draw_panels([Panel(lines, "x", "y", **options)])
+    assert chart is not None
+    return chart
+
+
+def artists(chart: Chart, part: str) -> list[Any]:
+    axes = chart.figure.axes[0]
+    return [one for one in [*axes.lines, *axes.collections] if (one.get_gid() or "").startswith(f"{part}-")]
+
+
+def test_a_line_has_its_places_and_its_points_have_their_texts() -> None:
+    chart = drawn(series((1, 2), (2, 3)))
+    (line,) = artists(chart, "line")
+    assert (list(line.get_xdata()), list(line.get_ydata())) == ([1, 2], [2, 3])
+    assert chart.hover == {"points-0-0": ("value 2", "value 3")}
+
+
+def test_several_seeds_have_a_band_or_bars_and_one_has_neither() -> None:
+    several = series((1, 2), (2, 3), deviation=0.5)
+    assert len(artists(drawn(several), "band")) == 1
+    assert len(artists(drawn(several, bars=True), "bar")) == 1
+    alone = drawn(series((1, 2), (2, 3)))
+    assert artists(alone, "band") == artists(alone, "bar") == []
+
+
+def test_long_lines_carry_few_points_with_both_ends_among_them() -> None:
+    chart = drawn(series(*((x, x) for x in range(500))))
+    assert len(chart.hover["points-0-0"]) == VISIBLE
+    assert VISIBLE + len(chart.hover["quiet-0-0"]) <= READABLE + VISIBLE
+    assert (chart.hover["points-0-0"][0], chart.hover["points-0-0"][-1]) == ("value 0", "value 499")
+
+
+def test_only_the_end_of_a_line_is_marked_where_that_is_wanted() -> None:
+    chart = drawn(series((1, 2), (2, 3), (3, 4)), end_only=True)
+    assert chart.hover == {"points-0-0": ("value 4",), "quiet-0-0": ("value 2", "value 3")}
+
+
+def test_the_end_of_an_early_stop_is_a_ring_that_lies_on_the_axes() -> None:
+    chart = drawn(series((1, 900), (2, 1000), restored=Point(1.5, 300, None, "restored")))
+    (ring,) = artists(chart, "restored")
+    assert ring.get_markerfacecolor() == "none"
+    assert chart.hover["restored-0-0"] == ("restored",)
+    assert chart.figure.axes[0].get_ylim()[0] < 300
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, 1e200])
+def test_values_that_cannot_be_drawn_are_left_out(value: float) -> None:
+    assert draw_panels([Panel([series((1, value))], "x", "y")]) is None
+    assert drawn(series((1, value), (2, 3))).hover == {"points-0-0": ("value 3",)}
+
+
+def test_nothing_to_draw_gives_no_chart() -> None:
+    assert draw_panels([]) is None
+    assert draw_panels([Panel([], "x", "y")]) is None
+
+
+def test_a_panel_without_points_keeps_its_place_empty() -> None:
+    chart = draw_panels([Panel([], "x", "y"), Panel([series((1, 2))], "x", "y")], columns=2)
+    assert chart is not None
+    assert [axes.axison for axes in chart.figure.axes] == [False, True]
+
+
+def test_a_band_that_reaches_zero_does_not_rule_out_a_logarithmic_axis() -> None:
+    axes = drawn(series((1, 1), (2, 1000), deviation=5.0)).figure.axes[0]
+    assert axes.get_yscale() == "log"
+    assert axes.get_title(loc="left") == "y, log scale"
+
+
+def test_steps_of_a_sweep_have_their_own_labels() -> None:
+    axes = drawn(series((0, 2), (1, 3)), x_ticks=["0%", "100%"]).figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0%", "100%"]
+
+
+def test_a_legend_names_every_series_once_for_all_panels() -> None:
+    panel = Panel([series((1, 2)), series((1, 3), key=1)], "x", "y")
+    chart = draw_panels([panel, panel], columns=2, legend=True)
+    assert chart is not None
+    (legend,) = chart.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["line 0", "line 1"]
+
+
+def test_the_legend_covers_no_panel() -> None:
+    lines = [series((1, k), (2, k + 1), key=k) for k in range(8)]
+    chart = draw_panels([Panel(lines, "x", "y")], legend=True)
+    assert chart is not None
+    chart.figure.draw_without_rendering()
+    box = chart.figure.axes[0].get_tightbbox()
+    assert not chart.figure.legends[0].get_window_extent().overlaps(box)
+
+
+def test_a_swatch_shows_dash_and_marker() -> None:
+    (line,) = swatch(SeriesStyle(3, "--", "s")).figure.artists
+    assert (line.get_linestyle(), line.get_marker()) == ("--", "s")

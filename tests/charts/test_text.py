@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regretless.charts.text import decimals, finite, number, show, show_seconds
+
+
+@pytest.mark.parametrize("value", [None, True, "", "abc", [1], {}])
+def test_what_is_no_number_is_none(value: object) -> None:
+    assert number(value) is None
+
+
+def test_huge_integers_become_infinite() -> None:
+    assert number(10**400) == math.inf
+    assert number(-(10**400)) == -math.inf
+
+
+def test_finite_leaves_out_the_rest() -> None:
+    assert finite([1.0, None, math.nan, math.inf]) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "–"), (math.nan, "NaN"), (math.inf, "∞"), (-math.inf, "−∞"), (0.0, "0"), (-2.5, "−2.500"),
+     (11040.0, "11,040"), (1e300, "1 × 10³⁰⁰"), (2.5e-7, "2.5 × 10⁻⁷")],
+)  # fmt: skip
+def test_numbers_are_written_for_people(value: float | None, text: str) -> None:
+    assert show(value) == text
+
+
+def test_a_column_shares_its_decimals_unless_the_values_lie_far_apart() -> None:
+    assert decimals([747.3, 1177.2], digits=4) == 1
+    assert decimals([0.001, 5000.0]) is None
+    assert decimals([]) == 0
+
+
+@given(st.floats() | st.none(), st.integers(0, 6) | st.none())
+def test_every_number_can_be_written(value: float | None, places: int | None) -> None:
+    assert show(value, places)
+    assert show_seconds(value)
+
+
+@given(st.floats(min_value=1e-4, max_value=9e5))
+def test_four_digits_are_kept(value: float) -> None:
+    assert float(show(value).replace(",", "")) == pytest.approx(value, rel=5.1e-4)

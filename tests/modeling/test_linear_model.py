@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regretless.errors import InputError
+from regretless.milp import MILP
+from regretless.modeling.linear_model import LinearModel, Row, canonical, stacked
+
+inf = np.inf
+
+
+def _linear(rows, low, high, lower=0.0, upper=1.0, names=None) -> LinearModel:
+    A = np.atleast_2d(np.array(rows, dtype=float))
+    n = A.shape[1]
+    names = tuple(f"x{j}" for j in range(n)) if names is None else names
+    box = np.full(n, lower), np.full(n, upper)
+    return LinearModel(
+        A, np.array(low, float), np.array(high, float), *box, np.ones(n, bool), np.ones(n), 0.0, "min", names
+    )
+
+
+def test_a_row_on_one_variable_is_a_bound():
+    got = canonical(_linear([[2, 0], [0, -1], [1, 1]], [-inf, -inf, 1], [3, -1, inf], upper=4.0))
+    assert got.A.toarray().tolist() == [[1, 1]]
+    assert (got.lower.tolist(), got.upper.tolist()) == ([0.0, 1.0], [1.5, 4.0])
+
+
+def test_a_row_on_one_variable_that_crosses_its_bounds_stays():
+    got = canonical(_linear([[1, 0]], [3], [inf]))
+    assert (got.A.shape, got.lower.tolist(), got.row_lower.tolist()) == ((1, 2), [0.0, 0.0], [3.0])
+
+
+def test_the_first_coefficient_of_a_row_is_positive():
+    got = canonical(_linear([[-1, 2], [0, 0]], [-inf, 1], [3, 2]))
+    assert got.A.toarray().tolist() == [[1, -2], [0, 0]]
+    assert (got.row_lower.tolist(), got.row_upper.tolist()) == ([-3, 1], [inf, 2])
+
+
+def test_rows_without_effect_are_left_out_and_huge_bounds_are_infinite():
+    got = canonical(_linear([[1, 1], [0, 0], [1, 2]], [-1e30, 0, -inf], [1e20, 0, 2], upper=1e21))
+    assert got.A.toarray().tolist() == [[1, 2]]
+    assert got.upper.tolist() == [inf, inf]
+
+
+def test_unnamed_variables_get_names_and_names_stay_unique():
+    got = canonical(_linear([[1, 1, 1]], [0], [2], names=("", "x0", "a")))
+    assert got.names[1:] == ("x0", "a")
+    assert len(set(got.names)) == 3
+    with pytest.raises(InputError, match="'a'"):
+        canonical(_linear([[1, 1]], [0], [2], names=("a", "a")))
+
+
+def test_coefficients_that_are_not_finite_are_refused():
+    with pytest.raises(InputError, match="NaN"):
+        canonical(_linear([[np.nan, 1]], [0], [2]))
+
+
+def test_rows_stack_in_order():
+    A, low, high = stacked([Row({2: 1.0}, 0.0, 1.0), Row({}, -inf, 2.0), Row({0: 3.0, 1: -1.0}, 4.0, 4.0)], 3)
+    assert A.toarray().tolist() == [[0, 0, 1], [0, 0, 0], [3, -1, 0]]
+    assert (low.tolist(), high.tolist()) == ([0.0, -inf, 4.0], [1.0, 2.0, 4.0])
+
+
+@given(st.data())
+def test_the_canonical_form_has_the_same_feasible_points(data):
+    n, rows = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4))
+    A = [[data.draw(st.integers(-2, 2)) for _ in range(n)] for _ in range(rows)]
+    sides = st.sampled_from([(-inf, 1.0), (-inf, 0.0), (-1.0, inf), (1.0, inf), (0.0, 0.0), (-1.0, 1.0), (-inf, inf)])
+    low, high = zip(*[data.draw(sides) for _ in range(rows)], strict=True)
+    before = _linear(A, low, high, lower=-1.0, upper=2.0)
+    got = canonical(before)
+    points = np.stack(np.meshgrid(*[[-1, 0, 1, 2]] * n, indexing="ij"), -1).reshape(-1, n)
+    one = MILP(before.A, before.row_lower, before.row_upper, before.lower, before.upper)
+    other = MILP(got.A, got.row_lower, got.row_upper, got.lower, got.upper)
+    assert np.array_equal(one.check(points), other.check(points))

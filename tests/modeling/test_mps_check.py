@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regretless.errors import FileError
+from regretless.modeling.mps_check import refuse_damaged
+
+HEAD = "ROWS\n N obj\n L c1\nCOLUMNS\n    x obj 1 c1 2\nRHS\n    RHS c1 4\nRANGES\n    R c1 2\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        " UP BND x 3",
+        " UP x 3",
+        " FX BND x -1e3",
+        " LO BND x 1.5D+2",
+        " UP BND x inf",
+        " FR BND x",
+        " BV x",
+        " MI BND x 0",
+    ],
+)
+def test_sound_bounds_pass(line):
+    refuse_damaged(Path("a.mps"), f"* a comment\n{HEAD}BOUNDS\n{line}\nENDATA\nwhatever follows\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (" UP BND x three", "expected a number, got 'three'"),
+        (" UP BND x nan", "finite number"),
+        (" UP x", "a variable and a number"),
+        (" XX BND x 3", "kind of bound"),
+        (" UP BND z 3", "unknown variable"),
+    ],
+)
+def test_a_bad_bound_is_named_with_its_line(line, message):
+    with pytest.raises(FileError, match=f"a.mps, line 11: .*{message}"):
+        refuse_damaged(Path("a.mps"), f"{HEAD}BOUNDS\n{line}\nENDATA\n")
+
+
+@pytest.mark.parametrize(
+    "line", ["    y obj", "    y obj one", "    y obj inf", "    y obj 1 c1", "    y nowhere 1", "    y"]
+)
+def test_a_bad_column_is_named_with_its_line(line):
+    with pytest.raises(FileError, match=r"line 6"):
+        refuse_damaged(Path("a.mps"), HEAD.replace("RHS\n", f"{line}\nRHS\n", 1) + "ENDATA\n")
+
+
+@given(st.text(max_size=300))
+def test_any_text_passes_or_is_a_file_error(text):
+    with contextlib.suppress(FileError):
+        refuse_damaged(Path("a.mps"), text)
+
+
+@pytest.mark.parametrize("place", ["ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS", "ENDATA"])
+def test_an_unknown_section_is_named_before_highs_reads_it(place: str) -> None:
+    text = HEAD + "BOUNDS\n UP B x 3\nENDATA\n"
+    spoiled = text.replace(f"{place}\n", f"R\n\n    RHS c1 9 c1 -D\n{place}\n", 1)
+    with pytest.raises(FileError, match=r"m\.mps, line \d+"):
+        refuse_damaged(Path("m.mps"), spoiled)
+
+
+def test_the_sense_may_stand_on_its_own_line() -> None:
+    for sense in ("OBJSENSE\nMAX\n", "OBJSENSE\n    MAX\n", "OBJSENSE MAX\n"):
+        refuse_damaged(Path("m.mps"), "NAME t\n" + sense + HEAD + "ENDATA\n")

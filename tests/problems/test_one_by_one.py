@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from regretless.errors import InputError
+from regretless.problems.one_by_one import check_time_limit, one_by_one
+from regretless.solvers.engine import Outcome
+from regretless.types import Status
+
+
+def test_costs_reach_the_function_scaled_to_at_most_one():
+    seen = []
+
+    def solve(costs):
+        seen.append(costs)
+        return Outcome(np.ones(2), Status.OPTIMAL)
+
+    solved = one_by_one(solve, torch.tensor([[2e9, -4e9], [0.0, 0.0], [1e-9, 0.0]]))
+    assert [row.tolist() for row in seen] == [[0.5, -1.0], [0.0, 0.0], [1.0, 0.0]]
+    assert solved.status is None
+    assert solved.solution.dtype is torch.float64
+
+
+def test_every_instance_keeps_its_own_status_gap_and_message():
+    outcomes = iter(
+        [
+            Outcome(np.ones(1), Status.OPTIMAL),
+            Outcome(np.zeros(1), Status.TIME_LIMIT, 0.5, "late"),
+            Outcome(None, Status.INFEASIBLE, np.inf, "none"),
+        ]
+    )
+    solved = one_by_one(lambda costs: next(outcomes), torch.ones(3, 1))
+    assert solved.statuses == [Status.OPTIMAL, Status.TIME_LIMIT, Status.INFEASIBLE]
+    assert solved.gap.tolist() == [0.0, 0.5, float("inf")]
+    assert solved.found.tolist() == [True, True, False]
+    assert solved.message == {1: "late", 2: "none"}
+
+
+def test_time_limits_are_positive_or_none():
+    assert (check_time_limit(None), check_time_limit(2)) == (float("inf"), 2.0)
+    with pytest.raises(InputError, match="time_limit must be positive"):
+        check_time_limit(0)

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+import pytest
+
+from regretless.errors import InputError
+from regretless.problems.problem_table import TABLE, load, loader, names
+
+
+def test_every_row_has_its_own_names_and_a_function_of_its_package():
+    assert len(set(names())) == len(names()) == 12
+    assert [loader(row[0][0]).__name__ for row in TABLE] == [row[2] for row in TABLE]
+
+
+def test_icon_files_and_model_files_have_loaders():
+    assert loader("energy:mine.txt").__name__ == "load_energy"
+    assert loader("mine.lp.gz").__name__ == "load_model_file"
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("knapsack-61", {}, "problem must be one of synthetic-knapsack-60, .* got 'knapsack-61'"),
+        ("synthetic-knapsack-60", {"day": 50}, "has no option 'day': its options are split, .* days"),
+        ("synthetic-knapsack-60", {"on_failure": "panic"}, "'raise', 'cache' or 'skip', got 'panic'"),
+    ],
+)
+def test_an_unknown_name_or_option_is_refused_with_the_known_ones(name, options, message):
+    with pytest.raises(InputError, match=message):
+        load(name, **options)
+
+
+def test_the_failure_rule_reaches_the_problem():
+    assert load("synthetic-knapsack-60", days=20, on_failure="skip").problem.on_failure == "skip"

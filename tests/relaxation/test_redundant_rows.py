@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from regretless.errors import SolveError
+from regretless.milp import MILP
+from regretless.relaxation.constraint_system import ConstraintSystem
+from regretless.relaxation.redundant_rows import (
+    drop_dependent,
+    drop_dominated,
+    merge_parallel,
+    relax_never_binding,
+    without_redundant_rows,
+)
+
+
+def test_parallel_rows_become_one_with_the_tightest_bounds():
+    model = MILP([[1.0, 2.0], [-2.0, -4.0], [0.5, 1.0]], row_lower=[0.5, -4.0, -1], row_upper=[3.0, -1.2, 1.2])
+    system = merge_parallel(ConstraintSystem.of(model))
+    assert system.A.tolist() == [[1.0, 2.0]]
+    assert (system.row_lower.tolist(), system.row_upper.tolist()) == ([0.6], [2.0])
+
+
+def test_a_row_that_no_choice_of_one_per_group_can_fill_is_dropped():
+    # two groups of two, each at most one: the last row reaches at most 5 + 4, though its entries sum to 16
+    A = [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0], [5.0, 4.0, 3.0, 4.0]]
+    assert len(relax_never_binding(ConstraintSystem.of(MILP(A, row_upper=[1.0, 1.0, 9.0]))).A) == 2
+    assert len(relax_never_binding(ConstraintSystem.of(MILP(A, row_upper=[1.0, 1.0, 8.9]))).A) == 3
+
+
+def test_a_dominated_row_is_dropped():
+    model = MILP([[1.0, 0.0, 2.0], [2.0, 1.0, 4.0], [0.0, 3.0, 1.0]], row_upper=[2.0, 4.0, 2.0])
+    assert drop_dominated(ConstraintSystem.of(model)).A.tolist() == [[2.0, 1.0, 4.0], [0.0, 3.0, 1.0]]
+
+
+def test_dominance_is_not_claimed_on_variables_that_may_be_negative():
+    model = MILP([[1.0, 0.0], [1.0, 1.0]], row_upper=1.0, lower=[0.0, -np.inf])
+    assert len(drop_dominated(ConstraintSystem.of(model)).A) == 2
+
+
+def test_dependent_equalities_go_and_contradicting_ones_are_infeasible():
+    A = [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 2.0, 1.0]]
+    assert len(drop_dependent(ConstraintSystem.of(MILP(A, row_lower=[1, 1, 2], row_upper=[1, 1, 2]))).A) == 2
+    with pytest.raises(SolveError, match="contradict"):
+        drop_dependent(ConstraintSystem.of(MILP(A, row_lower=[1, 1, 2.5], row_upper=[1, 1, 2.5])))
+
+
+@hypothesis_settings(max_examples=60)
+@given(seed=st.integers(0, 100_000))
+def test_what_is_left_has_the_same_feasible_points(random_model, seed):
+    model = random_model(seed, hard=seed % 2 == 0)
+    before = ConstraintSystem.of(model).reduced()
+    after = without_redundant_rows(before)
+    assert len(after.A) <= len(before.A)
+    rng = np.random.default_rng(seed)
+    upper = np.where(np.isfinite(before.upper), before.upper, 3.0)
+    lower = np.where(np.isfinite(before.lower), before.lower, -3.0)
+    points = rng.uniform(lower, upper, size=(400, len(upper)))
+    # put the points on the equalities first, where there are any
+    equal = before.row_lower == before.row_upper
+    if equal.any():
+        A, b = before.A[equal], before.row_lower[equal]
+        points = points - np.linalg.lstsq(A, (points @ A.T - b).T, rcond=None)[0].T
+    points = points[((points >= before.lower) & (points <= before.upper)).all(axis=1)]
+
+    def inside(system: ConstraintSystem) -> np.ndarray:
+        activity = points @ system.A.T
+        return ((activity >= system.row_lower - 1e-8) & (activity <= system.row_upper + 1e-8)).all(axis=1)
+
+    assert (inside(before) == inside(after)).all()

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from regretless.charts import series_styles
+from regretless.report import read_folder
+from regretless.report.groups import sections
+from regretless.report.problem_charts import RESTORED, SPREAD, PageChart, problem_charts
+
+from .conftest import MakeRun
+
+
+def drawn(results: Path) -> dict[str, PageChart]:
+    (section,) = sections(read_folder(results).runs)
+    styles = series_styles((group.method, group.variant) for group in section.groups)
+    return {chart.title: chart for chart in problem_charts(section, styles, "p")}
+
+
+def texts(chart: PageChart) -> list[str]:
+    return re.findall("<title>(.*?)</title>", chart.svg, re.DOTALL)
+
+
+def test_values_on_hover_are_means_over_the_seeds(results: Path) -> None:
+    chart = drawn(results)["Learning curves"]
+    regrets = [run.history[-1]["test_regret"] or 0 for run in read_folder(results).runs if run.method == "spo"]
+    wanted = f"spo\nepoch 4\ntest regret {sum(regrets) / 2:,.1f}"
+    assert any(text.startswith(wanted) and "(2 seeds)" in text for text in texts(chart))
+    assert chart.caption.endswith(SPREAD)
+
+
+def test_one_run_has_curves_but_no_comparison_of_one_point_and_no_deviation(make_run: MakeRun) -> None:
+    charts = drawn(make_run("spo-cache"))
+    assert list(charts) == ["Regret against time", "Learning curves", "Cache growth"]
+    assert not any("deviation" in chart.caption for chart in charts.values())
+
+
+def test_seconds_on_hover_are_cumulative(make_run: MakeRun) -> None:
+    assert any("epoch 4, 0.2 s of training" in text for text in texts(drawn(make_run("spo"))["Regret against time"]))
+
+
+def test_only_methods_with_a_cache_have_a_growth_line(results: Path) -> None:
+    assert set(re.findall(r'data-series="(\d)"', drawn(results)["Cache growth"].svg)) == {"2"}
+
+
+def test_runs_without_any_figure_have_no_chart(make_run: MakeRun) -> None:
+    assert drawn(make_run("spo", epochs=0, metrics={"regret": None, "epoch_seconds": None})) == {}
+
+
+def test_runs_that_recorded_no_regret_still_have_their_last_point(make_run: MakeRun) -> None:
+    folder = make_run("spo", metrics={"epoch_seconds": 0.5, "epochs": 4})
+    (folder / "history.csv").unlink()
+    charts = drawn(folder)
+    assert list(charts) == ["Regret against time"]
+    assert any("at the end, 2 s of training" in text for text in texts(charts["Regret against time"]))
+
+
+def test_certified_gaps_are_drawn_only_where_a_policy_computed_them(make_run: MakeRun) -> None:
+    folder = make_run("spo-cache", epochs=3)
+    assert "Certified gap" not in drawn(folder)
+    (path,) = folder.rglob("history.csv")
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([f"{header},mean_gap", *(f"{row},0.0{k}" for k, row in enumerate(rows, 1))]) + "\n")
+    assert any("mean certified gap 0.03" in text for text in texts(drawn(folder)["Certified gap"]))
+
+
+def test_restored_weights_are_marked_at_the_regret_of_the_table(make_run: MakeRun) -> None:
+    folder = make_run("two-stage", patience=2, metrics={"regret": 366.0})
+    rows = [(1, 900.0, 9.0), (2, 366.0, 3.0), (3, 1200.0, 5.0), (4, 3100.0, 8.0)]
+    lines = [f"{epoch},0.5,{test},{validation}" for epoch, test, validation in rows]
+    (folder / "history.csv").write_text("\n".join(["epoch,seconds,test_regret,validation_regret", *lines, ""]))
+    charts = drawn(folder)
+    wanted = "two-stage\nearly stopping restored the weights of epoch 2\nfinal test regret 366.0"
+    for title in ("Regret against time", "Learning curves"):
+        assert wanted in texts(charts[title])
+        assert charts[title].caption.endswith(RESTORED)
+        assert charts[title].svg.count('class="series restored"') == 1
+
+
+def test_without_an_early_stop_no_ring_is_mentioned(results: Path) -> None:
+    (results / "runs").joinpath("run-000", "metrics.json").write_text('{"regret": 1e9}')
+    assert not any(RESTORED in chart.caption or "restored" in chart.svg for chart in drawn(results).values())

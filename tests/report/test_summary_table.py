@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from regretless.report import read_folder
+from regretless.report.groups import sections
+from regretless.report.sortable_table import Cell
+from regretless.report.summary_table import summary_table
+
+from .conftest import MakeRun
+
+
+def cells(results: Path) -> dict[str, list[Cell]]:
+    """The cells of each column."""
+    (section,) = sections(read_folder(results).runs)
+    table = summary_table(section)
+    return {column.title: [row[k] for row in table.rows] for k, column in enumerate(table.columns)}
+
+
+def best(results: Path) -> set[str]:
+    return {cell.text for column in cells(results).values() for cell in column if cell.best}
+
+
+def test_the_lowest_regret_is_marked_as_best(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("spo", metrics={"regret": 500.0, "mse": 9.0})
+    make_run("map-dc", metrics={"regret": 400.0, "mse": 10.0})
+    assert {"400.0", "9.00"} <= best(tmp_path / "results")
+
+
+def test_the_highest_auc_is_marked_as_best(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("spo", metrics={"auc": 0.6})
+    make_run("map-dc", metrics={"auc": 0.7})
+    assert "0.700" in best(tmp_path / "results")
+
+
+def test_columns_without_values_are_left_out(results: Path) -> None:
+    assert "AUC" not in cells(results)
+
+
+def test_several_seeds_show_their_deviation(results: Path) -> None:
+    assert [cell.deviation for cell in cells(results)["test regret"]] == ["± 2.1"] * 3
+
+
+def test_values_that_read_alike_are_not_better_than_each_other(results: Path) -> None:
+    assert "20,000" not in best(results)
+
+
+def test_one_method_alone_is_not_the_best(make_run: MakeRun) -> None:
+    assert best(make_run("spo")) == set()
+
+
+def test_a_seed_that_diverged_is_said_and_not_best(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("spo", metrics={"regret": 300.0})
+    make_run("spo", seed=1, metrics={"regret": float("nan")})
+    make_run("map-dc", metrics={"regret": 400.0})
+    make_run("nce-c", metrics={"regret": 500.0})
+    assert [cell.warning for cell in cells(tmp_path / "results")["test regret"]] == ["(1 not finite)", "", ""]
+    assert "400.0" in best(tmp_path / "results")
+
+
+def test_variants_have_their_own_column(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("spo", init="shared")
+    make_run("spo")
+    assert [cell.text for cell in cells(tmp_path / "results")["variant"]] == ["init random", "init shared"]

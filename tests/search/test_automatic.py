@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from regretless import MILP, Dataset, Family, Problem, evaluate, predict
+from regretless.errors import InputError
+from regretless.problems import load
+from regretless.search import auto
+from regretless.search.candidates import Candidate
+from regretless.training.models import make_model
+
+FEW = [Candidate("map-dc", 0.01), Candidate("soft", 0.01), Candidate("spo-cache", 0.03, anchor=0.3)]
+
+
+@pytest.fixture(scope="module")
+def knapsack():
+    return load("synthetic-knapsack-60", days=160)
+
+
+def search(loaded, **more):
+    return auto(loaded.problem, loaded.train, loaded.model, candidates=FEW, epochs=4, progress=False, **more)
+
+
+def test_the_committee_beats_two_stage_where_the_model_is_wrong_about_the_costs(knapsack):
+    found = search(knapsack)
+    assert found.chosen.startswith("committee")
+    assert found.verdict.pays
+    mine, base = (evaluate(model, knapsack.test, knapsack.problem).regret for model in (found.model, found.two_stage))
+    assert mine < base
+
+
+def test_two_stage_is_kept_where_nothing_beats_it():
+    generator = torch.Generator().manual_seed(0)
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=4)
+    x = torch.randn(60, 2, generator=generator)
+    data = Dataset.solve(problem, x, x @ torch.randn(2, 4, generator=generator))  # linear, without noise
+    found = auto(problem, data, candidates=FEW, epochs=2, progress=False)
+    assert found.chosen == "two-stage"
+    assert found.model is found.two_stage
+    assert not any(score.member for score in found.scores)
+    assert found.verdict.two_stage == pytest.approx(0.0, abs=1e-6)
+
+
+def test_every_solve_is_counted_with_its_purpose(knapsack):
+    before = knapsack.problem.statistics.solves
+    found = search(knapsack, growth=0.5)
+    assert sum(found.solves.values()) == knapsack.problem.statistics.solves - before
+    assert found.solves["scoring"] == 2 * len(knapsack.train)
+    assert 0 < found.solves["growth"] < len(knapsack.train)
+
+
+def test_the_same_seed_gives_the_same_model_and_another_seed_another(knapsack):
+    a, b, c = (predict(search(knapsack, seed=seed).model, knapsack.test.features) for seed in (0, 0, 1))
+    assert torch.equal(a, b)
+    assert not torch.equal(a, c)
+
+
+def test_the_number_of_workers_changes_nothing():
+    milp = MILP([[3.0, 4.0, 5.0, 2.0]], row_upper=7.0)
+    generator = torch.Generator().manual_seed(1)
+    x = torch.randn(40, 2, generator=generator)
+    c = (x @ torch.randn(2, 4, generator=generator)) ** 3
+    found = []
+    for workers in (1, 2):
+        problem = Problem(milp, sense="max", workers=workers)
+        result = auto(problem, Dataset.solve(problem, x, c), candidates=FEW, epochs=2, progress=False)
+        found.append(predict(result.model, x))
+    assert torch.equal(*found)
+
+
+def test_families_are_searched_with_their_own_constraints():
+    family = Family([MILP([[3.0, 4.0, 5.0]], row_upper=limit) for limit in (4.0, 7.0, 9.0)])
+    problem = Problem(family, sense="max")
+    generator = torch.Generator().manual_seed(2)
+    x, ids = torch.randn(30, 2, generator=generator), torch.arange(30) % 3
+    c = (x @ torch.randn(2, 3, generator=generator)) ** 3 + 2
+    data = Dataset.solve(problem, x, c, instance=ids)
+    found = auto(problem, data, candidates=FEW, epochs=2, progress=False)
+    assert math.isfinite(found.verdict.model)
+
+
+def test_any_module_can_be_searched(knapsack):
+    data = knapsack.train
+    flat = Dataset(data.features.flatten(1), data.costs, data.solutions)
+    model = make_model(flat.features, 48, costs=flat.costs, kind="mlp", hidden=4)
+    found = auto(knapsack.problem, flat, model, candidates=FEW[:2], epochs=2, progress=False)
+    assert predict(found.model, flat.features).shape == flat.costs.shape
+
+
+def test_units_of_costs_do_not_change_the_decisions(knapsack):
+    data = knapsack.train
+    plain = search(knapsack).model
+    large = Dataset(data.features, 1000 * data.costs, data.solutions)
+    scaled = auto(knapsack.problem, large, knapsack.model, candidates=FEW, epochs=4, progress=False).model
+    a, b = (evaluate(model, knapsack.test, knapsack.problem).regret for model in (plain, scaled))
+    assert a == pytest.approx(b, rel=0.02)
+
+
+def test_a_limit_on_solves_is_kept_and_one_on_time_ends_training(knapsack):
+    assert search(knapsack, max_solves=7, growth=2.0).solves["growth"] == 7
+    assert "time limit" in search(knapsack, time_limit=1e-9).reason
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"folds": 90}, "needs at least 180 training instances"),
+        ({"growth": -1.0}, "growth must be at least 0"),
+        ({"growth": math.nan}, "growth must be at least 0"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_before_anything_is_solved(knapsack, settings, message):
+    before = knapsack.problem.statistics.solves
+    with pytest.raises(InputError, match=message):
+        search(knapsack, **settings)
+    assert knapsack.problem.statistics.solves == before
+
+
+SCRIPT = """
+import sys, torch
+from regretless.problems import load
+from regretless.search import auto
+from regretless.search.candidates import Candidate
+loaded = load("synthetic-knapsack-60", days=120)
+few = [Candidate("map-dc", 0.01), Candidate("soft", 0.01)]
+settings = {"candidates": few, "epochs": 30, "checkpoint": sys.argv[1], "progress": False}
+found = auto(loaded.problem, loaded.train, loaded.model, **settings)
+torch.save(found.model.state_dict(), sys.argv[2])
+"""
+
+
+def test_a_search_that_is_killed_and_resumed_ends_in_the_same_model(tmp_path: Path):
+    def command(name):
+        return [sys.executable, "-c", SCRIPT, str(tmp_path / f"{name}.safetensors"), str(tmp_path / f"{name}.pt")]
+
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run(command("whole"), check=True, env=environment)
+    killed = subprocess.Popen(command("killed"), env=environment)
+    while not (tmp_path / "killed.safetensors").exists():
+        if killed.poll() is not None:
+            pytest.fail("the search ended before its first checkpoint")
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    subprocess.run(command("killed"), check=True, env=environment)
+    a, b = (torch.load(tmp_path / f"{name}.pt") for name in ("whole", "killed"))
+    assert all(torch.equal(a[key], b[key]) for key in a)

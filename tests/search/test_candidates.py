@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from regretless.cache import SolutionCache
+from regretless.errors import InputError
+from regretless.losses import MAP, ExpectedRegret
+from regretless.problem import Problem
+from regretless.search.candidates import RATES, Candidate, candidates_of, default_candidates, make_grid
+
+
+def test_names_are_distinct_and_say_what_is_tried():
+    names = [candidate.name for candidate in default_candidates(100)]
+    assert len(set(names)) == len(names)
+    assert "map-dc rate=0.004" in names
+    assert "spo-cache rate=0.004 anchor=0.3" in names
+
+
+def test_candidates_of_one_method_share_one_loss_and_one_cache():
+    cache = SolutionCache(Problem(oracle=lambda c: c, dimension=2), [[0.0, 1.0]])
+    grid = make_grid([Candidate("map-dc", 0.1), Candidate("soft", 0.1), Candidate("map-dc", 0.2, anchor=0.5)], cache)
+    assert [type(loss) for loss in grid.losses] == [MAP, ExpectedRegret]
+    assert [(s.loss, s.rate, s.anchor) for s in grid.settings] == [(0, 0.1, 0.0), (1, 0.1, 0.0), (0, 0.2, 0.5)]
+    assert all(loss.oracle is cache and loss.reduction == "none" for loss in grid.losses)
+
+
+def test_a_method_outside_of_the_defaults_is_tried_at_every_rate():
+    assert [candidate.rate for candidate in candidates_of(["nce-c"], 10)] == list(RATES)
+    assert {candidate.method for candidate in candidates_of(["soft", "map-dc"], 10)} == {"soft", "map-dc"}
+
+
+def test_a_method_without_a_cache_is_refused():
+    with pytest.raises(InputError, match=r"methods with a cache, such as .*; got 'two-stage'"):
+        candidates_of(["two-stage"], 10)

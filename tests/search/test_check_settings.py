@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+import torch
+
+from regretless.cache import Bernoulli
+from regretless.errors import InputError, MissingDependencyError
+from regretless.search.check_settings import check_numbers, check_settings
+from regretless.training import methods
+
+NAN = float("nan")
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("map-dc", {"temprature": 1}), ("map-dc", {"p_solve": 5}), ("map-dc", {"p_solve": "abc"}),
+    ("map-dc", {"p_solve": NAN}), ("map-dc", {"p_solve": None}), ("map-dc", {"grow_at": "foo"}),
+    ("map-dc", {"policy": 3}), ("map-dc", {"policy": "dice"}), ("map-dc", {"policy": "gap-above", "epsilon": -1}),
+    ("map-dc", {"p_epochs": 3}), ("map-dc", {"capacity": 0}), ("map-dc", {"capacity": "x"}),
+    ("map-dc", {"capacity": 2.5}), ("map-dc", {"evict": "x"}), ("map-dc", {"bound": "x"}),
+    ("map-dc", {"select": "x"}), ("map-dc", {"warm_start": True}), ("spo", {"p_solve": 0.05}),
+    ("nce-c", {"over": "x"}), ("soft", {"temperature": -1}), ("soft", {"temperature": "a"}),
+    ("soft", {"warm_up_steps": -1}), ("soft", {"scale": "x"}), ("soft", {"final_temperature": 0.01}),
+    ("listwise", {"temperature": 0}), ("pairwise", {"margin": "a"}), ("blackbox", {"lambda_": 0}),
+    ("qptl", {"tau": -1}), ("interior", {"cutoff": 0}), ("two-stage", {"criterion": "mae"}),
+    ("direct", {"generations": 0}), ("direct", {"generations": 2.5}), ("direct", {"population": 1}),
+    ("direct", {"sigma": NAN}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", methods.names())
+def test_the_defaults_of_every_method_pass(method: str) -> None:
+    if method == "direct":
+        pytest.importorskip("cma")
+    check_settings(method, {})
+
+
+@pytest.mark.parametrize(("method", "settings"), WRONG)
+def test_settings_that_cannot_be_used_are_named(method: str, settings: dict[str, Any]) -> None:
+    if method == "direct":
+        pytest.importorskip("cma")
+    with pytest.raises(InputError, match=list(settings)[-1]):
+        check_settings(method, settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"policy": "largest-gap", "p_solve": 0.1}, {"policy": "gap-above"}, {"policy": "batch-coin"}, {"bound": "own"},
+        {"p_solve": 0.5, "final_p_solve": 0.01, "p_epochs": 3}, {"policy": "largest-gap", "bound": "linear"},
+        {"capacity": 1}, {"grow_at": "transformed", "p_solve": 1.0},
+    ],
+)  # fmt: skip
+def test_settings_of_caches_and_policies_pass(settings: dict[str, Any]) -> None:
+    check_settings("map-dc", settings)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"seed": -1}, {"seed": 2**32}, {"epochs": -1}, {"lr": NAN}, {"lr": 0.0}, {"lr": float("inf")}, {"batch_size": 0},
+     {"patience": -1}],
+)  # fmt: skip
+def test_numbers_that_no_training_can_use_are_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        check_numbers(**wrong)
+    check_numbers(seed=2**32 - 2, epochs=0, lr=1e-12, batch_size=1, patience=0)
+
+
+def test_a_check_changes_neither_its_settings_nor_the_global_random_state() -> None:
+    policy = Bernoulli(0.5)
+    settings, before = {"policy": policy}, torch.random.get_rng_state()
+    check_settings("map-dc", settings)
+    assert settings == {"policy": policy}
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_an_engine_is_tried_before_the_problem_is_solved() -> None:
+    check_settings("map-dc", {"warm_start": True}, engine="highs", time_limit=5.0, workers=2)
+    with pytest.raises(InputError, match="engine must be one of"):
+        check_settings("map-dc", {}, engine="abacus")
+    with pytest.raises(InputError, match="time_limit"):
+        check_settings("map-dc", {}, engine="highs", time_limit=-1.0)
+
+
+def test_no_engine_is_needed_where_a_function_solves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    for method, settings in (("map-dc", {}), ("map-dc", {"policy": "largest-gap"}), ("qptl", {})):
+        check_settings(method, settings)
+    with pytest.raises(MissingDependencyError, match="highspy"):
+        check_settings("map-dc", {}, engine="highs")

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import torch
+
+from regretless import Dataset, Problem, SolutionCache, metrics
+from regretless.search.scores import HeldOut
+from regretless.training.folds import make_folds
+from regretless.training.models import make_model
+from regretless.training.stacked_models import stack_models
+
+PROBLEM = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
+X = torch.randn(12, 2, generator=torch.Generator().manual_seed(0))
+DATA = Dataset.solve(PROBLEM, X, torch.randn(12, 3, generator=torch.Generator().manual_seed(1)))
+FOLDS = make_folds(12, 3)
+
+
+def held_out(rows=None):
+    return HeldOut(SolutionCache(PROBLEM, DATA.solutions if rows is None else rows, p_solve=0.0), DATA, FOLDS)
+
+
+def test_each_instance_is_predicted_by_the_copy_that_did_not_train_on_it():
+    models = [make_model(X, 3, seed=seed) for seed in range(4)]
+    stack = stack_models(models, X, DATA.costs, settings=2)
+    predicted = held_out().predict(stack, stack.parameters)
+    for f, part in enumerate(FOLDS):
+        torch.testing.assert_close(predicted[0, part].float(), models[f](X[part]), rtol=1e-4, atol=1e-4)
+
+
+def test_with_all_solutions_in_the_cache_look_ups_are_exact():
+    predicted = torch.randn(12, 3, dtype=torch.float64)
+    exact = metrics.regret(PROBLEM, predicted, DATA.costs, DATA.solutions)
+    torch.testing.assert_close(held_out(torch.eye(3)).regrets(predicted), exact)
+
+
+def test_exact_scores_solve_every_instance_and_their_solutions_join_the_cache():
+    scores = held_out(torch.eye(3)[:1])
+    predicted = torch.eye(3, dtype=torch.float64).repeat(4, 1)
+    regrets = scores.exact(predicted)
+    torch.testing.assert_close(regrets, metrics.regret(PROBLEM, predicted, DATA.costs, DATA.solutions))
+    assert len(scores.cache) > 1
+
+
+def test_predictions_that_are_not_finite_have_an_infinite_regret():
+    assert torch.isinf(held_out().regrets(torch.full((12, 3), torch.nan, dtype=torch.float64))).all()

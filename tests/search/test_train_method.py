@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regretless import Dataset, Problem, evaluate, train
+from regretless.errors import InputError
+from regretless.training import methods
+from regretless.training.models import make_model
+
+TRAINED = [name for name in methods.names() if name not in ("auto", "direct")]
+
+
+def data(n=40, d=4, scale=1.0):
+    generator = torch.Generator().manual_seed(0)
+    problem = Problem(oracle=lambda c: (c <= sorted(c)[1]) * 1.0, dimension=d)
+    x = torch.randn(n, 3, generator=generator)
+    c = (x @ torch.randn(3, d, generator=generator)) ** 3 + torch.randn(n, d, generator=generator)
+    return problem, Dataset.solve(problem, x, scale * c)
+
+
+def test_without_a_method_it_searches():
+    problem, train_data = data()
+    found = train(problem, train_data, epochs=2, progress=False)
+    assert found.search is not None
+    assert len(found.history) == 2
+    assert found.model is found.search.model
+
+
+@pytest.mark.parametrize("name", [n for n in TRAINED if n not in ("qptl", "interior", "spo-relax")])
+def test_every_method_trains_by_name(name):
+    problem, train_data = data()
+    found = train(problem, train_data, method=name, epochs=1, progress=False)
+    assert len(found.history) == 1
+    assert found.search is None
+
+
+def test_two_stage_is_the_best_fit_unless_epochs_or_a_rate_are_given():
+    problem, train_data = data()
+    best = train(problem, train_data, method="two-stage", progress=False)
+    steps = train(problem, train_data, method="two-stage", epochs=2, progress=False)
+    assert "closed form" in best.reason
+    assert len(steps.history) == 2
+    assert evaluate(best.model, train_data, problem).mse < evaluate(steps.model, train_data, problem).mse
+
+
+def test_a_method_can_start_from_two_stage_or_from_another_model():
+    problem, train_data = data()
+    base = train(problem, train_data, method="two-stage").model
+    for start in ("two-stage", base, base.state_dict()):
+        found = train(problem, train_data, method="map-dc", epochs=0, start=start, progress=False).model
+        assert torch.equal(found(train_data.features), base(train_data.features))
+
+
+@pytest.mark.parametrize("scale", [0.001, 1000.0])
+def test_one_learning_rate_serves_all_units_of_the_costs(scale):
+    regrets = []
+    for factor in (1.0, scale):
+        problem, train_data = data(scale=factor)
+        found = train(problem, train_data, method="map-dc", epochs=5, lr=0.05, progress=False)
+        regrets.append(evaluate(found.model, train_data, problem).relative_regret)
+    assert regrets[1] == pytest.approx(regrets[0], rel=0.05)
+
+
+def test_early_stopping_watches_the_validation_regret():
+    problem, train_data = data()
+    found = train(
+        problem, train_data[:30], method="spo", validation=train_data[30:], patience=1, epochs=50, progress=False
+    )
+    assert "validation_regret" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"method": "nothing"}, "method must be one of"),
+        ({"method": "map-dc", "temprature": 1.0}, "does not know 'temprature'"),
+        ({"method": "map-dc", "start": "nowhere"}, "start must be 'two-stage'"),
+        ({"method": "map-dc", "start": make_model(torch.zeros(2, 5), 9)}, "do not fit the model"),
+        ({"method": "map-dc", "patience": 2}, "patience needs validation data"),
+        ({"lr": 0.1}, "leave out lr"),
+    ],
+)
+def test_what_does_not_apply_is_refused_before_anything_is_solved(settings, message):
+    problem, train_data = data()
+    before = problem.statistics.solves
+    with pytest.raises(InputError, match=message):
+        train(problem, train_data, **settings)
+    assert problem.statistics.solves == before

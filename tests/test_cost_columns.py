@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from regretless.cost_columns import by_name
+from regretless.errors import InputError
+
+
+@pytest.mark.parametrize("order", list(permutations("abc")))
+def test_columns_come_in_the_models_order(order):
+    frame = pd.DataFrame([[1.0, 2.0, 3.0]], columns=list("abc"))
+    assert by_name(frame[list(order)], ("a", "b", "c")).to_numpy().tolist() == [[1.0, 2.0, 3.0]]
+
+
+def test_what_has_no_names_is_returned_as_it_is():
+    array, frame = np.zeros((1, 2)), pd.DataFrame([[1.0, 2.0]])
+    assert by_name(array, ("a", "b")) is array
+    assert by_name(frame, ("a", "b")) is frame
+    assert by_name(frame, None) is frame
+
+
+def test_columns_that_are_numbers_match_names_that_are_numbers():
+    frame = pd.DataFrame([[1.0, 2.0]], columns=[1, 0])
+    assert by_name(frame, ("0", "1")).to_numpy().tolist() == [[2.0, 1.0]]
+
+
+def test_many_faults_are_listed_in_short():
+    frame = pd.DataFrame([range(9)], columns=[f"x{j}" for j in range(9)])
+    with pytest.raises(InputError, match=r"missing: y; unknown: x0, x1, x2, x3, x4 and 4 more\. Pass an array"):
+        by_name(frame, ("y",))

@@ -1,0 +1,200 @@
+"""What is kept for speed does what torch does: the same Adam bit for bit, the same gradients as autograd."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from regretless.errors import InputError
+from regretless.training.cost_scale import with_cost_scale
+from regretless.training.fast_linear import LeanAdam, LinearStep, linear_step
+from regretless.training.models import SharedLinear, make_model
+from regretless.training.step import GradientStep
+
+# --- Adam ---------------------------------------------------------------------------------------------------------
+
+
+def two_layers() -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 2))
+
+
+def set_gradients(model: nn.Module, step: int, skip: int | None = None) -> None:
+    generator = torch.Generator().manual_seed(step)
+    for k, parameter in enumerate(model.parameters()):
+        parameter.grad = None if k == skip else torch.randn(parameter.shape, generator=generator)
+
+
+def test_a_lean_step_is_a_step_bit_for_bit():
+    lean, usual = two_layers(), two_layers()
+    ours = LeanAdam(list(lean.parameters()), lr=0.1)
+    theirs = torch.optim.Adam(usual.parameters(), lr=0.1, fused=True)
+    for step in range(7):
+        for net in (lean, usual):
+            set_gradients(net, step, skip=1 if step == 0 else None)  # one parameter joins later
+        if step == 4:
+            ours.param_groups[0]["lr"] = theirs.param_groups[0]["lr"] = 0.01
+        ours.lean_step()
+        theirs.step()
+        assert all(map(torch.equal, lean.parameters(), usual.parameters()))
+
+
+def test_both_ways_can_be_mixed_and_the_state_is_torchs():
+    one, other = two_layers(), two_layers()
+    mixed = LeanAdam(list(one.parameters()), lr=0.1)
+    plain = torch.optim.Adam(other.parameters(), lr=0.1, fused=True)
+    for step in range(3):
+        set_gradients(one, step)
+        mixed.lean_step()
+    other.load_state_dict(one.state_dict())
+    plain.load_state_dict(copy.deepcopy(mixed.state_dict()))
+    set_gradients(one, 9)
+    set_gradients(other, 9)
+    mixed.step()
+    plain.step()
+    assert all(map(torch.equal, one.parameters(), other.parameters()))
+
+
+def test_a_second_group_has_its_own_learning_rate():
+    net = two_layers()
+    optimizer = LeanAdam(list(net[0].parameters()), lr=0.1)
+    optimizer.add_param_group({"params": list(net[1].parameters()), "lr": 1e-6})
+    for step in range(3):
+        set_gradients(net, step)
+        before = [p.detach().clone() for p in net.parameters()]
+        optimizer.lean_step()
+    moved = [float((p.detach() - b).abs().max()) for p, b in zip(net.parameters(), before, strict=True)]
+    assert min(moved[:2]) > 1e-3
+    assert max(moved[2:]) < 1e-5
+
+
+def test_a_group_without_a_gradient_stays_as_it_is():
+    net = two_layers()
+    optimizer = LeanAdam(list(net[0].parameters()), lr=0.1)
+    optimizer.add_param_group({"params": list(net[1].parameters())})
+    before = [p.detach().clone() for p in net[1].parameters()]
+    for step in range(3):
+        set_gradients(net[0], step)
+        optimizer.lean_step()
+    assert all(map(torch.equal, net[1].parameters(), before))
+
+
+@pytest.mark.parametrize("lr", [0.0, -1.0, float("nan")])
+def test_a_learning_rate_that_is_not_positive_is_refused(lr):
+    with pytest.raises(InputError, match="lr must be positive"):
+        LeanAdam(list(two_layers().parameters()), lr=lr)
+
+
+# --- the linear step ----------------------------------------------------------------------------------------------
+
+
+def flat() -> torch.Tensor:
+    return torch.randn(6, 5, generator=torch.Generator().manual_seed(1))
+
+
+def slots() -> torch.Tensor:
+    return torch.randn(6, 4, 3, generator=torch.Generator().manual_seed(2))
+
+
+def costs() -> torch.Tensor:
+    return 50.0 + 3.0 * torch.randn(9, 4, generator=torch.Generator().manual_seed(4))
+
+
+MODELS = {
+    "linear": (lambda: nn.Linear(5, 4), flat),
+    "without bias": (lambda: nn.Linear(5, 4, bias=False), flat),
+    "in a sequence": (lambda: nn.Sequential(nn.Linear(5, 4)), flat),
+    "shared": (lambda: SharedLinear(3), slots),
+    "made for instances": (lambda: make_model(flat(), 4), flat),
+    "made for variables": (lambda: make_model(slots(), 4), slots),
+    "scaled costs": (lambda: with_cost_scale(nn.Linear(5, 4), costs(), shared=False), flat),
+    "scaled features and costs": (lambda: with_cost_scale(make_model(slots(), 4), costs(), shared=True), slots),
+}
+
+
+def fast(model: nn.Module) -> LinearStep | None:
+    return linear_step(model, LeanAdam(list(model.parameters()), lr=0.1))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_steps_are_those_of_autograd(name):
+    make, features = MODELS[name]
+    torch.manual_seed(0)
+    model, x = make(), features()
+    other = copy.deepcopy(model)
+    step, slow = fast(model), GradientStep(other, torch.optim.Adam(other.parameters(), lr=0.1, fused=True))
+    assert step is not None
+    for k in range(3):
+        gradient = torch.randn(6, 4, generator=torch.Generator().manual_seed(k))
+        predicted, expected = step.predict(x), slow.predict(x)
+        assert not predicted.requires_grad
+        assert torch.allclose(predicted, expected, rtol=1e-5, atol=1e-6)
+        step.update(predicted, gradient)
+        slow.update(expected, gradient)
+        for mine, its in zip(model.parameters(), other.parameters(), strict=True):
+            assert mine.grad.shape == mine.shape
+            assert torch.allclose(mine.grad, its.grad, rtol=1e-5, atol=1e-6)
+            assert torch.allclose(mine, its, rtol=1e-5, atol=1e-6)
+
+
+def test_a_prediction_follows_weights_that_were_changed_in_place():
+    model, x = nn.Linear(5, 4), flat()
+    step = fast(model)
+    model.load_state_dict({name: torch.zeros_like(value) for name, value in model.state_dict().items()})
+    assert step is not None
+    assert not step.predict(x).any()
+
+
+def test_another_optimizer_is_left_to_autograd():
+    model = nn.Linear(5, 4)
+    assert linear_step(model, torch.optim.Adam(model.parameters(), lr=0.1)) is None
+
+
+def hooked_weight() -> nn.Module:
+    model = nn.Linear(5, 4)
+    model.weight.register_hook(lambda gradient: 0 * gradient)
+    return model
+
+
+def hooked_module() -> nn.Module:
+    model = nn.Sequential(nn.Linear(5, 4))
+    model[0].register_forward_hook(lambda *_: None)
+    return model
+
+
+def frozen() -> nn.Module:
+    model = nn.Linear(5, 4)
+    model.bias.requires_grad_(requires_grad=False)
+    return model
+
+
+def patched() -> nn.Module:
+    model = nn.Linear(5, 4)
+    model.forward = lambda x: 0.0 * x[:, :4]
+    return model
+
+
+class Doubled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        hooked_weight,
+        hooked_module,
+        frozen,
+        patched,
+        lambda: Doubled(5, 4),
+        lambda: nn.utils.parametrizations.weight_norm(nn.Linear(5, 4)),
+        lambda: nn.Sequential(nn.Linear(5, 4), nn.ReLU()),
+        lambda: nn.Sequential(nn.Linear(5, 4), nn.Flatten(0)),
+        lambda: make_model(flat(), 4, kind="mlp"),
+    ],
+)
+def test_what_is_more_than_a_linear_layer_is_left_to_autograd(make):
+    assert fast(make()) is None

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import torch
+
+from regretless.training import ridge as module
+from regretless.training.folds import make_folds
+from regretless.training.ridge import ridge
+
+
+def data(n=60, k=3, d=4, noise=0.0, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn(n, k, generator=generator, dtype=torch.float64) * torch.tensor([1.0, 100.0, 0.01]) + 5.0
+    weight = torch.randn(d, k, generator=generator, dtype=torch.float64)
+    c = x @ weight.T + 7.0
+    return x, c + noise * torch.randn(n, d, generator=generator, dtype=torch.float64), weight
+
+
+def test_without_noise_the_map_is_found_exactly_whatever_the_units_of_the_features():
+    x, c, weight = data()
+    found, bias = ridge(x, c, bias=True, folds=make_folds(60, 5))
+    torch.testing.assert_close(found, weight, rtol=1e-6, atol=1e-8)
+    torch.testing.assert_close(bias, torch.full((4,), 7.0, dtype=torch.float64), rtol=1e-6, atol=1e-6)
+
+
+def test_with_no_folds_it_is_ordinary_least_squares():
+    x, c, _ = data(noise=1.0)
+    found, bias = ridge(x, c, bias=True, folds=[])
+    design = torch.cat([x, torch.ones(60, 1, dtype=torch.float64)], dim=1)
+    expected = torch.linalg.lstsq(design, c).solution.T
+    torch.testing.assert_close(torch.cat([found, bias[:, None]], dim=1), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_one_layer_shared_by_all_costs_is_fitted_to_all_of_them():
+    generator = torch.Generator().manual_seed(1)
+    x = torch.randn(20, 6, 2, generator=generator, dtype=torch.float64)
+    weight, bias = ridge(x, x @ torch.tensor([2.0, -3.0], dtype=torch.float64) + 1.0, bias=True, folds=[])
+    torch.testing.assert_close(weight, torch.tensor([[2.0, -3.0]], dtype=torch.float64))
+    torch.testing.assert_close(bias, torch.ones(1, dtype=torch.float64))
+
+
+def test_without_a_bias_the_features_are_not_centered():
+    x, c, weight = data()
+    found, bias = ridge(x, c - 7.0, bias=False, folds=[])
+    assert bias is None
+    torch.testing.assert_close(found, weight, rtol=1e-6, atol=1e-8)
+
+
+def test_folds_choose_a_penalty_where_noise_dominates(monkeypatch):
+    generator = torch.Generator().manual_seed(2)
+    x = torch.randn(30, 20, generator=generator, dtype=torch.float64)
+    c = torch.randn(30, 5, generator=generator, dtype=torch.float64)
+    found, _ = ridge(x, c, bias=True, folds=make_folds(30, 5))
+    monkeypatch.setattr(module, "PENALTIES", (1.0,))
+    largest, _ = ridge(x, c, bias=True, folds=[])
+    torch.testing.assert_close(found, largest)
+
+
+def test_a_constant_feature_has_no_weight():
+    x, c, _ = data()
+    x[:, 1] = 3.0
+    found, _ = ridge(x, c, bias=True, folds=[])
+    assert (found[:, 1] == 0).all()

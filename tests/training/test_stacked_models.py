@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from regretless.training.models import SharedLinear, make_model
+from regretless.training.stacked_models import StackedLinear, StackedModules, stack_models
+
+N, D, K = 12, 5, 3
+X2, X3 = torch.randn(N, K) * 4 + 2, torch.randn(N, D, K)
+COSTS = torch.randn(N, D, dtype=torch.float64) * 50 + 20
+MODELS = {
+    "linear": (lambda: nn.Linear(K, D), X2),
+    "linear without bias": (lambda: nn.Linear(K, D, bias=False), X2),
+    "shared": (lambda: SharedLinear(K), X3),
+    "scaled": (lambda: make_model(X2, D, costs=COSTS), X2),
+    "scaled, shared": (lambda: make_model(X3, D, costs=COSTS), X3),
+    "perceptron": (lambda: make_model(X2, D, kind="mlp", hidden=4), X2),
+}
+INDEX = torch.tensor([[0, 3, 5, 1], [7, 2, 2, 11]])
+
+
+def different(make):
+    models = [make() for _ in range(2)]
+    with torch.no_grad():
+        for model in models:
+            for parameter in model.parameters():
+                parameter.add_(torch.randn_like(parameter))
+    return models
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_copy_predicts_what_its_model_predicts(name):
+    make, x = MODELS[name]
+    models = different(make)
+    stack = stack_models(models, x, COSTS, settings=3)
+    assert isinstance(stack, StackedModules if name == "perceptron" else StackedLinear)
+    predicted = stack.predict([0, 1], INDEX)
+    for f, model in enumerate(models):
+        for s in range(3):
+            torch.testing.assert_close(predicted[f, s], model(x[INDEX[f]]), rtol=1e-4, atol=1e-3)
+            torch.testing.assert_close(stack.predict_all(stack.parameters, f)[s], model(x), rtol=1e-4, atol=1e-3)
+            exported = stack.export(stack.parameters, f, s)
+            torch.testing.assert_close(exported(x), model(x), rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_gradients_are_those_of_the_predictions(name):
+    make, x = MODELS[name]
+    stack = stack_models(different(make), x, COSTS, settings=2)
+    direction = torch.randn(2, 2, 4, D)
+    stack.predict([0, 1], INDEX)
+    gradients = stack.gradients(direction)
+    for key, value in stack.parameters.items():
+        step = torch.randn_like(value)
+        value.add_(step, alpha=1e-2)
+        high = (stack.predict([0, 1], INDEX) * direction).sum()
+        value.sub_(step, alpha=2e-2)
+        low = (stack.predict([0, 1], INDEX) * direction).sum()
+        value.add_(step, alpha=1e-2)
+        torch.testing.assert_close((high - low) / 2e-2, (gradients[key] * step).sum(), rtol=2e-2, atol=0.5)
+
+
+def test_some_streams_can_be_left_out():
+    make, x = MODELS["linear"]
+    models = different(make)
+    stack = stack_models(models, x, COSTS, settings=2)
+    torch.testing.assert_close(stack.predict([1], INDEX[1:])[0, 0], models[1](x[INDEX[1]]), rtol=1e-4, atol=1e-3)
+    assert stack.gradients(torch.ones(1, 2, 4, D))["weight"].shape[0] == 1

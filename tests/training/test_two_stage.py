@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import torch
+
+from regretless import Dataset, Problem, evaluate
+from regretless.training.models import make_model
+from regretless.training.two_stage import fit_two_stage
+
+
+def data(n=80, d=4, power=1, noise=0.3, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=d)
+    x = torch.randn(n, 3, generator=generator)
+    c = (x @ torch.randn(3, d, generator=generator)) ** power + noise * torch.randn(n, d, generator=generator)
+    return problem, Dataset.solve(problem, x, c)
+
+
+def test_a_linear_model_has_the_error_of_least_squares():
+    problem, train = data()
+    model = make_model(train.features, 4)
+    fitted = fit_two_stage(model, train)
+    design = torch.cat([train.features, torch.ones(80, 1)], dim=1).to(torch.float64)
+    least = (design @ torch.linalg.lstsq(design, train.costs).solution - train.costs).square().mean()
+    assert evaluate(model, train, problem).mse <= 1.01 * float(least)
+    assert "closed form" in fitted.reason
+
+
+def test_another_model_is_trained_until_its_held_out_error_no_longer_falls():
+    problem, train = data(power=3, n=200)
+    linear, mlp = (
+        make_model(train.features, 4, costs=train.costs),
+        make_model(train.features, 4, costs=train.costs, kind="mlp"),
+    )
+    fit_two_stage(linear, train)
+    fitted = fit_two_stage(mlp, train, progress=False)
+    assert "held_out_error" in fitted.reason
+    assert evaluate(mlp, train, problem).mse < 0.5 * evaluate(linear, train, problem).mse
+
+
+def test_the_same_seed_gives_the_same_weights():
+    _, train = data(power=2)
+    a, b = (make_model(train.features, 4, kind="mlp", hidden=4) for _ in range(2))
+    for model in (a, b):
+        fit_two_stage(model, train, seed=3, progress=False)
+    assert all(torch.equal(x, y) for x, y in zip(a.parameters(), b.parameters(), strict=True))
+
+
+def test_labels_are_fitted_by_cross_entropy():
+    _, train = data()
+    labels = Dataset(train.features, (train.costs > 0).to(torch.float64), train.solutions)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Sigmoid())
+    fit_two_stage(model, labels, criterion="bce", progress=False)
+    assert float(((model(labels.features) > 0.5) == (labels.costs > 0.5)).float().mean()) > 0.85
