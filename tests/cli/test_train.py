@@ -21,7 +21,7 @@ def test_a_named_problem_trains_and_keeps_its_run(cli: CommandLine, tmp_path: Pa
     printed = cli.ok(*words)
     assert "test figures" in printed.out
     assert "run kept in" in printed.out
-    assert "exact solves: " in printed.out
+    assert "solves: " in printed.out
     figures = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert (figures["on"], figures["epochs"]) == ("test", 1)
     assert "there is a run in" in cli(*words).error

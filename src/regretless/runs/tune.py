@@ -16,8 +16,8 @@ from regretless.errors import FileError, InputError, TrainingError
 from regretless.optional import need
 from regretless.problems import BenchmarkProblem
 from regretless.progress import track
-from regretless.runs.ledger import Ledger, ledger
 from regretless.runs.run_folder import missing_paths, removed_on_failure
+from regretless.runs.run_ledger import Ledger, solve_ledger
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
@@ -117,7 +117,7 @@ def tune_settings(
             except TrainingError:
                 study.tell(trial, state=optuna.trial.TrialState.PRUNED)
     best = _best(optuna, study, folder, partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs))
-    return replace(best, ledger=ledger(loaded.problem))
+    return replace(best, ledger=solve_ledger(loaded.problem))
 
 
 def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[float, float]]:
