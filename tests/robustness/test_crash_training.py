@@ -67,7 +67,7 @@ def test_the_command_line_goes_on_after_signals_and_kills(victims: Nursery, tmp_
     assert "run the same command again to continue" in victims.errors.read_text().replace("\n", " ")
     before = checkpoint.read_bytes()
     assert victims.kill(*words, after=0.0, number=signal.SIGCONT) == 2
-    assert "add --resume to go on with it" in victims.errors.read_text()
+    assert "add --resume to continue it" in victims.errors.read_text()
     assert checkpoint.read_bytes() == before, "a refused command leaves the run as it is"
     ended = victims.kill(*words, "--resume", after=lambda: checkpoint.read_bytes() != before)
     assert ended == -signal.SIGKILL

@@ -38,13 +38,11 @@ def solve_ledger(problem: Problem, *, since: Ledger | None = None, history: Hist
 
 
 def ledger_line(solves: Ledger) -> str:
-    """Write a ledger as one line.
+    """Write a ledger as one line, without the purposes that had no solve.
 
     >>> ledger_line({"labels": {"solves": 1200, "seconds": 3.25}, "growth": {"solves": 0, "seconds": 0.0}})
-    'solves: labels 1,200 (3.2 s), growth 0'
+    'solves: labels 1,200 (3.2 s)'
     """
-    parts = [
-        f"{purpose} {count['solves']:,}" + (f" ({count['seconds']:.1f} s)" if count["solves"] else "")
-        for purpose, count in solves.items()
-    ]
-    return f"solves: {', '.join(parts)}"
+    made = {purpose: count for purpose, count in solves.items() if count["solves"]}
+    parts = [f"{purpose} {count['solves']:,} ({count['seconds']:.1f} s)" for purpose, count in made.items()]
+    return f"solves: {', '.join(parts) or 'none'}"
