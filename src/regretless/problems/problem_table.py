@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, get_args
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
+from regretless.problems.generated_problem import Settings
 from regretless.tables.model_file import is_model_file, load_model_file
 from regretless.types import OnFailure
 
@@ -67,7 +69,10 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
     on_failure = options.pop("on_failure", "raise")
     if on_failure not in get_args(OnFailure):
         raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
-    known = [p.name for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    options_of = inspect.signature(function).parameters.values()
+    known = [p.name for p in options_of if p.kind is p.KEYWORD_ONLY]
+    if any(p.kind is p.VAR_KEYWORD for p in options_of):
+        known += [field.name for field in fields(Settings)]
     unknown = [key for key in options if key not in known]
     if unknown:
         raise InputError(f"problem {name!r} does not know {unknown[0]!r}: its options are {', '.join(known)}")
