@@ -20,6 +20,7 @@ from regretless.problems import load
 from regretless.problems.complete_graph import edge_costs, graph_edges, routes
 from regretless.problems.facility_location.load import facility_data, facility_milp
 from regretless.problems.pictures import draw_amounts, draw_edges
+from regretless.problems.polynomial_costs import Formula
 from regretless.problems.shortest_path import grid_edges
 from regretless.problems.vehicle_routing.load import RoutingOracle, customer_demands
 from regretless.storage import write_text
@@ -46,14 +47,14 @@ def multi_knapsack(axes: Any) -> None:
 def travelling_salesman(axes: Any) -> None:
     """The shortest tour through 20 nodes."""
     first = load("travelling-salesman", **ONE).train
-    places, _, _ = edge_costs(1, nodes=20, features=10, deg=4, noise=0.5, seed=135)
+    places, _, _ = edge_costs(Formula(1, features=10, deg=4, noise=0.5, seed=135), 20)
     length = float(first.costs[0] @ first.solutions[0])
     draw_edges(axes, places, graph_edges(20), first.solutions[0], title=f"a tour of length {length:.1f}")
 
 
 def vehicle_routing(axes: Any) -> None:
     """Routes of vehicles to 20 customers."""
-    places, _, costs = edge_costs(1, nodes=21, features=10, deg=4, noise=0.5, seed=42)
+    places, _, costs = edge_costs(Formula(1, features=10, deg=4, noise=0.5, seed=42), 21)
     oracle = RoutingOracle(customer_demands(20, 42), 30.0, 5)
     chosen = Problem(oracle=oracle, dimension=210).solve(costs)
     ways = routes(chosen.solution[0], 21)
@@ -72,7 +73,7 @@ def portfolio(axes: Any) -> None:
 
 def facility_location(axes: Any) -> None:
     """Open facilities, and whom they serve."""
-    data = facility_data(1, customers=60, facilities=8)
+    data = facility_data(Formula(1, features=10, deg=4, noise=0.5, seed=135), 60, 8)
     problem = Problem(facility_milp(data.demands, data.capacities, data.opening_costs))
     chosen = problem.solve(data.costs)
     places = np.concatenate([data.facilities, data.customers])
