@@ -21,7 +21,7 @@ from regretless.metrics import regret
 from regretless.modeling import read
 from regretless.problems import BenchmarkProblem
 from regretless.runs import Spec, environment, run
-from regretless.runs.run import load_problem, single_threaded
+from regretless.runs.training_run import load_problem, single_threaded
 from regretless.storage import write_text
 from regretless.tables import read_costs
 from regretless.training import evaluate, fit, methods

@@ -17,7 +17,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from regretless import MILP, InputError, Problem
+from regretless import MILP, Problem
+from regretless.errors import InputError
 from regretless.estimator import DecisionRegressor
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data

@@ -113,7 +113,9 @@ def compare(folder: Path) -> bool:
     good = True
     for number, (name, settings) in enumerate(CASES):
         other, (arrays, problem) = dict(np.load(folder / f"{number}.npz")), ours(name, settings)
-        same = {key: array.dtype == other[key].dtype and np.array_equal(array, other[key]) for key, array in arrays.items()}
+        same = {
+            key: array.dtype == other[key].dtype and np.array_equal(array, other[key]) for key, array in arrays.items()
+        }
         words = ", ".join(f"{key} {'equal' if equal else 'DIFFER'}" for key, equal in same.items())
         difference = "not compared"
         if "optima" in other:

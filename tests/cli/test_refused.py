@@ -144,6 +144,9 @@ def test_every_option_of_every_command_has_a_bad_value() -> None:
         (NAMED, "safetensors.torch"),
         (TUNE, "optuna"),
         ("reproduce smoke --out out", "matplotlib"),
+        ("reproduce smoke --out out", "jinja2"),
+        ("demo", "matplotlib"),
+        ("demo", "jinja2"),
         ("decide run --features x.csv --out d.parquet", "pyarrow.parquet"),
     ],
 )

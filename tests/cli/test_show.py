@@ -62,4 +62,4 @@ def test_a_run_without_a_ledger_prints_none(capsys: pytest.CaptureFixture[str]) 
     print_ledger(None)
     assert capsys.readouterr().out == ""
     print_ledger({"labels": {"solves": 5, "seconds": 1.0}})
-    assert capsys.readouterr().out == "exact solves: labels 5 (1.0 s)\n"
+    assert capsys.readouterr().out == "solves: labels 5 (1.0 s)\n"

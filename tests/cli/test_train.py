@@ -21,10 +21,31 @@ def test_a_named_problem_trains_and_keeps_its_run(cli: CommandLine, tmp_path: Pa
     printed = cli.ok(*words)
     assert "test figures" in printed.out
     assert "run kept in" in printed.out
+    assert "solves: " in printed.out
     figures = json.loads((tmp_path / "run" / "metrics.json").read_text())
     assert (figures["on"], figures["epochs"]) == ("test", 1)
     assert "there is a run in" in cli(*words).error
     assert cli.ok(*words, "--resume", "--json").json["regret"] == figures["regret"]
+
+
+@pytest.mark.parametrize("resume", [[], ["--resume"]])
+def test_a_folder_that_a_refused_command_of_an_older_version_left_is_used(
+    resume: list[str], cli: CommandLine, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "spec.json").write_text(json.dumps({"settings": {"temprature": 1}}))
+    (run / "environment.json").write_text("{}")
+    (run / ".lock").write_text("")
+    words = ["train", "synthetic-knapsack-60", "--option", "days=40", "--epochs", 1, "--out", run]
+    figures = cli.ok(*words, *resume, "--json").json
+    assert figures["status"] == "done"
+    assert json.loads((run / "spec.json").read_text())["settings"] == {}
+
+
+def test_threads_that_cannot_help_are_told(cli: CommandLine, tmp_path: Path) -> None:
+    words = ["train", "synthetic-knapsack-60", "--option", "days=40", "--epochs", 0, "--workers", 2]
+    assert "--workers has no effect" in cli.ok(*words, "--out", tmp_path / "run").err
 
 
 def test_a_generated_problem_takes_the_options_of_its_formula(cli: CommandLine, tmp_path: Path) -> None:

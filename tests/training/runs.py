@@ -16,7 +16,7 @@ from regretless.problems.seeded_models import seeded
 
 WEIGHTS = [3, 4, 5, 2, 6, 3]
 FEATURES = 4
-TIMES = ("seconds", "solver_seconds")
+TIMES = ("seconds", "solver_seconds", "watching_seconds")
 
 
 def problem() -> Problem:

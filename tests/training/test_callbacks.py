@@ -125,6 +125,18 @@ def test_a_watch_writes_exact_figures_and_changes_nothing():
         Watch(problem(), VALIDATION, every=0)
 
 
+def test_regrets_of_single_epochs_are_counted_as_watching():
+    train, solver = data(), problem()
+    held_out = data(5, seed=1)
+    watch = Watch(solver, data(7, seed=2))
+    history = fit(model(), SPOPlus(solver), train, epochs=2, validation=held_out, callbacks=[watch]).history
+    assert history.column("watching_solves") == [12, 12]
+    assert history.total("solves") == solver.statistics.by_purpose["growth"].solves == 2 * len(train)
+    assert history.total("watching_seconds") == pytest.approx(solver.statistics.by_purpose["watching"].seconds)
+    unwatched = fit(model(), SPOPlus(solver), train, epochs=1).history
+    assert unwatched.column("watching_solves") == [None]
+
+
 def test_training_ends_when_the_loss_stands_still():
     easy = Dataset(torch.ones(8, 1), torch.full((8, 2), 3.0), torch.zeros(8, 2))
     fitted = fit(

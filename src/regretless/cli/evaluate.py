@@ -12,8 +12,8 @@ from regretless.cli.spec_options import Json, Workers
 from regretless.errors import InputError
 from regretless.runs import Spec, load_trained
 from regretless.runs.decide import decider
-from regretless.runs.ledger import ledger
 from regretless.runs.run_folder import read_spec
+from regretless.runs.run_ledger import solve_ledger
 from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
 from regretless.tables.user_problem import digest
 from regretless.training import evaluate as exact_evaluation
@@ -52,12 +52,12 @@ def evaluate(
     result = exact_evaluation(model, data, problem).as_dict()
     show.warn_of_inexact(result)
     if json:
-        about = {"problem": spec.problem, "method": spec.method, "on": where, "ledger": ledger(problem)}
+        about = {"problem": spec.problem, "method": spec.method, "on": where, "ledger": solve_ledger(problem)}
         show.print_json(result | about)
         return
     rows = [(name.replace("_", " "), show.number(value)) for name, value in result.items() if value is not None]
     show.print_table(f"{spec.problem}, {spec.method}, {where} data", ("figure", "value"), rows)
-    show.print_ledger(ledger(problem))
+    show.print_ledger(solve_ledger(problem))
 
 
 def _refuse_changed(run: Path, spec: Spec) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from regretless.cli.show import print_json
 from regretless.cli.spec_options import Json
-from regretless.cli.writable import refuse_unwritable
+from regretless.cli.writable import need_report_packages, refuse_unwritable
 from regretless.paper.reproduce import Outcome, plan, reproduce_runs
 from regretless.paper.table_text import layout
 from regretless.report import write
@@ -37,6 +37,7 @@ def reproduce(
     """
     chosen = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
     specs = plan(group, methods=chosen, seeds=seeds, init=init, engine=engine, epochs=epochs)
+    need_report_packages()
     refuse_unwritable(out)
     outcome = reproduce_runs(group, specs, out, workers=workers, stream=None if json else sys.stderr)
     page = write(out, out / "report.html")

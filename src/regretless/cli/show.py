@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from regretless.runs import Spec
-from regretless.runs.ledger import Ledger, ledger_line
+from regretless.runs.run_ledger import Ledger, ledger_line
 from regretless.runs.spec_check import engine_of
 
 # Figures that count what is not exact, and what a count above zero means.

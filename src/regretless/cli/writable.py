@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from regretless.errors import FileError
+from regretless.optional import need
 
 
 def refuse_unwritable(path: Path, *, folder: bool = True) -> None:
@@ -17,3 +18,9 @@ def refuse_unwritable(path: Path, *, folder: bool = True) -> None:
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         raise FileError(f"cannot write {path}: {place} is not a writable folder; choose another --out")
+
+
+def need_report_packages() -> None:
+    """Raise ``MissingDependencyError`` if a package is missing that the report or its charts need."""
+    for package in ("jinja2", "matplotlib"):
+        need(package, pip=package, why="write the report")

@@ -11,22 +11,22 @@ from regretless.errors import InputError
 
 
 def check_options(name: str, loader: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Refuse an option that ``loader`` does not know, or a value of another type, before anything is loaded.
+    """Refuse an option that ``loader`` does not have, or a value of another type, before anything is loaded.
 
     Args:
-        name: of the problem, for messages.
+        name: name of the problem, for messages.
         loader: a function whose keyword-only arguments are the options.
-        options: what was given.
+        options: the given options.
 
     Raises:
-        InputError: names the option, what was expected and what came.
+        InputError: the message names the option, and the expected and given value.
     """
     parameters = inspect.signature(loader).parameters.values()
     known = {p.name: p.annotation for p in parameters if p.kind is p.KEYWORD_ONLY}
     hints = get_type_hints(loader)
     for key, value in options.items():
         if key not in known:
-            raise InputError(f"problem {name!r} does not know {key!r}: its options are {', '.join(known)}")
+            raise InputError(f"problem {name!r} has no option {key!r}: its options are {', '.join(known)}")
         if not _fits(value, hints[key]):
             words = get_args(hints[key]) if get_origin(hints[key]) is Literal else ()
             expected = f"one of {', '.join(words)}" if words else str(known[key])

@@ -16,7 +16,7 @@ from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.problems import BenchmarkProblem, load
 from regretless.runs import run_folder as files
-from regretless.runs.ledger import ledger
+from regretless.runs.run_ledger import solve_ledger
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
@@ -83,7 +83,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     write_json(folder / "environment.json", environment())
     if loaded.kept is not None:
         save_state(folder / saved_problem.FILE, loaded.kept, kind=saved_problem.KIND)
-    model, before = loaded.model(0 if spec.init == "shared" else spec.seed), ledger(loaded.problem)
+    model, before = loaded.model(0 if spec.init == "shared" else spec.seed), solve_ledger(loaded.problem)
     start = time.perf_counter()
     fitted = _train(
         spec, loaded, model, loaded.validation if spec.patience else None, folder / files.CHECKPOINT, progress
@@ -101,7 +101,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     figures |= {"cache_size": history[-1]["cache_size"] if len(history) else None}
     if fitted.search is not None:
         figures |= _search_figures(fitted.search, loaded, folder)
-    figures |= {"ledger": ledger(loaded.problem, since=before, history=history)}
+    figures |= {"ledger": solve_ledger(loaded.problem, since=before, history=history)}
     save_state(folder / files.WEIGHTS, dict(model.state_dict()), kind="weights")
     write_text(folder / "history.csv", history.to_csv())
     # Last, since this is what marks the run as done.

@@ -16,8 +16,8 @@ from regretless.errors import FileError, InputError, TrainingError
 from regretless.optional import need
 from regretless.problems import BenchmarkProblem
 from regretless.progress import track
-from regretless.runs.ledger import Ledger, ledger
 from regretless.runs.run_folder import missing_paths, removed_on_failure
+from regretless.runs.run_ledger import Ledger, solve_ledger
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
@@ -33,10 +33,6 @@ RANGES: dict[str, tuple[float, float]] = {
 }  # fmt: skip
 LR = (1e-3, 3.0)
 FEWEST_EPOCHS = 2
-NO_VALIDATION = (
-    "{problem} has no validation data to tune on, and test data are no substitute: "
-    "use --split chronological or random, or --validation 0.1 with a model file"
-)
 
 
 @dataclass(frozen=True)
@@ -97,11 +93,13 @@ def tune_settings(
     ranges = {name: value for name, value in ranges.items() if name not in spec.settings}
     identity = {"spec": spec.as_dict(), "epochs": most_epochs, "ranges": sorted(ranges)}
     _refuse_another(folder, identity)
-    if is_model_file(spec.problem) and not spec.options.get("validation"):
-        raise InputError(NO_VALIDATION.format(problem=spec.problem))
-    loaded = loaded or load_problem(spec, workers=workers)
-    if loaded.validation is None:
-        raise InputError(NO_VALIDATION.format(problem=spec.problem))
+    held_out = spec.options.get("validation") or not is_model_file(spec.problem)
+    loaded = loaded or (load_problem(spec, workers=workers) if held_out else None)
+    if loaded is None or loaded.validation is None:
+        raise InputError(
+            f"{spec.problem} has no validation data to tune on, and test data are no substitute: "
+            "use --split chronological or random, or --validation 0.1 with a model file"
+        )
     study: Any = None
     new = missing_paths(folder, ("search.json", "trials.log"))
     with removed_on_failure(new, unless=lambda: study is not None and _finished(optuna, study) > 0):
@@ -119,7 +117,7 @@ def tune_settings(
             except TrainingError:
                 study.tell(trial, state=optuna.trial.TrialState.PRUNED)
     best = _best(optuna, study, folder, partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs))
-    return replace(best, ledger=ledger(loaded.problem))
+    return replace(best, ledger=solve_ledger(loaded.problem))
 
 
 def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[float, float]]:

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -90,17 +91,10 @@ class WorkerPool:
         self.processes: dict[int, WorkerProcess] = {}
         self.problems: dict[int, str] = {}
         self.stopping = False
-        self.error: Exception | None = None
         self.lock = threading.Lock()
 
     def serve(self, place: int) -> None:
         """Do runs in the process of one place until none waits."""
-        try:
-            self._serve(place)
-        except Exception as error:  # raised again by the thread that waits for the pool
-            self.error = error
-
-    def _serve(self, place: int) -> None:
         while (spec := self._take(place)) is not None:
             if place not in self.processes:
                 self.processes[place] = WorkerProcess(self.results)
@@ -156,13 +150,11 @@ def do_runs(specs: Sequence[Spec], results: Path | str, *, workers: int = 2, rep
     if workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
     pool = WorkerPool(specs, Path(results))
-    threads = [threading.Thread(target=pool.serve, args=(i,)) for i in range(min(workers, len(specs)))]
-    with _termination_as_interrupt():
+    with _termination_as_interrupt(), ThreadPoolExecutor(workers) as threads:
         try:
-            for thread in threads:
-                thread.start()
+            places = [threads.submit(pool.serve, place) for place in range(min(workers, len(specs)))]
             left = len(specs)
-            while left and (any(thread.is_alive() for thread in threads) or not pool.answers.empty()):
+            while left and not (all(place.done() for place in places) and pool.answers.empty()):
                 try:
                     spec, answer = pool.answers.get(timeout=1.0)
                 except queue.Empty:
@@ -172,15 +164,11 @@ def do_runs(specs: Sequence[Spec], results: Path | str, *, workers: int = 2, rep
                 if answer["status"] == "crashed":
                     answer |= record_failure(run_path(results, spec), spec, RuntimeError(answer["error"]))
                 report(spec, answer)
-            if pool.error is not None:
-                raise pool.error
+            for place in places:
+                place.result()  # raises what went wrong in its thread
         except BaseException:
             pool.stop()
             raise
-        finally:
-            for thread in threads:
-                if thread.ident is not None:
-                    thread.join()
 
 
 @contextlib.contextmanager

@@ -109,7 +109,7 @@ def _search(
     first = kept = np.array(search.mean)
     # The first weights take part: polishing never ends worse on the data that picks.
     best, since = math.inf, 0
-    if validation is not None and not math.isnan(regret := evaluate(model, validation, problem).regret):
+    if validation is not None and not math.isnan(regret := _watched(model, validation, problem)):
         best = regret
     reason = f"all {generations} generations done"
     with Interruption() as interruption:
@@ -120,7 +120,7 @@ def _search(
                 values, row = _generation(search, model, problem, train, generation)
                 if validation is not None:
                     _put(model, np.array(search.mean))
-                    row["validation_regret"] = row["regret"] = evaluate(model, validation, problem).regret
+                    row["validation_regret"] = row["regret"] = _watched(model, validation, problem)
                 log.append(values, row)
             if validation is None:
                 kept = np.array(search.mean)
@@ -147,6 +147,11 @@ def _search(
         kept = first if before < after else kept
     _put(model, kept)
     return Fitted(model, history, reason)
+
+
+def _watched(model: nn.Module, validation: Dataset, problem: Problem) -> float:
+    with problem.counted_as("watching"):
+        return evaluate(model, validation, problem).regret
 
 
 def _again(search: Any, log: SearchLog, generation: int, *, validated: bool) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from regretless.data import Dataset
 from regretless.errors import FileError, InputError, SolveError, TrainingError
 from regretless.losses import Loss
 from regretless.progress import track
+from regretless.solvers.ledger import counted_as
 from regretless.training import checkpoint as checkpoints
 from regretless.training.callbacks import Callback, TrainingState
 from regretless.training.checkpoint import Parts, Progress
@@ -245,16 +246,26 @@ class _Run:
                 f"the weights are no longer finite after epoch {self.at.epoch}, learning rate {rate:g}; "
                 "lower the learning rate or scale the features"
             )
-        problem = self.parts.loss.problem
-        if self.validation is not None and problem is not None:
-            state.row["regret"] = evaluate(state.model, self.validation, problem).regret
         state.row |= self.parts.loss.diagnostics()
         if isinstance(self.parts.loss.oracle, SolutionCache):
             state.row |= self.parts.loss.oracle.diagnostics()
-        for callback in self.parts.callbacks:
-            callback.on_epoch(state)
+        problem, before = self.parts.loss.problem, self._watched()
+        with counted_as("watching"):
+            if self.validation is not None and problem is not None:
+                state.row["regret"] = evaluate(state.model, self.validation, problem).regret
+            for callback in self.parts.callbacks:
+                callback.on_epoch(state)
+        solves, seconds = self._watched()
+        if solves > before[0]:
+            state.row |= {"watching_solves": solves - before[0], "watching_seconds": seconds - before[1]}
         self.at.history.append(state.row)
         self.at.stopped = state.stop
+
+    def _watched(self) -> tuple[int, float]:
+        """Solves and seconds so far for the regrets of single epochs."""
+        problem = self.parts.loss.problem
+        count = None if problem is None else problem.statistics.by_purpose.get("watching")
+        return (0, 0.0) if count is None else (count.solves, count.seconds)
 
     def _save(self, settings: dict[str, Any]) -> None:
         if self.path is not None:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
-from regretless.runs.ledger import PURPOSES, ledger, ledger_line
+from regretless.runs.run_ledger import ledger_line, solve_ledger
+from regretless.solvers.ledger import Purpose
 from regretless.training import History
 
 
@@ -20,38 +21,32 @@ def solves(found: dict[str, dict[str, float]]) -> dict[str, float]:
 
 
 def test_every_purpose_has_its_solves_and_seconds() -> None:
-    found = ledger(counting(labels=4, evaluation=2))
-    assert tuple(found) == PURPOSES
+    found = solve_ledger(counting(labels=4, evaluation=2))
+    assert tuple(found) == get_args(Purpose)
     assert found["labels"] == {"solves": 4, "seconds": 2.0}
-    assert solves(found) == {"labels": 4, "growth": 0, "watching": 0, "evaluation": 2}
+    assert solves(found) == {"labels": 4, "growth": 0, "watching": 0, "scoring": 0, "evaluation": 2}
 
 
 def test_earlier_solves_are_subtracted_and_labels_are_not() -> None:
-    before = ledger(counting(labels=4, growth=10, evaluation=3))
-    found = ledger(counting(labels=4, growth=15, evaluation=6), since=before)
-    assert solves(found) == {"labels": 4, "growth": 5, "watching": 0, "evaluation": 3}
+    before = solve_ledger(counting(labels=4, growth=10, evaluation=3))
+    found = solve_ledger(counting(labels=4, growth=15, evaluation=6), since=before)
+    assert solves(found) == {"labels": 4, "growth": 5, "watching": 0, "scoring": 0, "evaluation": 3}
     assert found["growth"]["seconds"] == 2.5
 
 
 def test_epochs_of_an_earlier_process_count() -> None:
     rows = [{"solves": 7, "solver_seconds": 1.0, "watching_solves": 3, "watching_seconds": 0.5}] * 2
-    found = ledger(counting(growth=7, watching=3), history=History(rows))
+    found = solve_ledger(counting(growth=7, watching=3), history=History(rows))
     assert found["growth"] == {"solves": 14, "seconds": 2.0}
     assert found["watching"] == {"solves": 6, "seconds": 1.0}
 
 
 def test_solves_after_the_last_epoch_count() -> None:
-    found = ledger(counting(growth=9), history=History([{"solves": 7, "solver_seconds": 1.0}]))
+    found = solve_ledger(counting(growth=9), history=History([{"solves": 7, "solver_seconds": 1.0}]))
     assert found["growth"] == {"solves": 9, "seconds": 4.5}
-
-
-def test_without_purposes_only_the_history_speaks() -> None:
-    problem: Any = SimpleNamespace(statistics=SimpleNamespace())
-    assert ledger(problem) == {}
-    assert solves(ledger(problem, history=History([{"solves": 7, "solver_seconds": 1.0}]))) == {"growth": 7}
 
 
 @pytest.mark.parametrize("seconds", [0.04, 120.0])
 def test_a_ledger_is_one_line(seconds: float) -> None:
     line = ledger_line({"labels": {"solves": 12345, "seconds": seconds}, "growth": {"solves": 0, "seconds": 0.0}})
-    assert line == f"exact solves: labels 12,345 ({seconds:.1f} s), growth 0"
+    assert line == f"solves: labels 12,345 ({seconds:.1f} s), growth 0"
