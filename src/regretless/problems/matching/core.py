@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -15,7 +16,7 @@ from regretless.types import Status
 CORE = 200  # pairs of the first MIP; measured on Cora
 MIP_SCALE = 1e4  # HiGHS works to about 1e-6 of the objective's unit: make that unit small
 CLOSED = 1e-10  # relative gap at which a bound counts as closed
-OPTIONS = {"presolve": "off"}  # the reduced costs have done its work
+OPTIONS: dict[str, Any] = {"presolve": "off"}  # the reduced costs have done its work
 
 
 @dataclass(frozen=True)
