@@ -73,7 +73,7 @@ def test_the_search_ends_when_validation_gets_no_better():
     fitted = direct(model, runs.problem(), train, generations=60, validation=validation, patience=2)
     seen = fitted.history.column("validation_regret")
     assert len(seen) < 60
-    assert fitted.reason.startswith("no smaller validation regret than")
+    assert fitted.reason.startswith("no better validation regret than")
     assert min(seen[-2:]) >= min(seen[:-2], default=float("inf"))
 
 

@@ -39,7 +39,7 @@ class WarmStarts:
         return len(self._solutions)
 
     def best(self, costs: Tensor, instance: Tensor | None) -> list[Floats | None]:
-        """Best decision per cost vector ``(batch, width)`` among those of its instance; ``None`` where there is none."""
+        """Best decision of its instance per cost vector ``(batch, width)``; ``None`` where there is none."""
         if not len(self):
             return [None] * len(costs)
         values = costs.detach().cpu().to(torch.float64).numpy() @ self._solutions.T

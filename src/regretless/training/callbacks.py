@@ -20,7 +20,7 @@ from regretless.training.history import History, Row
 
 @dataclass
 class TrainingState:
-    """What a callback sees and may change: ``row`` goes to the history; a text in ``stop`` ends training, and is the reason."""
+    """What a callback sees and may change: ``row`` goes to the history, the reason in ``stop`` ends training."""
 
     model: nn.Module
     optimizer: torch.optim.Optimizer

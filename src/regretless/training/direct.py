@@ -82,7 +82,8 @@ def direct(
         raise InputError(f"population must be at least 2 or None, got {population}")
     first = parameters_to_vector(model.parameters()).detach().to(torch.float64).cpu()
     size = float(first.square().mean().sqrt()) or 1.0
-    options: dict[str, Any] = {"seed": seed + 1, "verbose": -9, "maxiter": generations}  # for cma 0 means "by the clock"
+    # A seed of 0 means "by the clock" to cma.
+    options: dict[str, Any] = {"seed": seed + 1, "verbose": -9, "maxiter": generations}
     if population is not None:
         options["popsize"] = population
     settings = {"seed": seed, "population": population, "sigma": sigma, "patience": patience, "cma": cma.__version__}
@@ -138,7 +139,7 @@ def _search(
                 said = f"{interruption.received}: direct search ended after generation {generation + 1}"
                 raise Interrupted(f"{said}; {where}")
             if since >= patience:
-                reason = f"no smaller validation regret than {best:.6g} for {patience} generations"
+                reason = f"no better validation regret than {best:.6g} for {patience} generations"
                 break
             if search.stop():
                 reason = f"the search has converged: {', '.join(search.stop())}"
