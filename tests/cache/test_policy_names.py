@@ -71,10 +71,10 @@ def test_a_policy_is_taken_as_it_is():
         ({"policy": "dice"}, "policy must be one of coin, batch-coin, largest-gap, gap-above"),
         ({"policy": "batch-coin", "gap_at": "solve"}, "leave out gap_at"),
         ({"policy": "largest-gap", "epsilon": 0.1}, "epsilon belongs to the policy 'gap-above'"),
-        ({"policy": "gap-above", "final_p_solve": 0.1}, "no p_solve that could fall"),
-        ({"final_p_solve": 0.1}, "come together"),
+        ({"policy": "gap-above", "final_p_solve": 0.1}, "has no falling p_solve"),
+        ({"final_p_solve": 0.1}, "must be given together"),
         ({"gap_at": "solve"}, "gap_at belongs to"),
-        ({"policy": LargestGap(0.1), "epsilon": 0.1}, "belongs to a policy by name"),
+        ({"policy": LargestGap(0.1), "epsilon": 0.1}, "belongs to a policy given by name"),
         ({"policy": "largest-gap", "p_solve": 2.0}, "between 0 and 1"),
     ],
 )

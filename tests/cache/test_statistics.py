@@ -8,8 +8,8 @@ from regretless.cache.statistics import CacheStatistics
 def test_gaps_are_reported_once():
     counts = CacheStatistics()
     assert counts.report() == {}
-    counts.saw(np.array([0.1, 0.3]))
-    counts.saw(np.array([0.2]))
+    counts.add_gaps(np.array([0.1, 0.3]))
+    counts.add_gaps(np.array([0.2]))
     report = counts.report()
     assert report["largest_gap"] == 0.3
     assert np.isclose(report["mean_gap"], 0.2)
@@ -18,5 +18,5 @@ def test_gaps_are_reported_once():
 
 def test_a_batch_without_gaps_changes_nothing():
     counts = CacheStatistics()
-    counts.saw(np.array([]))
+    counts.add_gaps(np.array([]))
     assert counts == CacheStatistics()

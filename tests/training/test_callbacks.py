@@ -142,7 +142,7 @@ def test_training_ends_when_the_loss_stands_still():
     fitted = fit(
         nn.Linear(1, 2), TwoStage(), easy, epochs=5000, lr=0.05, batch_size=8, callbacks=[Converged(patience=4)]
     )
-    assert "the loss moved by less than 0.0001 for 4 epochs" in fitted.reason
+    assert "the loss changed by less than 0.0001 for 4 epochs" in fitted.reason
     losses = fitted.history.column("loss")
     assert max(losses[-5:]) - min(losses[-5:]) <= 1e-4 * max(map(abs, losses[-5:]))
     assert max(losses[-6:-1]) - min(losses[-6:-1]) > 1e-4 * max(map(abs, losses[-6:-1])), "and not before"

@@ -17,9 +17,9 @@ TRAIN = data()
 def test_a_signal_is_a_wish_until_the_next_step(number):
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with Interruption() as interruption:
-        assert interruption.wanted == ""
+        assert interruption.received == ""
         signal.raise_signal(number)
-        assert interruption.wanted == number.name
+        assert interruption.received == number.name
         assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
 

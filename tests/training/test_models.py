@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from regretless.errors import InputError
-from regretless.training.models import Standardised, make_model
+from regretless.training.models import Standardized, make_model
 
 
 def features(*shape: int) -> torch.Tensor:
@@ -15,14 +15,14 @@ def features(*shape: int) -> torch.Tensor:
 @pytest.mark.parametrize("shape", [(200, 3), (40, 5, 3)])
 def test_training_features_come_out_with_mean_zero_and_deviation_one(shape):
     x = features(*shape)
-    scaled = Standardised(x, nn.Identity())(x).reshape(-1, 3)
+    scaled = Standardized(x, nn.Identity())(x).reshape(-1, 3)
     assert torch.allclose(scaled.mean(dim=0), torch.zeros(3), atol=1e-4)
     assert torch.allclose(scaled.std(dim=0, correction=0), torch.ones(3), atol=1e-4)
 
 
 def test_new_features_are_scaled_by_the_training_data():
     x = features(100, 2)
-    model = Standardised(x, nn.Identity())
+    model = Standardized(x, nn.Identity())
     wanted = (torch.zeros(1, 2) - x.mean(dim=0)) / x.std(dim=0, correction=0)
     assert torch.allclose(model(torch.zeros(1, 2)), wanted, rtol=1e-4)
 
@@ -30,7 +30,7 @@ def test_new_features_are_scaled_by_the_training_data():
 def test_a_constant_feature_becomes_zero_and_not_infinite():
     x = features(20, 3)
     x[:, 1] = 4.0
-    scaled = Standardised(x, nn.Identity())(x)
+    scaled = Standardized(x, nn.Identity())(x)
     assert (scaled[:, 1] == 0).all()
     assert torch.isfinite(scaled).all()
 

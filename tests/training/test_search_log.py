@@ -37,7 +37,7 @@ def test_a_file_of_another_search_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"values": "x"}, "field 'values' is missing or no list"),
+        ({"values": "x"}, "field 'values' is missing or is not of type list"),
         ({"rows": [{}, {}]}, "do not fit each other"),
         ({"values": [["x"]]}, "do not fit each other"),
         ({"rows": [3]}, "do not fit each other"),
@@ -51,10 +51,10 @@ def test_damaged_content_is_refused(tmp_path: Path, change: dict, message: str) 
         SearchLog(path, {})
 
 
-def test_values_that_the_search_cannot_be_told_are_the_files_fault(tmp_path: Path) -> None:
+def test_values_that_the_search_cannot_use_are_an_error_that_names_the_file(tmp_path: Path) -> None:
     pytest.importorskip("cma", reason="direct search needs the package cma")
     path, train = tmp_path / "search", runs.data(6)
     direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)
     save_state(path, load_state(path, kind=KIND) | {"values": [[1.0], [2.0]]}, kind=KIND)
-    with pytest.raises(FileError, match="generation 1 cannot be played again"):
+    with pytest.raises(FileError, match="generation 1 cannot be repeated"):
         direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)

@@ -20,8 +20,8 @@ def relative_gaps(
 ) -> Tensor:
     """``(f(s) - L) / max(|f(s)|, |L|)`` of the best member s of S and the bound L, at each cost.
 
-    What rounding explains counts as zero: stored solutions are rounded to the precision of the store, so their values
-    are known up to that precision times ``sum |c_i s_i|``.
+    A difference within rounding counts as zero: stored solutions are rounded to the precision of the store, so their
+    values are known up to that precision times ``sum |c_i s_i|``.
 
     Args:
         store: the members of S.

@@ -9,7 +9,7 @@ from regretless.cache.policies import Bernoulli, Falling, GapAbove, LargestGap, 
 from regretless.errors import InputError
 
 NAMES = ("coin", "batch-coin", "largest-gap", "gap-above")
-# What belongs to a policy among the settings of a cache.
+# The settings of a cache that belong to its policy.
 SETTINGS = ("policy", "p_solve", "gap_at", "epsilon", "final_p_solve", "p_epochs")
 
 
@@ -29,7 +29,7 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
     given = [name for name in SETTINGS[2:] if settings.get(name) is not None]
     if not isinstance(policy, str):
         if given:
-            raise InputError(f"{given[0]} belongs to a policy by name, and here one was given: {policy!r}")
+            raise InputError(f"{given[0]} belongs to a policy given by name, got the policy {policy!r}")
         made: Policy = policy
         return made
     if policy not in NAMES:
@@ -39,13 +39,13 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
     given = [name for name in given if name != "gap_at"]
     if policy == "gap-above":
         if set(given) - {"epsilon"}:
-            raise InputError(f"policy 'gap-above' has no p_solve that could fall: leave out {given[-1]}")
+            raise InputError(f"policy 'gap-above' has no falling p_solve: leave out {given[-1]}")
         return GapAbove(float(settings.get("epsilon", 0.0)), p=p_solve, **where)
     if "epsilon" in given:
         raise InputError(f"epsilon belongs to the policy 'gap-above', got it with {policy!r}")
     if policy == "batch-coin":
         if given or where:
-            raise InputError(f"policy 'batch-coin' has p_solve and nothing else: leave out {[*where, *given][0]}")
+            raise InputError(f"policy 'batch-coin' has only the setting p_solve: leave out {[*where, *given][0]}")
         return Bernoulli(p_solve, per="batch")
     coin = policy == "coin"
     if coin and where:
@@ -53,7 +53,7 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
     if not given:
         return Bernoulli(p_solve) if coin else LargestGap(p_solve, **where)
     if len(given) < 2:
-        raise InputError(f"final_p_solve and p_epochs come together, got only {given[0]}")
+        raise InputError(f"final_p_solve and p_epochs must be given together, got only {given[0]}")
     final, epochs = float(settings["final_p_solve"]), float(settings["p_epochs"])
     return Falling(p_solve, final, epochs=epochs, instances=instances, coin=coin, **where)
 

@@ -1,4 +1,4 @@
-"""Where each row of a store stands, found by its bytes."""
+"""Positions of the rows of a store, found by their bytes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch import Tensor
 class RowIndex:
     """A dictionary from rows to places that keeps 64 bits of a row, not the row.
 
-    The key is Python's own hash of the row's bytes: one call in C a row, keyed anew in each process, so that no file
-    can be made to collide. Equal keys are a hint; whether two rows are equal is for the store to see.
+    The key is Python's hash of the row's bytes: one call in C per row. It is seeded anew in each process, so that no
+    file can be built to collide. Equal keys are a hint; the store compares the rows themselves.
     """
 
     def __init__(self) -> None:
@@ -19,22 +19,22 @@ class RowIndex:
 
     @staticmethod
     def keys(rows: Tensor) -> list[int]:
-        """One key a row of ``(m, width)``."""
+        """One key per row of ``(m, width)``."""
         raw = rows.cpu().numpy().tobytes()
         step = rows.shape[1] * rows.element_size()
         return [hash(raw[at : at + step]) for at in range(0, len(raw), step)]
 
     def get(self, key: int) -> int | None:
-        """The place of the first row with this key, if there is one."""
+        """Place of the first row with this key, or ``None``."""
         return self._places.get(key)
 
     def put(self, keys: Iterable[int], places: Iterable[int]) -> None:
-        """Note rows; of two with one key the first is found."""
+        """Add rows; of two rows with the same key the first is found."""
         for key, place in zip(keys, places, strict=True):
             self._places.setdefault(key, place)
 
     def forget(self, keys: Iterable[int], places: Iterable[int]) -> None:
-        """Forget rows that left their places."""
+        """Remove rows that left their places."""
         for key, place in zip(keys, places, strict=True):
             if self._places.get(key) == place:
                 del self._places[key]

@@ -355,7 +355,7 @@ class _BatchView:
         found = []
         for costs in self._at if at == "solve" else self._queries:
             gaps = self._cache._gaps(costs, self._instance, note=True).cpu().numpy()
-            self._cache.statistics.saw(gaps)
+            self._cache.statistics.add_gaps(gaps)
             found.append(gaps)
         largest: NDArray[np.float64] = np.stack(found).max(axis=0)
         return largest

@@ -1,4 +1,4 @@
-"""What a cache counts."""
+"""Counters of a cache."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from regretless.milp import Floats
 
 @dataclass
 class CacheStatistics:
-    """What the cache did so far.
+    """Counters since the cache was built.
 
     Attributes:
-        solves: exact solves asked of the problem.
+        solves: exact solves.
         failed: solves that gave no solution.
         lookups: queries answered from S.
         added: solves whose solution was new.
         hits: solves whose solution was in S already.
         seconds: time spent in look-ups and insertions.
         asked: instances that the policy decided on.
-        gaps, gap_sum, gap_max: certified gaps that it saw since the last report: count, sum and largest.
+        gaps, gap_sum, gap_max: certified gaps since the last report: number, sum and largest.
     """
 
     solves: int = 0
@@ -33,13 +33,13 @@ class CacheStatistics:
     gap_sum: float = 0.0
     gap_max: float = 0.0
 
-    def saw(self, gaps: Floats) -> None:
+    def add_gaps(self, gaps: Floats) -> None:
         """Count certified gaps ``(batch,)``."""
         self.gaps, self.gap_sum = self.gaps + len(gaps), self.gap_sum + float(gaps.sum())
         self.gap_max = max(self.gap_max, float(gaps.max(initial=0.0)))
 
     def report(self) -> dict[str, float]:
-        """Mean and largest gap since the last report; empty where none was seen."""
+        """Mean and largest gap since the last report; empty where there is none."""
         if not self.gaps:
             return {}
         report = {"mean_gap": self.gap_sum / self.gaps, "largest_gap": self.gap_max}

@@ -1,4 +1,4 @@
-"""Full decisions to start exact solves from: what the cache found so far, the best at the cost at hand."""
+"""Full decisions from which exact solves start: the best decision found so far at the current costs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CAPACITY = 256
 class WarmStarts:
     """The latest decisions, each with the solution in cost space and the instance it belongs to.
 
-    S holds solutions in cost space, where the full decision behind one cannot be read off; an engine needs the latter.
-    So a bounded number of them is kept beside S. What is handed out depends on what the cache solved, in its order, and
-    not on threads or the clock.
+    S holds solutions in cost space, from which the full decision cannot be recovered, and an engine starts from a full
+    decision. A bounded number of decisions is therefore kept beside S. Which one is returned depends only on the solves
+    of the cache and their order, not on threads or time.
 
     Args:
-        width: columns of a solution.
-        variables: of a decision.
-        capacity: how many to keep; the oldest goes first.
+        width: length of a solution.
+        variables: length of a decision.
+        capacity: largest number of decisions; the oldest is dropped first.
     """
 
     def __init__(self, width: int, variables: int, capacity: int = CAPACITY) -> None:
@@ -39,7 +39,7 @@ class WarmStarts:
         return len(self._solutions)
 
     def best(self, costs: Tensor, instance: Tensor | None) -> list[Floats | None]:
-        """For each cost ``(batch, width)`` the best decision of its instance, ``None`` where there is none."""
+        """Best decision of its instance per cost vector ``(batch, width)``; ``None`` where there is none."""
         if not len(self):
             return [None] * len(costs)
         values = costs.detach().cpu().to(torch.float64).numpy() @ self._solutions.T
@@ -50,20 +50,20 @@ class WarmStarts:
         return [None if nothing else self._decisions[place] for nothing, place in zip(none, places, strict=True)]
 
     def add(self, solved: Solved, instance: Tensor | None) -> None:
-        """Keep the decisions of a batch; those that are kept already count as new again."""
+        """Add the decisions of a batch; a decision that is known counts as new."""
         assert solved.decision is not None
         found = solved.found.cpu().numpy()
         ids = np.zeros(len(found), dtype=np.int64) if instance is None else instance.cpu().numpy()
         solutions = np.concatenate([self._solutions, solved.solution.cpu().numpy()[found]])
         decisions = np.concatenate([self._decisions, solved.decision.cpu().numpy()[found]])
         ids = np.concatenate([self._instances, ids[found]])
-        # The last of equal ones stays: they serve the same costs equally well.
+        # Of equal solutions the last is kept: all of them have the same objective at every cost.
         _, last = np.unique(np.column_stack([ids, solutions])[::-1], axis=0, return_index=True)
         keep = np.sort(len(ids) - 1 - last)[-self.capacity :]
         self._solutions, self._decisions, self._instances = solutions[keep], decisions[keep], ids[keep]
 
     def state_dict(self) -> dict[str, Any]:
-        """What is kept, as tensors."""
+        """Solutions, decisions and instances as tensors."""
         return {
             "solutions": torch.from_numpy(self._solutions.copy()),
             "decisions": torch.from_numpy(self._decisions.copy()),
@@ -71,7 +71,7 @@ class WarmStarts:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Take over the content of ``state``."""
+        """Replace the content by that of ``state``."""
         parts = [state[name].numpy() for name in ("solutions", "decisions", "instances")]
         mine = (self._solutions, self._decisions, self._instances)
         fitting = all(

@@ -1,4 +1,4 @@
-"""Callbacks: small objects that look at training after each epoch and may end it."""
+"""Callbacks: small objects that are called after each epoch and may end training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from regretless.training.history import History, Row
 
 @dataclass
 class TrainingState:
-    """What a callback sees, and may change: ``row`` goes to the history, ``stop`` ends training with its reason."""
+    """What a callback sees and may change: ``row`` goes to the history, the reason in ``stop`` ends training."""
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
@@ -31,33 +31,33 @@ class TrainingState:
 
 
 class Callback:
-    """Does nothing; the base of all callbacks."""
+    """The base of all callbacks; every method does nothing."""
 
     def on_start(self, state: TrainingState) -> None:
-        """Forget earlier runs; a resumed run gets its saved state back after this."""
+        """Called before training, to clear the state of earlier runs; a resumed run loads its state after this."""
 
     def on_epoch(self, state: TrainingState) -> None:
-        """Look at the state after an epoch."""
+        """Called after every epoch."""
 
     def on_end(self, state: TrainingState) -> None:
-        """Look at the state when training is over."""
+        """Called when training is over."""
 
     def state_dict(self) -> dict[str, Any]:
-        """What a resumed run needs to go on alike."""
+        """What a resumed run needs to continue identically."""
         return {}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
+        """Continue from a saved state."""
 
 
 class Watch(Callback):
-    """Write the exact regret on a data set into the history; training itself never sees it.
+    """Write the exact regret on a data set into the history; it has no influence on training.
 
     Args:
-        problem: evaluates, exactly.
-        data: what to evaluate on.
+        problem: solves at the predictions.
+        data: data to evaluate on.
         name: prefix of the columns, as in ``test_regret``.
-        every: epochs between two evaluations.
+        every: number of epochs between two evaluations.
     """
 
     def __init__(self, problem: Problem, data: Dataset, *, name: str = "test", every: int = 1) -> None:
@@ -73,12 +73,12 @@ class Watch(Callback):
 
 
 class EarlyStopping(Callback):
-    """End when the validation regret has not improved for a while, and go back to the best weights.
+    """End training when the validation regret no longer improves, and restore the best weights.
 
     Args:
-        patience: epochs without improvement that are endured.
-        column: the history's column to watch; ``"regret"`` is the one on the validation data given to ``fit``.
-        restore: whether to end with the best weights.
+        patience: epochs without an improvement before training ends.
+        column: column of the history to minimize; ``"regret"`` is that on the validation data given to ``fit``.
+        restore: whether to restore the best weights at the end.
     """
 
     def __init__(self, *, patience: int = 5, column: str = "regret", restore: bool = True) -> None:
@@ -89,11 +89,11 @@ class EarlyStopping(Callback):
         self.weights: dict[str, Any] | None = None
 
     def on_start(self, state: TrainingState) -> None:
-        """Forget what was best for another model."""
+        """Clear the best value of an earlier run."""
         self.best, self.since, self.weights = math.inf, 0, None
 
     def on_epoch(self, state: TrainingState) -> None:
-        """Compare with the best so far."""
+        """Compare with the best value so far."""
         value = state.row.get(self.column)
         if value is None:
             raise InputError(
@@ -109,21 +109,21 @@ class EarlyStopping(Callback):
             state.stop = f"no better {self.column} than {self.best:.6g} for {self.patience} epochs"
 
     def on_end(self, state: TrainingState) -> None:
-        """Go back to the best weights."""
+        """Restore the best weights."""
         if self.weights is not None:
             state.model.load_state_dict(self.weights)
 
     def state_dict(self) -> dict[str, Any]:
-        """Best value, its weights and the epochs since."""
+        """Best value, its weights, and the number of epochs since then."""
         return {"best": self.best, "since": self.since, "weights": None if self.weights is None else dict(self.weights)}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
+        """Continue from a saved state."""
         self.best, self.since, self.weights = state["best"], state["since"], state["weights"]
 
 
 class Converged(Callback):
-    """End when the training loss has not moved by more than a relative tolerance for a few epochs."""
+    """End training when the loss changes by at most a relative tolerance over a few epochs."""
 
     def __init__(self, *, tolerance: float = 1e-4, patience: int = 3) -> None:
         if tolerance < 0 or patience < 1:
@@ -131,15 +131,15 @@ class Converged(Callback):
         self.tolerance, self.patience = tolerance, patience
 
     def on_epoch(self, state: TrainingState) -> None:
-        """Compare the last losses."""
+        """Compare the losses of the last epochs."""
         losses = [*state.history.column("loss"), state.row["loss"]][-self.patience - 1 :]
         scale = max(abs(loss) for loss in losses)
         if len(losses) > self.patience and max(losses) - min(losses) <= self.tolerance * scale:
-            state.stop = f"the loss moved by less than {self.tolerance:g} for {self.patience} epochs"
+            state.stop = f"the loss changed by less than {self.tolerance:g} for {self.patience} epochs"
 
 
 class TimeLimit(Callback):
-    """End after the epoch in which the time is up."""
+    """End training after the epoch in which the time limit is reached."""
 
     def __init__(self, seconds: float) -> None:
         if not seconds > 0:
@@ -147,11 +147,11 @@ class TimeLimit(Callback):
         self.seconds, self.used, self._since = seconds, 0.0, time.monotonic()
 
     def on_start(self, state: TrainingState) -> None:
-        """Start the clock: what came before training does not count."""
+        """Start the clock: time before training does not count."""
         self.used, self._since = 0.0, time.monotonic()
 
     def on_epoch(self, state: TrainingState) -> None:
-        """Look at the clock."""
+        """Compare the time used with the limit."""
         now = time.monotonic()
         self.used, self._since = self.used + now - self._since, now
         if self.used >= self.seconds:
@@ -162,7 +162,7 @@ class TimeLimit(Callback):
         return {"used": self.used}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on counting."""
+        """Continue from the seconds used before."""
         self.used, self._since = state["used"], time.monotonic()
 
 
@@ -177,9 +177,9 @@ class Schedule(Callback):
         self.scheduler.step()
 
     def state_dict(self) -> dict[str, Any]:
-        """The scheduler's own state."""
+        """State of the scheduler."""
         return dict(self.scheduler.state_dict())
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on from a saved state."""
+        """Continue from a saved state."""
         self.scheduler.load_state_dict(state)

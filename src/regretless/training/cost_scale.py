@@ -1,4 +1,4 @@
-"""Predictions in the units of the costs, so that one learning rate serves cents and millions alike."""
+"""Predictions on the scale of the costs, so that one learning rate serves cents and millions."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from torch import Tensor, nn
 
 
 class CostScale(nn.Module):
-    r"""Bring a model's output to the scale of the training costs, which is kept with the weights.
+    r"""Scale the output of a model to the training costs; the scale is saved with the weights.
 
     .. math:: \hat c = \mu + \sigma \, m(x)
 
     Args:
         inner: maps features to ``(batch, d)``.
-        mean: ``(d,)`` or ``()``: what the untrained model predicts on average.
-        scale: ``()``, one for all costs, since decisions compare them with each other.
+        mean: ``(d,)`` or ``()``, added to the scaled output.
+        scale: ``()``, the same for all costs, since decisions compare costs with each other.
     """
 
     mean: Tensor
@@ -38,12 +38,12 @@ def with_cost_scale(inner: nn.Module, costs: Tensor, *, shared: bool) -> nn.Modu
     Args:
         inner: the model.
         costs: ``(n, d)`` training costs.
-        shared: one mean for all costs, where one model is shared by all of them; else a mean for each.
+        shared: whether one model serves all costs: then one mean serves all of them, else each has its own.
     """
     dtype = torch.get_default_dtype()
     mean = costs.mean() if shared else costs.mean(dim=0)
     deviation = costs.std(correction=0)
-    # Costs that never change have no scale of their own.
+    # Constant costs have no scale.
     scale = torch.where(deviation > 1e-12, deviation, torch.ones_like(deviation))
-    # A shared mean still has d entries, so that weights fit whatever the features were.
+    # A shared mean has d entries too, so that saved weights fit in either case.
     return CostScale(inner, mean.expand(costs.shape[1]).to(dtype).clone(), scale.to(dtype))

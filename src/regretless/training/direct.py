@@ -1,4 +1,4 @@
-"""Direct minimisation of the exact training regret, with no gradient, for models with few parameters."""
+"""Direct minimization of the exact training regret, without gradients, for models with few parameters."""
 
 from __future__ import annotations
 
@@ -43,35 +43,36 @@ def direct(
     checkpoint: Path | str | None = None,
     progress: bool | None = None,
 ) -> Fitted:
-    r"""Minimise the mean exact regret on the training data by CMA-ES, starting from the model's own weights.
+    r"""Minimize the mean exact regret on the training data by CMA-ES, starting from the weights of the model.
 
     .. math:: \min_w \frac{1}{n} \sum_i f(v^*(m(w, x_i)), c_i)
 
-    It needs no gradient and no surrogate, so it shows how low the regret of a model class can be; from trained weights
-    it polishes them. It costs one exact solve an instance and candidate, so it wants a fast oracle and few parameters.
+    It needs no gradient and no surrogate, so it shows how low the regret of a model class can be. Started from trained
+    weights it refines them. It needs one exact solve per instance and candidate, and therefore a fast oracle and few
+    parameters.
 
     Args:
-        model: with at most 1000 parameters; changed in place.
-        problem: solves exactly.
-        train: what to learn from.
-        generations: of the search.
-        population: candidates a generation; ``None`` for the search's own rule.
-        sigma: first step size, relative to the size of the first weights (at least 1 where they are zero).
-        validation: its exact regret picks the weights that are kept, the first ones among them; without it, the last
-            mean is kept, or the first weights where their training regret is lower.
-        patience: generations without a better validation regret before the search ends.
+        model: with at most 1000 parameters; trained in place.
+        problem: solves at the predictions.
+        train: training data.
+        generations: number of generations.
+        population: candidates per generation; ``None`` for the rule of CMA-ES.
+        sigma: initial step size, relative to the size of the initial weights (absolute where they are zero).
+        validation: its exact regret selects the weights, the initial ones included. Without it the last mean is the
+            result, or the initial weights where their training regret is lower.
+        patience: generations without a smaller validation regret before the search ends.
         seed: of the search.
-        checkpoint: file to keep the search in after every generation; where it exists already, the search goes on from
-            it.
+        checkpoint: file that stores the search after every generation; where it exists already, the search continues
+            from it.
         progress: show a bar; by default on a terminal.
 
     Raises:
-        InputError: the model has no or too many parameters, or a setting makes no sense.
-        FileError: the checkpoint is damaged or of another search; it is left as it is.
-        Interrupted: SIGINT or SIGTERM came; the checkpoint, where there is one, is of the last generation.
+        InputError: the model has no or too many parameters, or a setting is out of range.
+        FileError: the checkpoint is damaged or of another search; it is not changed.
+        Interrupted: SIGINT or SIGTERM was received; the checkpoint, where there is one, is of the last generation.
         MissingDependencyError: the package ``cma`` is not installed.
     """
-    cma = need("cma", pip="cma", why="minimise regret directly")
+    cma = need("cma", pip="cma", why="minimize regret directly")
     count = sum(parameter.numel() for parameter in model.parameters())
     if not 0 < count <= MOST_PARAMETERS:
         raise InputError(f"direct search takes models of 1 to {MOST_PARAMETERS} parameters, got {count}")
@@ -81,7 +82,8 @@ def direct(
         raise InputError(f"population must be at least 2 or None, got {population}")
     first = parameters_to_vector(model.parameters()).detach().to(torch.float64).cpu()
     size = float(first.square().mean().sqrt()) or 1.0
-    options: dict[str, Any] = {"seed": seed + 1, "verbose": -9, "maxiter": generations}  # cma takes 0 as "by the clock"
+    # A seed of 0 means "by the clock" to cma.
+    options: dict[str, Any] = {"seed": seed + 1, "verbose": -9, "maxiter": generations}
     if population is not None:
         options["popsize"] = population
     settings = {"seed": seed, "population": population, "sigma": sigma, "patience": patience, "cma": cma.__version__}
@@ -89,7 +91,7 @@ def direct(
     settings |= {"validation": None if validation is None else digest_of(validation)}
     log = SearchLog(checkpoint, settings)
     if len(log) > generations:
-        raise FileError(f"{log.path} holds {len(log)} generations already, more than the {generations} asked for")
+        raise FileError(f"{log.path} holds {len(log)} generations already, more than the {generations} requested")
     search = cma.CMAEvolutionStrategy(first.numpy(), sigma * size, options)
     return _search(search, model, problem, train, validation, generations, patience, log, progress)
 
@@ -107,7 +109,7 @@ def _search(
 ) -> Fitted:
     history, known = History(), len(log)
     first = kept = np.array(search.mean)
-    # The first weights take part: polishing never ends worse on the data that picks.
+    # The initial weights take part, so that the result is never worse on the data that selects.
     best, since = math.inf, 0
     if validation is not None and not math.isnan(regret := _watched(model, validation, problem)):
         best = regret
@@ -129,12 +131,12 @@ def _search(
             else:
                 since += 1
             history.append(row)
-            if interruption.wanted:
+            if interruption.received:
                 _put(model, kept)
-                where = "nothing was kept (no checkpoint was asked for)"
+                where = "nothing was kept (no checkpoint was requested)"
                 if log.path is not None:
-                    where = f"the search is kept in {log.path}; run the same command again to go on"
-                said = f"{interruption.wanted}: direct search ended after generation {generation + 1}"
+                    where = f"the search is kept in {log.path}; run the same command again to continue"
+                said = f"{interruption.received}: direct search ended after generation {generation + 1}"
                 raise Interrupted(f"{said}; {where}")
             if since >= patience:
                 reason = f"no better validation regret than {best:.6g} for {patience} generations"
@@ -155,14 +157,14 @@ def _watched(model: nn.Module, validation: Dataset, problem: Problem) -> float:
 
 
 def _again(search: Any, log: SearchLog, generation: int, *, validated: bool) -> dict[str, Any]:
-    """Tell the search what it was told before; nothing is solved."""
+    """Repeat a stored generation; nothing is solved."""
     row = log.rows[generation]
     try:
         search.tell(search.ask(), log.values[generation])
         if validated:
             row["regret"] = float(row["regret"])
-    except Exception as error:  # whatever the content makes the search do, it is the file's fault
-        raise FileError(f"{log.path}: generation {generation + 1} cannot be played again: {error}") from error
+    except Exception as error:  # whatever the content makes the search do, the file is the cause
+        raise FileError(f"{log.path}: generation {generation + 1} cannot be repeated: {error}") from error
     return row
 
 
@@ -198,7 +200,7 @@ def _mean_costs(
         predicted.append(predict(model, train.features).to(torch.float64))
     ids = None if train.instance is None else train.instance.repeat(len(candidates))
     stacked = torch.cat(predicted)
-    # A candidate that overshoots is a bad candidate, not an error.
+    # Predictions that are not finite make a bad candidate, not an error.
     finite = torch.isfinite(stacked).all(dim=1)
     solved = problem.attempt(
         problem.to_minimization(torch.where(finite[:, None], stacked, torch.zeros_like(stacked))), ids
@@ -207,7 +209,7 @@ def _mean_costs(
         refuse_failures(solved, ids)
     costs = problem.to_minimization(train.costs)
     regrets: Tensor = (costs * (solved.solution.view(len(candidates), *train.solutions.shape) - train.solutions)).sum(2)
-    # An instance whose solve failed is left out of its candidate's mean; one that has no instance left is no candidate.
+    # Instances whose solve failed are left out of the mean; a candidate without any instance is the worst.
     means = regrets.nanmean(dim=1)
     return [float(value) for value in means.nan_to_num(nan=torch.inf)]
 

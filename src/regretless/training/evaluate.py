@@ -16,18 +16,17 @@ PREDICT_BATCH = 256
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How good a model is on a data set.
+    """Regret and prediction error of a model on a data set.
 
     Attributes:
-        regret: mean regret an instance, in the user's units.
+        regret: mean regret per instance, in the user's units.
         relative_regret: sum of regrets over the sum of absolute optimal values.
         mse: mean squared error of the predicted costs.
         auc: area under the ROC curve where costs are 0/1 labels, else ``None``.
-        instances: how many instances the regret is over.
+        instances: number of instances in the mean.
         failed: instances whose solve failed; they are left out of the regret.
         not_optimal: labels whose own solve was not optimal; where there are any, the regret is only a bound.
-        cut_short: decisions that were not proven optimal at the predicted costs; they may be worse than the
-            prediction deserves.
+        cut_short: decisions that were not proven optimal at the predicted costs; an optimal decision might be better.
     """
 
     regret: float
@@ -50,7 +49,7 @@ class Evaluation:
 
 
 def predict(model: nn.Module, features: Tensor) -> Tensor:
-    """Predicted costs ``(n, d)`` with no gradient, in batches, in evaluation mode."""
+    """Predicted costs ``(n, d)`` without a gradient, in batches, in evaluation mode."""
     parameter = next(model.parameters(), None)
     was_training = model.training
     model.eval()
@@ -66,7 +65,7 @@ def predict(model: nn.Module, features: Tensor) -> Tensor:
 
 
 def to_model(features: Tensor, parameter: Tensor) -> Tensor:
-    """Features on the device of the model, and in its precision where they are not ids."""
+    """Features on the device of the model, and in its precision unless they are integers."""
     dtype = parameter.dtype if features.is_floating_point() else features.dtype
     return features.to(device=parameter.device, dtype=dtype)
 

@@ -141,8 +141,8 @@ class _Run:
                 state.epoch, state.row = self.at.epoch, self.at.row
                 self._end_of_epoch(state)
                 self._save(settings)
-                if interruption.wanted:
-                    self._leave(interruption.wanted)
+                if interruption.received:
+                    self._leave(interruption.received)
         # The checkpoint still holds the weights of the last epoch: a longer run continues from there.
         for callback in parts.callbacks:
             callback.on_end(state)
@@ -163,10 +163,10 @@ class _Run:
             ids = None if instance is None else instance[step]
             total += self._step(features[step], costs[step], solutions[step], ids, step)
             at.step = step + 1
-            if interruption.wanted:
+            if interruption.received:
                 self._add_up(total, start, before)
                 self._save(settings)
-                self._leave(interruption.wanted)
+                self._leave(interruption.received)
         self._add_up(total, start, before)
         at.row["loss"] /= n
         at.order, at.epoch, at.step = None, at.epoch + 1, 0

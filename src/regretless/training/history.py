@@ -1,4 +1,4 @@
-"""What happened in training, epoch by epoch."""
+"""The history of a training: one row per epoch."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ COLUMNS = (
 
 
 class History:
-    """A list of rows, one an epoch, with the columns of ``COLUMNS`` and those that callbacks add.
+    """A list of rows, one per epoch, with the columns of ``COLUMNS`` and those that callbacks add.
 
-    Of the ``solves`` in an epoch ``not_optimal`` did not end optimal, and ``failed`` of these gave no solution at all.
+    Of the ``solves`` in an epoch, ``not_optimal`` were not proven optimal; ``failed`` of these gave no solution.
 
     >>> history = History()
     >>> history.append({"epoch": 1, "loss": 0.5, "test_regret": 3.0})
@@ -39,11 +39,11 @@ class History:
         return self.rows[index]
 
     def append(self, row: Row) -> None:
-        """Add an epoch."""
+        """Add the row of an epoch."""
         self.rows.append(row)
 
     def column(self, name: str) -> list[Any]:
-        """One column; ``None`` where a row does not have it."""
+        """Values of one column; ``None`` where a row does not have it."""
         return [row.get(name) for row in self.rows]
 
     def total(self, name: str) -> float:

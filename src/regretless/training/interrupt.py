@@ -1,4 +1,4 @@
-"""Ctrl-C and termination as a wish that is granted at the next step, so that nothing is lost."""
+"""Ctrl-C and termination end a run after the current step, so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from typing import Any
 
 
 class Interruption:
-    """While it is entered, the first SIGINT or SIGTERM sets ``wanted``; a second one ends the process at once.
+    """While it is entered, the first SIGINT or SIGTERM sets ``received``; a second one ends the process at once.
 
-    Signals can be caught in the main thread only; elsewhere this does nothing.
+    Signals can be caught only in the main thread; in other threads this does nothing.
+
+    Attributes:
+        received: name of the signal, or an empty text.
     """
 
     def __init__(self) -> None:
-        self.wanted = ""
+        self.received = ""
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Interruption:
@@ -27,14 +30,14 @@ class Interruption:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._give_back()
+        self._restore()
 
     def _catch(self, number: int, frame: FrameType | None) -> None:
-        self.wanted = signal.Signals(number).name
-        self._give_back()
+        self.received = signal.Signals(number).name
+        self._restore()
 
-    def _give_back(self) -> None:
+    def _restore(self) -> None:
         for number, handler in self._before.items():
-            # None stands for a handler that was not set from Python and cannot be put back.
+            # None stands for a handler that was not set from Python and cannot be restored.
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         self._before = {}

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.training.cost_scale import CostScale
-from regretless.training.models import SharedLinear, Standardised
+from regretless.training.models import SharedLinear, Standardized
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class LinearModel:
 
     layer: nn.Linear
     shared: bool
-    features: Standardised | None = None
+    features: Standardized | None = None
     costs: CostScale | None = None
 
     def inputs(self, x: Tensor) -> Tensor:
@@ -63,7 +63,7 @@ def find_linear(model: nn.Module) -> LinearModel | None:
     inner = model
     if type(inner) is CostScale:
         costs, inner = inner, inner.inner
-    if type(inner) is Standardised:
+    if type(inner) is Standardized:
         features, inner = inner, inner.inner
     shared, layer = False, inner
     if type(inner) is SharedLinear:

@@ -1,4 +1,4 @@
-"""Models for users who bring none: a linear layer or a small perceptron, over standardised features or bare ones."""
+"""Ready-made models: a linear layer or a small perceptron over standardized features."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from regretless.training.cost_scale import with_cost_scale
 Kind = Literal["linear", "mlp"]
 
 
-class Standardised(nn.Module):
-    """Scale features by the mean and deviation of the training data, which are kept with the weights.
+class Standardized(nn.Module):
+    """Scale features by the mean and deviation of the training data, which are saved with the weights.
 
     Args:
         features: ``(n, ..., k)`` training features.
-        inner: what comes after the scaling.
+        inner: the model of the scaled features.
     """
 
     mean: Tensor
@@ -30,12 +30,12 @@ class Standardised(nn.Module):
         deviation = flat.std(dim=0, correction=0)
         dtype = torch.get_default_dtype()
         self.register_buffer("mean", flat.mean(dim=0).to(dtype))
-        # A constant feature says nothing: it becomes zero and not infinite.
+        # A constant feature becomes zero and not infinite.
         self.register_buffer("scale", torch.where(deviation > 1e-12, deviation, torch.ones_like(deviation)).to(dtype))
         self.inner = inner
 
     def forward(self, x: Tensor) -> Tensor:
-        """Scale and hand on."""
+        """Predict from scaled features."""
         out: Tensor = self.inner(self.scaled(x))
         return out
 
@@ -52,13 +52,13 @@ class SharedLinear(nn.Module):
         self.linear = nn.Linear(features, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Predict one cost a slot."""
+        """Predict one cost per slot."""
         return slot_costs(x, self.linear.weight, self.linear.bias)
 
 
 def slot_costs(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """One cost a slot, ``(batch, slots, features) -> (batch, slots)``."""
-    # A plain product is faster than nn.Linear on three dimensions, and the step is all overhead at this size.
+    """One cost per slot, ``(batch, slots, features) -> (batch, slots)``."""
+    # A plain product is faster than nn.Linear on three dimensions.
     costs = x @ weight[0]
     return costs if bias is None else costs + bias
 
@@ -72,9 +72,9 @@ def make_model(
     hidden: int = 32,
     seed: int = 0,
 ) -> nn.Module:
-    """Build a model for features of an instance ``(n, k)`` or of its variables ``(n, d, k)``.
+    """Build a model for features per instance ``(n, k)`` or per variable ``(n, d, k)``.
 
-    With features of the variables one small model is shared by all of them. With training costs the model predicts on
+    With features per variable one small model is shared by all variables. With training costs the model predicts on
     their scale, so that one learning rate serves cents and millions.
 
     Args:
@@ -83,7 +83,7 @@ def make_model(
         costs: ``(n, d)`` training costs, for their mean and deviation.
         kind: ``"linear"`` or ``"mlp"`` (one hidden layer).
         hidden: units of that layer.
-        seed: of the first weights; the global generator is left as it was.
+        seed: of the initial weights; the global generator does not change.
     """
     if kind not in ("linear", "mlp"):
         raise InputError(f"model must be 'linear' or 'mlp', got {kind!r}")
@@ -103,5 +103,5 @@ def make_model(
             layers = [nn.Linear(k, hidden), nn.ReLU(), nn.Linear(hidden, out)]
     if shared:
         layers.append(nn.Flatten())
-    model = Standardised(features, nn.Sequential(*layers))
+    model = Standardized(features, nn.Sequential(*layers))
     return model if costs is None else with_cost_scale(model, costs, shared=shared)

@@ -1,4 +1,4 @@
-"""The checkpoint of a search: what its candidates were worth, so that it can be played again without solving."""
+"""The checkpoint of a search: the values of its candidates, from which it is repeated without solving."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ KIND, VERSION = "search", 1
 
 
 class SearchLog:
-    """Generations of a search, kept in a file after each of them.
+    """Generations of a search, written to a file after each of them.
 
-    A search that draws its candidates from a seed is told everything it knows by their values. Told the same values
-    again it comes to the same place, bit for bit, so that the values are all a checkpoint needs, whatever the search
-    keeps inside.
+    A search that draws its candidates from a seed depends only on their values. With the same values it reaches the
+    same state bit for bit, so that a checkpoint needs only the values, whatever the internal state of the search is.
 
     Args:
-        path: of the file; ``None`` keeps nothing.
-        settings: everything that decides the numbers of the search, as plain data.
+        path: of the file; ``None`` writes nothing.
+        settings: everything that determines the numbers of the search, as plain data.
 
     Raises:
         FileError: the file is damaged, or of another search.
@@ -38,7 +37,7 @@ class SearchLog:
         return len(self.rows)
 
     def append(self, values: list[float], row: dict[str, Any]) -> None:
-        """Keep one more generation: the values of its candidates, and its row of the history."""
+        """Add a generation: the values of its candidates, and its row of the history."""
         self.values.append(values)
         self.rows.append(row)
         if self.path is not None:
@@ -49,7 +48,7 @@ class SearchLog:
         state = load_state(path, kind=KIND, version=VERSION)
         for name, kind in (("settings", dict), ("values", list), ("rows", list)):
             if not isinstance(state, dict) or not isinstance(state.get(name), kind):
-                raise FileError(f"{path}: field {name!r} is missing or no {kind.__name__}")
+                raise FileError(f"{path}: field {name!r} is missing or is not of type {kind.__name__}")
         before, now = state["settings"], self.settings
         different = [name for name in before | now if before.get(name) != now.get(name)]
         if different:

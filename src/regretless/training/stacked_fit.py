@@ -156,11 +156,11 @@ def fit_stacked(
                 state.snapshots[state.epoch] = {k: v.clone() for k, v in stack.models.parameters.items()}
             if path is not None:
                 stack.save(path, state, identity or {})
-            if interruption.wanted:
+            if interruption.received:
                 kept = "nothing was kept (no checkpoint was requested)"
                 if path is not None:
                     kept = f"the search is kept in {path}; run the same command again to continue"
-                raise Interrupted(f"{interruption.wanted}: the search ended after epoch {state.epoch}; {kept}")
+                raise Interrupted(f"{interruption.received}: the search ended after epoch {state.epoch}; {kept}")
     reason = state.reason or f"all {epochs} epochs done"
     return StackedRuns(stack.models, state.snapshots, stack.diverged, reason, state.seconds)
 
