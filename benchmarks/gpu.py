@@ -49,15 +49,15 @@ def look_up() -> bool:
         reference = plain()
         found = store.look_up(costs)
         # Ties may be broken differently, so objectives are compared, not positions.
-        ours = (costs.double() * rows[found].double()).sum(dim=1)
-        theirs = (costs.double() * rows[reference].double()).sum(dim=1)
+        ours = (costs.double() * store.take(found).double()).sum(dim=1)
+        theirs = (costs.double() * store.take(reference).double()).sum(dim=1)
         worst = float((ours - theirs).max())
         exact = milliseconds(plain)
         time_of_ours = milliseconds(lambda: store.look_up(costs))
         aligned = torch.nn.functional.pad(rows[: SIZE // 8], (0, -WIDTH % 64)).half()
         there = torch.nn.functional.pad(costs, (0, -WIDTH % 64)).half().T.contiguous()
         bound = 8 * milliseconds(lambda: aligned @ there)
-        certified = float(store._half.look_up(costs, rows)[1].float().mean())
+        certified = float(store._half.look_up(costs, len(store))[1].float().mean())
     print(
         f"look-up, |S| = {SIZE:,}, d = {WIDTH}, batch {BATCH}: {time_of_ours:.1f} ms; float32 product and arg-min "
         f"{exact:.1f} ms; half-precision product alone (the bound) {bound:.1f} ms; worst loss {worst:.1e}"

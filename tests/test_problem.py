@@ -210,7 +210,7 @@ def test_an_empty_batch_is_solved() -> None:
         (1, r"instance must have shape \(2,\), got \(\)"),
         ([0, 3], "instance must be between 0 and 2, got 3"),
         ([-1, 0], "instance must be between 0 and 2, got -1"),
-        ([0.5, 1.0], "instance must be whole numbers"),
+        ([0.5, 1.0], "instance must be integers"),
     ],
 )
 def test_instances_are_checked(instance: Any, message: str) -> None:

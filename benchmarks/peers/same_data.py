@@ -65,25 +65,27 @@ def ours(name: str, s: dict[str, Any]) -> tuple[Arrays, Any]:
     from regretless import Problem
     from regretless.problems.complete_graph import edge_costs
     from regretless.problems.multi_knapsack.load import MultiKnapsackOracle, multi_knapsack_data
+    from regretless.problems.polynomial_costs import Formula
     from regretless.problems.portfolio.load import portfolio_data, portfolio_program
     from regretless.problems.shortest_path.load import ShortestPathOracle, shortest_path_data
     from regretless.problems.travelling_salesman import TourOracle
     from regretless.problems.vehicle_routing.load import RoutingOracle, customer_demands
 
+    formula = Formula(INSTANCES, s["features"], s["deg"], s["noise"], s["seed"])
     if name == "shortest-path":
-        x, c = shortest_path_data(INSTANCES, **s)
+        x, c = shortest_path_data(formula, s["rows"], s["columns"])
         oracle: Any = ShortestPathOracle(s["rows"], s["columns"])
         return {"features": x, "costs": c}, Problem(oracle=oracle, dimension=c.shape[1])
     if name == "multi-knapsack":
-        w, x, c = multi_knapsack_data(INSTANCES, **s)
+        w, x, c = multi_knapsack_data(formula, s["items"], s["rows"])
         oracle = MultiKnapsackOracle(w, np.full(len(w), 20.0))
         problem = Problem(oracle=oracle, dimension=c.shape[1], sense="max")
         return {"weights": w, "features": x, "costs": c}, problem
     if name == "portfolio":
-        cov, x, c = portfolio_data(INSTANCES, **s)
+        cov, x, c = portfolio_data(formula, s["assets"])
         problem = Problem(portfolio_program(cov, 2.25), sense="max")
         return {"covariance": cov, "features": x, "costs": c}, problem
-    _, x, c = edge_costs(INSTANCES, **s)
+    _, x, c = edge_costs(formula, s["nodes"])
     if name == "travelling-salesman":
         return {"features": x, "costs": c}, Problem(oracle=TourOracle(s["nodes"]), dimension=c.shape[1])
     demands = customer_demands(s["nodes"] - 1, s["seed"])
@@ -113,7 +115,9 @@ def compare(folder: Path) -> bool:
     good = True
     for number, (name, settings) in enumerate(CASES):
         other, (arrays, problem) = dict(np.load(folder / f"{number}.npz")), ours(name, settings)
-        same = {key: array.dtype == other[key].dtype and np.array_equal(array, other[key]) for key, array in arrays.items()}
+        same = {
+            key: array.dtype == other[key].dtype and np.array_equal(array, other[key]) for key, array in arrays.items()
+        }
         words = ", ".join(f"{key} {'equal' if equal else 'DIFFER'}" for key, equal in same.items())
         difference = "not compared"
         if "optima" in other:

@@ -62,9 +62,11 @@ class Problem:
         sense: ``"min"`` or ``"max"``, of the user's objective; by default that of the model that was read, else
             ``"min"``.
         engine: name of the engine that solves the model where there is no oracle.
-        workers: instances that are solved at the same time, by an engine or a function.
+        workers: instances that are solved at the same time, by an engine or a function. Python functions then run in
+            threads, which helps where they wait or release the interpreter lock; see ``executor``.
         time_limit: seconds for one solve by an engine or a function; one that exceeds it is given up on. An oracle
             with ``solve`` keeps its own.
+        executor: ``"threads"``, or ``"processes"`` for Python functions that can be pickled and for engines that crash.
         on_failure: what a failed solve does in training: ``"raise"`` stops with the instance named, ``"cache"`` uses
             the best cached solution instead, ``"skip"`` leaves the instance out of the step.
         instances: number of instances, where a plain function serves a family without a model.
@@ -89,6 +91,7 @@ class Problem:
         engine: str = "highs",
         workers: int = 1,
         time_limit: float | None = None,
+        executor: str = "threads",
         on_failure: OnFailure = "raise",
         instances: int | None = None,
         bound: Callable[[Tensor, Tensor | None], Tensor] | None = None,
@@ -129,21 +132,19 @@ class Problem:
         self.sign = 1.0 if sense == "min" else -1.0
         self.statistics = SolveStatistics()
         self.backend: Backend
+        how: dict[str, Any] = {"workers": workers, "time_limit": time_limit, "executor": executor}
         if oracle is None:
-            assert model is not None
-            self.backend = EnginePool(model, engine=engine, workers=workers, time_limit=time_limit, **options)
+            self.backend = EnginePool(model, engine=engine, **how, **options)
         elif hasattr(oracle, "solve"):
-            if time_limit is not None:
-                raise InputError(f"{type(oracle).__name__} solves by itself: set its own time limit, not time_limit=")
+            if how != {"workers": 1, "time_limit": None, "executor": "threads"}:
+                raise InputError(
+                    f"{type(oracle).__name__} solves batches by itself: set its own time limit and workers, and leave "
+                    "out time_limit=, workers= and executor="
+                )
             self.backend = oracle
         else:
             self.backend = FunctionBackend(
-                oracle,
-                width=self.width,
-                sign=self.sign,
-                model=model,
-                with_instance=self.is_family,
-                time_limit=time_limit,
+                oracle, width=self.width, sign=self.sign, model=model, with_instance=self.is_family, **how
             )
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""The few words that every layer shares: sense, status, and the answer of an exact solve."""
+"""The types that every layer shares: sense, status, and the answer of an exact solve."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ OnFailure = Literal["raise", "cache", "skip"]
 
 
 class Status(StrEnum):
-    """How a solve ended."""
+    """How a solve ended; ``FEASIBLE``: with a solution that is not proven optimal, and a gap that holds."""
 
     OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
     TIME_LIMIT = "time limit"
     INFEASIBLE = "infeasible"
     UNBOUNDED = "unbounded"
@@ -26,13 +27,13 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Solved:
-    """A batch of solves, minimising, in cost space.
+    """A batch of solves, minimizing, in cost space.
 
     Attributes:
         solution: ``(batch, width)``; a row of NaN where no feasible solution was found.
-        status: one status an instance; ``None`` means that all are optimal (the common case, kept cheap).
+        status: one status per instance; ``None`` means that all are optimal (the common case, kept cheap).
         gap: ``(batch,)`` relative optimality gaps, or ``None`` when all are zero.
-        decision: ``(batch, n)`` full decisions, where they were asked for.
+        decision: ``(batch, n)`` full decisions, where the caller needs them.
         message: what went wrong, by position in the batch.
     """
 
@@ -51,7 +52,7 @@ class Solved:
 
     @property
     def statuses(self) -> list[Status]:
-        """One status an instance, spelled out."""
+        """One status per instance, also where all are optimal."""
         return [Status.OPTIMAL] * len(self.solution) if self.status is None else list(self.status)
 
     @property
@@ -68,7 +69,7 @@ class Decisions:
         solution: ``(batch, width)`` in cost space.
         decision: ``(batch, n)`` values of all variables; the solution itself where there is no model.
         objective: ``(batch,)`` objective at the costs that were given.
-        status: one status an instance.
+        status: one status per instance.
         gap: ``(batch,)`` relative gaps left.
         message: what went wrong, by position.
     """
@@ -82,7 +83,7 @@ class Decisions:
 
 
 class Backend(Protocol):
-    """What solves exactly: a batch of costs in, a batch of solutions out, always minimising."""
+    """An exact solver: a batch of costs in, a batch of solutions out, always minimizing."""
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, width)`` costs; with ``decision`` also return the full decisions."""

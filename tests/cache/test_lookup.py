@@ -36,6 +36,20 @@ def test_blocks_find_what_one_pass_finds(size, batch, budget, all_serve, seed):
     assert bool(mask[torch.arange(batch), position][found].all())
 
 
+@given(batch=st.integers(1, 20), per_block=st.integers(1, 6), seed=st.integers(0, 99))
+def test_a_large_batch_is_its_parts(batch, per_block, seed):
+    generator = torch.Generator().manual_seed(seed)
+    columns, costs = torch.randn(3, 15, generator=generator), torch.randn(batch, 3, generator=generator)
+    serves = torch.rand(2, 15, generator=generator) < 0.5
+    family = {"serves": serves, "instance": torch.arange(batch) % 2}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookup, "BLOCK_COSTS", per_block)
+        found = [best_columns(columns, costs), best_columns(columns, costs, **family)]
+    for mine, its in zip(found, [best_columns(columns, costs), best_columns(columns, costs, **family)], strict=True):
+        assert torch.allclose(mine[0], its[0])
+        assert torch.equal(mine[1][torch.isfinite(its[0])], its[1][torch.isfinite(its[0])])
+
+
 @pytest.mark.parametrize("budget", [2, 4, 1000])
 def test_ties_go_to_the_first_across_blocks_too(monkeypatch, budget):
     monkeypatch.setattr(lookup, "BLOCK_SCORES", budget)

@@ -7,6 +7,7 @@ import pytest
 
 from regretless.errors import InputError
 from regretless.problems.complete_graph import edge_costs, graph_edges, routes, routes_milp
+from regretless.problems.polynomial_costs import Formula
 from regretless.solvers.highs import HighsEngine
 
 EDGE = {tuple(edge): k for k, edge in enumerate(graph_edges(5).tolist())}
@@ -21,7 +22,7 @@ def chosen(*ways):
 
 
 def test_costs_are_those_of_pyepo_for_the_same_seed():
-    places, x, c = edge_costs(2, nodes=4, features=3, deg=2, noise=0.5, seed=135)
+    places, x, c = edge_costs(Formula(instances=2, features=3, deg=2, noise=0.5, seed=135), 4)
     assert (places.shape, c.dtype) == ((4, 2), np.float32)
     np.testing.assert_allclose(x[0], [-0.57813187, 0.10821255, 0.1696078], rtol=1e-6)
     np.testing.assert_allclose(c[1], [7.5679, 4.045, 14.0606, 4.0562, 6.3284, 3.8634], rtol=1e-6)
@@ -58,4 +59,4 @@ def test_the_model_of_routes_holds_exactly_the_routes_that_fit(least, most):
 
 def test_too_few_nodes_are_refused():
     with pytest.raises(InputError, match="nodes must be an integer, at least 3"):
-        edge_costs(1, nodes=2, features=2, deg=1, noise=0.0, seed=0)
+        edge_costs(Formula(instances=1, features=2, deg=1, noise=0.0, seed=0), 2)

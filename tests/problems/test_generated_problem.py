@@ -6,7 +6,7 @@ import torch
 
 from regretless.errors import InputError
 from regretless.problems import load, names
-from regretless.problems.generated_problem import Sizes, linear_model
+from regretless.problems.generated_problem import Settings
 from regretless.problems.problem_table import GENERATED
 
 SMALL = {
@@ -92,11 +92,17 @@ def test_stored_labels_are_used_again(tmp_path):
 
 def test_a_split_seed_gives_the_rows_of_scikit_learn():
     splitting = pytest.importorskip("sklearn.model_selection")
-    train, validation, test = Sizes(train=20, test=7, split_seed=246).rows()
+    train, validation, test = Settings(train=20, test=7, split_seed=246).rows()
     want_train, want_test = splitting.train_test_split(np.arange(27), test_size=7, random_state=246)
     assert (train.tolist(), validation.tolist(), test.tolist()) == (want_train.tolist(), [], want_test.tolist())
 
 
-def test_the_linear_model_takes_raw_features():
-    model = linear_model(3, 5)(0)
-    assert torch.equal(model(torch.zeros(1, 3))[0], model.bias)
+def test_the_model_is_linear_in_the_raw_features():
+    model = small("shortest-path").model(0)
+    assert torch.equal(model(torch.zeros(1, 5))[0], model.bias)
+
+
+def test_a_problem_without_an_oracle_of_its_own_is_solved_by_highs():
+    assert small("random-lp").problem.engine == "highs"
+    assert small("random-lp", engine="oracle").problem.engine == "highs"
+    assert small("shortest-path").problem.engine == ""

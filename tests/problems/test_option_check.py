@@ -45,7 +45,7 @@ def test_values_of_another_type_are_named(key: str, value: Any, expected: str) -
 
 
 def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(InputError, match="does not know 'dayz': its options are days, share, names, kind, fast, seed"):
+    with pytest.raises(InputError, match="has no option 'dayz': its options are days, share, names, kind, fast, seed"):
         check_options("example", example, {"dayz": 3})
 
 

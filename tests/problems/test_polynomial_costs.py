@@ -7,6 +7,7 @@ import pytest
 
 from regretless.errors import InputError
 from regretless.problems.polynomial_costs import (
+    Formula,
     check_counts,
     check_level,
     distance_costs,
@@ -15,11 +16,16 @@ from regretless.problems.polynomial_costs import (
     random,
 )
 
-SETTINGS = {"instances": 20, "costs": 6, "features": 4, "deg": 3, "noise": 0.0}
+SETTINGS = {"instances": 20, "features": 4, "deg": 3, "noise": 0.0, "seed": 1}
+
+
+def costs_of(count=6, **settings):
+    formula = Formula(**SETTINGS | settings)
+    return polynomial_costs(formula.random(), formula, count)
 
 
 def test_without_noise_costs_are_the_polynomial_of_the_features():
-    x, c = polynomial_costs(random(1), **SETTINGS)
+    x, c = costs_of()
     # Each cost depends on some of the features: its root of degree 3 is linear in them.
     root = np.cbrt(c * 3.5**3 - 1) - 3
     weights = np.linalg.lstsq(x, root, rcond=None)[0] * np.sqrt(4)
@@ -28,21 +34,23 @@ def test_without_noise_costs_are_the_polynomial_of_the_features():
 
 
 def test_noise_multiplies_costs_within_its_width():
-    _, plain = polynomial_costs(random(2), **SETTINGS)
-    _, noisy = polynomial_costs(random(2), **SETTINGS | {"noise": 0.25})
+    _, plain = costs_of()
+    _, noisy = costs_of(noise=0.25)
     ratio = noisy / plain
     assert 0.75 <= ratio.min() < 0.8
     assert 1.2 < ratio.max() <= 1.25
 
 
 def test_distances_are_the_known_part_of_the_costs():
-    near, far = (distance_costs(random(3), d * np.ones(5), instances=4, features=2, deg=2, noise=0.5) for d in (0, 7))
+    formula = Formula(instances=4, features=2, deg=2, noise=0.5, seed=3)
+    near, far = (distance_costs(formula.random(), formula, d * np.ones(5)) for d in (0, 7))
     np.testing.assert_allclose(far[1] - near[1], 7.0)
     assert np.array_equal(near[0], far[0])
 
 
 def test_share_is_the_chance_that_a_cost_depends_on_a_feature():
-    x, c = distance_costs(random(0), np.zeros(400), instances=30, features=5, deg=1, noise=0.0, share=0.25)
+    formula = Formula(instances=30, features=5, deg=1, noise=0.0, seed=0)
+    x, c = distance_costs(formula.random(), formula, np.zeros(400), share=0.25)
     weights = np.linalg.lstsq(x, (c - 3) * np.sqrt(5), rcond=None)[0]
     assert np.mean(np.abs(weights) > 1e-9) == pytest.approx(0.25, abs=0.04)
     assert np.abs(weights).max() <= 2.0
@@ -60,13 +68,13 @@ def test_places_are_uniform_first_and_normal_then():
 )
 def test_counts_that_are_no_positive_integers_are_named(name, value):
     with pytest.raises(InputError, match=f"{name} must be an integer, at least 1"):
-        polynomial_costs(random(0), **SETTINGS | {name: value})
+        Formula(**SETTINGS | {name: value})
 
 
 @pytest.mark.parametrize("noise", [-0.1, float("nan"), float("inf"), "much", True])
 def test_noise_that_is_no_level_is_refused(noise):
     with pytest.raises(InputError, match="noise must be a number, at least 0"):
-        polynomial_costs(random(0), **SETTINGS | {"noise": noise})
+        Formula(**SETTINGS | {"noise": noise})
 
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, None])

@@ -14,7 +14,8 @@ import pytest
 
 from regretless.milp import MILP, Floats
 from regretless.solvers import engine as engines
-from regretless.solvers.engine import EngineEntry, Outcome, make_engine
+from regretless.solvers import make_engine
+from regretless.solvers.engine import EngineEntry, Outcome
 from regretless.types import Status
 
 FAULTS = ("raises", "exits", "hangs", "infeasible", "short", "nan", "says infeasible", "says nothing")

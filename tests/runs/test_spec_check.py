@@ -15,7 +15,7 @@ SPEC = Spec("synthetic-knapsack-60", "map-dc")
 FILE = Spec("model.lp", "map-dc", options={"features": "x.csv", "costs": "c.csv"})
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"problem": "tsp"}, "problem must be one of"),
-    ({"options": {"dayz": 3}}, "does not know 'dayz'"),
+    ({"options": {"dayz": 3}}, "has no option 'dayz'"),
     ({"options": {"days": "many"}}, "option 'days' of problem 'synthetic-knapsack-60' must be int, got 'many'"),
     ({"options": {"seed": -1}}, "option 'seed' of problem .* must be at least 0, got -1"),
     ({"options": {"engine": "abacus"}}, "engine must be one of"),

@@ -34,7 +34,7 @@ def test_with_all_solutions_in_the_cache_look_ups_are_exact():
 
 def test_exact_scores_solve_every_instance_and_their_solutions_join_the_cache():
     scores = held_out(torch.eye(3)[:1])
-    predicted = torch.eye(3, dtype=torch.float64).repeat(4, 1)
+    predicted = -torch.eye(3, dtype=torch.float64).repeat(4, 1)
     regrets = scores.exact(predicted)
     torch.testing.assert_close(regrets, metrics.regret(PROBLEM, predicted, DATA.costs, DATA.solutions))
     assert len(scores.cache) > 1

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -68,9 +70,10 @@ def test_what_no_instance_can_be_solved_with_is_raised() -> None:
         _attempt(14.0, 1.0)
 
 
-def test_an_oracle_keeps_its_own_time_limit() -> None:
-    with pytest.raises(InputError, match="Oracle solves by itself: set its own time limit"):
-        _attempt(1.0, time_limit=1.0)
+@pytest.mark.parametrize("setting", [{"time_limit": 1.0}, {"workers": 2}, {"executor": "processes"}])
+def test_an_oracle_keeps_its_own_time_limit_and_workers(setting: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="Oracle solves batches by itself: set its own time limit and workers"):
+        _attempt(1.0, **setting)
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])

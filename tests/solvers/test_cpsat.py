@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from regretless.errors import InputError, MissingDependencyError
 from regretless.milp import MILP
-from regretless.solvers import EnginePool
+from regretless.solvers import EnginePool, make_engine
 from regretless.solvers.cpsat import scaled
-from regretless.solvers.engine import make_engine
 from regretless.types import Status
 
 KNAPSACK = MILP([[3.0, 4.0, 5.0, 2.0]], row_upper=7.0)
@@ -27,20 +26,20 @@ costs = st.lists(st.floats(-1e9, 1e9, allow_subnormal=False), min_size=1, max_si
 def test_scaled_costs_stay_in_range_and_the_bound_on_the_loss_holds(values, upper):
     objective = np.array(values)
     low, high = np.full(len(values), -3.0), np.full(len(values), float(upper))
-    whole, scale, lost = scaled(objective, low, high)
+    integers, scale, lost = scaled(objective, low, high)
     assert math.frexp(scale)[0] == 0.5
-    assert sum(abs(w) * max(3, upper) for w in whole) <= 2**53
-    residual = [abs(w - c * scale) for w, c in zip(whole, values, strict=True)]
+    assert sum(abs(w) * max(3, upper) for w in integers) <= 2**53
+    residual = [abs(w - c * scale) for w, c in zip(integers, values, strict=True)]
     assert lost * scale == pytest.approx(sum(r * (upper + 3) for r in residual), rel=1e-6, abs=1e-300)
 
 
 @given(st.lists(st.integers(-(2**20), 2**20), min_size=1, max_size=8), st.integers(-8, 8))
-def test_costs_that_are_whole_in_some_power_of_two_are_exact_and_small(values, power):
+def test_costs_that_are_integers_in_some_power_of_two_are_exact_and_small(values, power):
     objective = np.array(values) * 2.0**power
-    whole, scale, lost = scaled(objective, np.zeros(len(values)), np.ones(len(values)))
+    integers, scale, lost = scaled(objective, np.zeros(len(values)), np.ones(len(values)))
     assert lost == 0.0
-    assert [w / scale for w in whole] == objective.tolist()
-    assert max(map(abs, whole)) <= 2**20
+    assert [w / scale for w in integers] == objective.tolist()
+    assert max(map(abs, integers)) <= 2**20
 
 
 def test_a_missing_package_is_named_with_its_pip_line(monkeypatch):
@@ -54,10 +53,10 @@ class TestWithCpSat:
     def _package(self):
         pytest.importorskip("ortools")
 
-    def test_whole_costs_have_no_gap_and_others_say_theirs(self):
+    def test_integer_costs_have_no_gap_and_others_report_theirs(self):
         engine = make_engine("cpsat", KNAPSACK)
         exact = engine.solve(np.array([-3.0, -4.5, -5.25, -2.0]))
-        assert (exact.gap, engine.scale) == (0.0, 4.0)
+        assert (exact.gap, engine.engine.scale) == (0.0, 4.0)
         rounded = engine.solve(np.array([-0.1, -0.2, -0.3, -0.7]))
         assert 0.0 < rounded.gap < 1e-12
         assert rounded.status is Status.OPTIMAL
@@ -78,7 +77,7 @@ class TestWithCpSat:
         milp = MILP([[1.0, 0.0], [0.0, 1.0]], row_lower=[1.0, 0.0], row_upper=2.0**40, upper=[2.0**40, 2.0**40])
         outcome = make_engine("cpsat", milp).solve(np.array([1.0 / 3.0, 1e-9]))
         assert (outcome.status, outcome.x) == (Status.ERROR, None)
-        assert "whole costs" in outcome.message
+        assert "integer costs" in outcome.message
 
     def test_brute_force_on_wide_costs(self):
         rng = np.random.default_rng(0)

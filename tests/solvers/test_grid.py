@@ -11,7 +11,7 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import MILP
-from regretless.solvers.engine import available, make_engine, names
+from regretless.solvers import available, make_engine, names
 from regretless.types import Status
 
 OTHERS = [name for name in names() if name != "highs"]

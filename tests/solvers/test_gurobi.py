@@ -10,8 +10,7 @@ import torch
 
 from regretless.errors import MissingDependencyError, SolveError
 from regretless.milp import MILP
-from regretless.solvers import EnginePool
-from regretless.solvers.engine import make_engine
+from regretless.solvers import EnginePool, make_engine
 from regretless.types import Status
 
 KNAPSACK = MILP([[3.0, 4.0, 5.0, 2.0]], row_upper=7.0)
@@ -65,7 +64,7 @@ class TestWithGurobi:
 
     def test_a_range_needs_no_further_variable(self):
         engine = make_engine("gurobi", MILP([[1.0, 1.0, 1.0]], row_lower=1.0, row_upper=2.0))
-        assert (engine._model.NumVars, engine._model.NumConstrs) == (3, 2)
+        assert (engine.engine._model.NumVars, engine.engine._model.NumConstrs) == (3, 2)
         assert engine.solve(-np.ones(3)).x.sum() == 2.0
         assert engine.solve(np.ones(3)).x.sum() == 1.0
 

@@ -18,7 +18,7 @@ from regretless.family import Family
 from regretless.milp import MILP, Floats
 from regretless.solvers import engine as engines
 from regretless.solvers.engine import EngineEntry, Outcome
-from regretless.solvers.pool import MODELS_PER_THREAD, EnginePool
+from regretless.solvers.pool import MODELS_PER_WORKER, EnginePool
 from regretless.types import Status
 
 KNAPSACK = MILP([[3.0, 4.0, 5.0, 6.0]], row_upper=9.0)
@@ -197,7 +197,7 @@ def test_every_member_of_a_family_has_its_own_rows_and_its_own_known_costs(worke
 
 
 def test_models_of_a_large_family_are_kept_up_to_a_limit(scripted: list[Scripted]) -> None:
-    count = MODELS_PER_THREAD + 1
+    count = MODELS_PER_WORKER + 1
     pool = EnginePool(Family([OPEN] * count), engine="scripted")
     pool.solve(torch.ones(count, 2), torch.arange(count))
     assert len(scripted) == count

@@ -7,7 +7,7 @@ import pytest
 
 from regretless.errors import MissingDependencyError
 from regretless.milp import MILP
-from regretless.solvers.engine import make_engine
+from regretless.solvers import make_engine
 from regretless.types import Status
 
 KNAPSACK = MILP([[3.0, 4.0, 5.0, 2.0]], row_upper=7.0)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from regretless.problems import load
 from regretless.problems.complete_graph import edge_costs, graph_edges, routes
 from regretless.problems.facility_location.load import facility_data, facility_milp
 from regretless.problems.pictures import draw_amounts, draw_edges
+from regretless.problems.polynomial_costs import Formula
 from regretless.problems.shortest_path import grid_edges
 from regretless.problems.vehicle_routing.load import RoutingOracle, customer_demands
 from regretless.storage import write_text
@@ -28,6 +30,7 @@ ONE: dict[str, Any] = {"train": 1, "test": 1}
 
 
 def shortest_path(axes: Any) -> None:
+    """The shortest path through a 5 by 5 grid."""
     first = load("shortest-path", **ONE).train
     places = [(node % 5, -(node // 5)) for node in range(25)]
     length = float(first.costs[0] @ first.solutions[0])
@@ -35,36 +38,42 @@ def shortest_path(axes: Any) -> None:
 
 
 def multi_knapsack(axes: Any) -> None:
+    """Items that fit two capacities."""
     first = load("multi-knapsack", **ONE).train
     total = float(first.costs[0] @ first.solutions[0])
     draw_amounts(axes, first.costs[0], first.solutions[0], title=f"items of value {total:.0f} fit both capacities")
 
 
 def travelling_salesman(axes: Any) -> None:
+    """The shortest tour through 20 nodes."""
     first = load("travelling-salesman", **ONE).train
-    places, _, _ = edge_costs(1, nodes=20, features=10, deg=4, noise=0.5, seed=135)
+    places, _, _ = edge_costs(Formula(1, features=10, deg=4, noise=0.5, seed=135), 20)
     length = float(first.costs[0] @ first.solutions[0])
     draw_edges(axes, places, graph_edges(20), first.solutions[0], title=f"a tour of length {length:.1f}")
 
 
 def vehicle_routing(axes: Any) -> None:
-    places, _, costs = edge_costs(1, nodes=21, features=10, deg=4, noise=0.5, seed=42)
+    """Routes of vehicles to 20 customers."""
+    places, _, costs = edge_costs(Formula(1, features=10, deg=4, noise=0.5, seed=42), 21)
     oracle = RoutingOracle(customer_demands(20, 42), 30.0, 5)
     chosen = Problem(oracle=oracle, dimension=210).solve(costs)
-    numbers = {frozenset(pair): k for k, way in enumerate(routes(chosen.solution[0], 21)) for pair in zip(way, way[1:])}
+    ways = routes(chosen.solution[0], 21)
+    numbers = {frozenset(pair): k for k, way in enumerate(ways) for pair in pairwise(way)}
     route = [numbers.get(frozenset(pair), 0) for pair in graph_edges(21).tolist()]
-    title = f"{len(set(numbers.values()))} routes of length {chosen.objective[0]:.1f}"
+    title = f"{len(ways)} routes of length {chosen.objective[0]:.1f}"
     draw_edges(axes, places, graph_edges(21), chosen.solution[0], route=route, background=False, title=title)
 
 
 def portfolio(axes: Any) -> None:
+    """Shares of 50 assets."""
     first = load("portfolio", **ONE).train
     total = float(first.costs[0] @ first.solutions[0])
     draw_amounts(axes, first.costs[0], first.solutions[0], title=f"shares that return {total:.3f}", label="return")
 
 
 def facility_location(axes: Any) -> None:
-    data = facility_data(1, customers=60, facilities=8)
+    """Open facilities, and whom they serve."""
+    data = facility_data(Formula(1, features=10, deg=4, noise=0.5, seed=135), 60, 8)
     problem = Problem(facility_milp(data.demands, data.capacities, data.opening_costs))
     chosen = problem.solve(data.costs)
     places = np.concatenate([data.facilities, data.customers])
@@ -78,12 +87,14 @@ def facility_location(axes: Any) -> None:
 
 
 def random_linear_program(axes: Any) -> None:
+    """Amounts of 100 variables."""
     first = load("random-lp", **ONE).train
     total = float(first.costs[0] @ first.solutions[0])
-    draw_amounts(axes, first.costs[0], first.solutions[0], title=f"amounts of value {total:.2f}", label="value per unit")
+    draw_amounts(axes, first.costs[0], first.solutions[0], title=f"amounts of value {total:.2f}")
 
 
 def top_k(axes: Any) -> None:
+    """The best 2 of 50 items, on their cubic."""
     first = load("top-k", **ONE).train
     x, value, chosen = first.features[0, :, 0].numpy(), first.costs[0].numpy(), first.solutions[0].numpy() > 0.5
     grid = np.linspace(-1, 1, 200)
@@ -97,6 +108,7 @@ def top_k(axes: Any) -> None:
 
 
 def main() -> None:
+    """Draw all pictures."""
     mpl.rcParams.update({"svg.hashsalt": "regretless", "font.size": 10, "svg.fonttype": "none"})
     drawn: tuple[tuple[Callable[[Any], None], tuple[float, float]], ...] = (
         (shortest_path, (3.4, 3.4)), (multi_knapsack, (6.4, 2.4)), (travelling_salesman, (4.6, 4.0)),

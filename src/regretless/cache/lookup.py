@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor
 
 Objective = Callable[[Tensor, Tensor], Tensor]
 
-# Scores of one block. On a CPU a quarter of a million floats are 1 MB and stay in the processor's cache. On a GPU a
-# few large products are fastest. The block bounds memory, whatever |S| and the batch are.
-BLOCK_SCORES = 262_144
+# Scores of one block, which bound the memory whatever |S| and the batch are. On a CPU 4 MB stay in the processor's last
+# cache, and larger products are faster than smaller ones. On a GPU a few large products are fastest.
+BLOCK_SCORES = 1 << 20
 BLOCK_SCORES_GPU = 1 << 28
+# Cost vectors of one block on a CPU: with more of them the block would be narrow, and narrow products are slow.
+BLOCK_COSTS = 256
 
 
 def best_columns(
@@ -28,7 +31,7 @@ def best_columns(
     Args:
         columns: ``(width, |S|)``, one solution per column. In this layout the product needs no transposition, which
             makes it up to eight times faster for small batches on ARM.
-        costs: ``(batch, width)``.
+        costs: ``(batch, width)``, without a gradient.
         serves: ``(instances, |S|)`` mask of the solutions that are feasible per instance; ``None`` for all.
         instance: ``(batch,)`` ids, together with ``serves``.
         objective: ``f(solutions, costs)`` on broadcast shapes, for objectives that are not linear.
@@ -36,40 +39,48 @@ def best_columns(
     Returns:
         Scores ``(batch,)``, infinite where no solution is feasible, and positions ``(batch,)``.
     """
+    batch, (width, size) = costs.shape[0], columns.shape
+    if batch > BLOCK_COSTS and not costs.is_cuda:
+        parts = []
+        for start in range(0, batch, BLOCK_COSTS):
+            part = slice(start, start + BLOCK_COSTS)
+            ids = None if instance is None else instance[part]
+            parts.append(best_columns(columns, costs[part], serves=serves, instance=ids, objective=objective))
+        return torch.cat([score for score, _ in parts]), torch.cat([position for _, position in parts])
     budget = BLOCK_SCORES_GPU if costs.is_cuda else BLOCK_SCORES
-    block = max(1, budget // (max(costs.shape[0], 1) * (1 if objective is None else columns.shape[0])))
-    size = columns.shape[1]
-    best, position = _smallest(_scores(columns, costs, 0, min(block, size), serves, instance, objective))
-    for start in range(block, size, block):
-        stop = min(start + block, size)
-        score, place = _smallest(_scores(columns, costs, start, stop, serves, instance, objective))
+    block = max(1, budget // (max(batch, 1) * (1 if objective is None else width)))
+    if size <= block:
+        return _smallest(_scores(columns, costs, objective), _mask(serves, instance))
+    # All products are written to one place: new memory for each of them costs more than the search.
+    out = costs.new_empty(batch, block) if objective is None else None
+    best, position = costs.new_full((batch,), torch.inf), torch.zeros(batch, dtype=torch.int64, device=costs.device)
+    for start in range(0, size, block):
+        some = columns[:, start : start + block]
+        scores = _scores(some, costs, objective, None if out is None else out[:, : some.shape[1]])
+        score, place = _smallest(scores, _mask(serves, instance, slice(start, start + block)))
         position = torch.where(score < best, place + start, position)
         best = torch.minimum(best, score)
     return best, position
 
 
-def _scores(
-    columns: Tensor,
-    costs: Tensor,
-    start: int,
-    stop: int,
-    serves: Tensor | None,
-    instance: Tensor | None,
-    objective: Objective | None,
-) -> Tensor:
-    """Scores ``(batch, stop - start)`` of a block of solutions, infinite where a solution is not feasible."""
-    part = columns if stop - start == columns.shape[1] else columns[:, start:stop]
-    scores = costs @ part if objective is None else objective(part.T[None], costs[:, None])
-    if serves is None or instance is None:
-        return scores
-    return scores.masked_fill(~serves[instance, start:stop], torch.inf)
+def _scores(columns: Tensor, costs: Tensor, objective: Objective | None, out: Tensor | None = None) -> Tensor:
+    """Scores ``(batch, columns)``."""
+    return torch.mm(costs, columns, out=out) if objective is None else objective(columns.T[None], costs[:, None])
 
 
-def _smallest(scores: Tensor) -> tuple[Tensor, Tensor]:
+def _mask(serves: Tensor | None, instance: Tensor | None, part: slice = slice(None)) -> Tensor | None:
+    """Mask ``(batch, columns)`` of the solutions that are feasible, or ``None`` for all."""
+    return None if serves is None or instance is None else serves[instance, part]
+
+
+def _smallest(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     """Smallest score of each row and its position."""
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.inf)
     if scores.is_cuda:
         best = scores.min(dim=1)
         return best.values, best.indices
     # On a CPU torch's search costs as much as the product; NumPy's is ten times faster.
-    position = torch.from_numpy(scores.detach().numpy().argmin(axis=1))
-    return scores.gather(1, position[:, None]).squeeze(1), position
+    array = scores.detach().numpy()
+    position = array.argmin(axis=1)
+    return torch.from_numpy(array[np.arange(len(position)), position]), torch.from_numpy(position)

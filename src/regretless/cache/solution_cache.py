@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +24,7 @@ from regretless.cache.policy_names import policy_settings
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
 from regretless.cache.warm_starts import WarmStarts
-from regretless.errors import InputError, SolveError
+from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.family import member
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_failures
@@ -105,6 +106,9 @@ class SolutionCache:
                     f"warm_start=True needs an engine, and here {problem.solver} solves: use warm_start=False"
                 )
             self._warm_starts = WarmStarts(problem.width, member(problem.model).n)
+        note = problem.sharing_note()
+        if note:
+            warnings.warn(note, RegretlessWarning, stacklevel=2)
         if solutions is not None:
             self.add(solutions, instance)
 

@@ -49,7 +49,7 @@ def scale_axis(axes: Any, name: str, values: Sequence[float], *, log: bool | Non
     getattr(axes, f"set_{name}lim")(*limits)
     span = limits[1] / limits[0] if log else 1.0
     steps = (1.0, 2.0, 5.0) if span < 100 else (1.0, 3.0) if span < 10_000 else (1.0,)
-    few = MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], integer=epochs)
+    few = MaxNLocator(6 if name == "x" else 7, steps=[1, 2, 2.5, 5, 10], integer=epochs)
     if name == "x" and sum(len(tick_label(tick)) + 2 for tick in few.tick_values(*limits)) > 50:
         few.set_params(nbins=3)  # long labels would run into each other
     axis = getattr(axes, f"{name}axis")

@@ -24,7 +24,8 @@ SETTINGS = {
     "font.size": 9.0, "axes.titlesize": 10.0, "legend.fontsize": 8.5,
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": SOFT, "xtick.color": SOFT, "ytick.color": SOFT,
     "figure.facecolor": PAPER, "axes.facecolor": "none", "legend.frameon": False,
-    "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False, "ytick.major.size": 0.0,
+    "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
+    "ytick.major.size": 0.0, "ytick.major.pad": 7.0,  # the marker of a first epoch stands on the edge
     "axes.grid": True, "axes.grid.axis": "y", "axes.axisbelow": True, "grid.color": GRID,
 }  # fmt: skip
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.problem import Oracle, Problem
+from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -96,9 +97,11 @@ class Loss(nn.Module, ABC):
         self.load_running_state(state["running"])
 
     def query(
-        self, queries: Sequence[Tensor], predicted: Tensor, solution: Tensor, instance: Tensor | None
+        self, queries: Sequence[Tensor], predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
     ) -> list[Tensor]:
         """Solutions of the oracle at detached costs, one ``(batch, width)`` tensor per query.
+
+        A solution that is better than the label at the true costs is an error: a label is optimal by definition.
 
         For an instance that the oracle leaves out (``on_failure="skip"``) the true optimum is returned, so that no NaN
         reaches a gradient. Its loss is zero and does not count in the mean.
@@ -110,7 +113,22 @@ class Loss(nn.Module, ABC):
             if bool(left_out.any()):
                 self._left_out = left_out
                 answers = [torch.where(left_out[:, None], solution.to(answer), answer) for answer in answers]
-        return [answer.to(predicted.dtype) for answer in answers]
+        answers = [answer.to(predicted.dtype) for answer in answers]
+        self._check_labels(answers, true, solution, instance)
+        return answers
+
+    def _check_labels(self, answers: Sequence[Tensor], true: Tensor, solution: Tensor, instance: Tensor | None) -> None:
+        """Refuse answers that beat their labels; labels of solves that were cut short are only bounds."""
+        problem = self.problem
+        # A relaxation may beat the best decision.
+        if problem is None or problem.statistics.not_optimal or not isinstance(self.oracle, Problem | SolutionCache):
+            return
+        for answer in answers:
+            lead = dot(true, solution - answer)
+            if bool((lead > 0).any()):  # rounding, or worse
+                value, label = dot(true, answer), dot(true, solution)
+                scale = value_scale(true, answer, solution)
+                refuse_better_than_label(value, label, scale, instance=instance, sense=problem.sense)
 
     def grow(self, cache: SolutionCache, query: Tensor, predicted: Tensor, instance: Tensor | None) -> None:
         """Flip the cache's coins and grow S, for losses that use S itself.

@@ -35,7 +35,7 @@ class Blackbox(ClosedFormLoss):
     ) -> tuple[Tensor, Tensor]:
         """Regrets and interpolated gradients."""
         perturbed = predicted + self.lambda_ * true
-        here, there = self.query([predicted, perturbed], predicted, solution, instance)
+        here, there = self.query([predicted, perturbed], predicted, true, solution, instance)
         # The zero is NaN where a prediction is NaN, which the regret alone would not show.
         regret = dot(true, here - solution) + 0.0 * predicted.sum(1)
         return regret, (there - here) / self.lambda_

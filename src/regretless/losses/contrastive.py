@@ -124,7 +124,7 @@ class MAP(ClosedFormLoss):
         c = transformed(self.cost, predicted, true)
         query = c if self.select == "shifted" else predicted
         if self.objective is None:
-            (chosen,) = self.query([query], predicted, solution, instance)
+            (chosen,) = self.query([query], predicted, true, solution, instance)
             slope = solution - chosen
             margins = dot(c, slope)
         else:

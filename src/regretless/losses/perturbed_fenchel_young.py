@@ -65,7 +65,7 @@ class PerturbedFenchelYoung(ClosedFormLoss):
         costs = predicted + z if self.noise == "additive" else predicted * factor
         if self.problem is not None and self.problem.width > self.problem.dimension:  # known costs have no noise
             costs[..., -1], factor[..., -1] = predicted[..., -1], 1.0
-        solutions = torch.stack(self.query(list(costs), predicted, solution, instance))
+        solutions = torch.stack(self.query(list(costs), predicted, true, solution, instance))
         value = dot(predicted, solution) - (costs * solutions).sum(2).mean(0)
         return value, solution - (factor * solutions).mean(0)
 

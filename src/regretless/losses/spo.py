@@ -24,6 +24,6 @@ class SPOPlus(ClosedFormLoss):
     ) -> tuple[Tensor, Tensor]:
         """Losses and subgradients."""
         c = predicted + predicted - true
-        (chosen,) = self.query([c], predicted, solution, instance)
+        (chosen,) = self.query([c], predicted, true, solution, instance)
         lead = solution - chosen
         return dot(c, lead), lead + lead

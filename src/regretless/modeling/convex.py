@@ -48,12 +48,6 @@ class ConvexProgram:
 
     Raises:
         InputError: the problem is not convex, its objective is not linear in one Parameter, or no solver takes it.
-
-    >>> import cvxpy as cp
-    >>> x, c = cp.Variable(2, name="x"), cp.Parameter(2)
-    >>> disc = ConvexProgram(cp.Problem(cp.Maximize(c @ x), [cp.norm(x) <= 1]))
-    >>> disc.solve(-torch.tensor([[3.0, 4.0]])).solution.round(decimals=4).tolist()
-    [[0.6, 0.8]]
     """
 
     def __init__(self, model: Any, *, solver: str | None = None, **options: Any) -> None:

@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist
 
 from regretless.errors import InputError
 from regretless.milp import MILP, Floats
-from regretless.problems.polynomial_costs import Costs, check_counts, distance_costs, places, random
+from regretless.problems.polynomial_costs import Costs, Formula, check_counts, distance_costs, places
 
 
 def graph_edges(nodes: int) -> NDArray[np.int64]:
@@ -21,14 +21,12 @@ def graph_edges(nodes: int) -> NDArray[np.int64]:
     return np.stack(np.triu_indices(nodes, 1), axis=1)
 
 
-def edge_costs(
-    instances: int, *, nodes: int, features: int, deg: int, noise: float, seed: int
-) -> tuple[Floats, Floats, Costs]:
+def edge_costs(formula: Formula, nodes: int) -> tuple[Floats, Floats, Costs]:
     """Coordinates ``(nodes, 2)``, features ``(n, p)`` and edge costs ``(n, d)``; see ``distance_costs``."""
     check_counts(3, nodes=nodes)
-    rng = random(seed)
+    rng = formula.random()
     coordinates = places(rng, nodes)
-    x, c = distance_costs(rng, pdist(coordinates), instances=instances, features=features, deg=deg, noise=noise)
+    x, c = distance_costs(rng, formula, pdist(coordinates))
     return coordinates, x, np.around(c, decimals=4).astype(np.float32)
 
 

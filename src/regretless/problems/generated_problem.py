@@ -1,4 +1,4 @@
-"""What every problem with data from a formula shares: sizes, split, labels and the model to start from."""
+"""What every problem with data from a formula shares: its settings, split, labels and the model to start from."""
 
 from __future__ import annotations
 
@@ -22,21 +22,31 @@ from regretless.types import Backend, Sense
 BATCH_SIZE = 32  # as in PyEPO's notebooks
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """How many instances each part of the data has, and which rows it takes.
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Settings of all problems with data from a formula, beside those of the formula itself.
 
     Attributes:
-        train, test: at least 1.
-        validation: may be 0: then there is no validation data.
+        train, test: number of instances of these parts, at least 1.
+        validation: number of instances to validate on; with 0 there is no such part.
         split_seed: ``None`` takes the rows in order: train, validation, test. A number shuffles them first, and the
             test rows are those of scikit-learn's ``train_test_split(..., random_state=split_seed)``.
+        seed: of the data; by default that of PyEPO's notebooks.
+        engine: ``oracle`` for the problem's own exact solver, or the name of an engine that solves its model.
+        workers: threads of an engine.
+        time_limit: seconds for one solve by an engine, or by an oracle that can be slow.
+        store: folder that keeps true optima by content.
     """
 
-    train: int
-    test: int
+    train: int = 1000
+    test: int = 1000
     validation: int = 0
     split_seed: int | None = None
+    seed: int = 135
+    engine: str = "oracle"
+    workers: int = 1
+    time_limit: float | None = None
+    store: Path | str | None = None
 
     def __post_init__(self) -> None:
         check_counts(train=self.train, test=self.test)
@@ -45,82 +55,56 @@ class Sizes:
             random(self.split_seed)
 
     @property
-    def total(self) -> int:
+    def instances(self) -> int:
         """Number of rows of all parts."""
         return self.train + self.validation + self.test
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Rows of train, validation and test.
 
-        >>> [part.tolist() for part in Sizes(train=3, test=2, validation=1).rows()]
+        >>> [part.tolist() for part in Settings(train=3, test=2, validation=1).rows()]
         [[0, 1, 2], [3], [4, 5]]
         """
-        order = np.arange(self.total)
+        order = np.arange(self.instances)
         if self.split_seed is not None:
-            shuffled = random(self.split_seed).permutation(self.total)
+            shuffled = random(self.split_seed).permutation(self.instances)
             order = np.concatenate([shuffled[self.test :], shuffled[: self.test]])
         fit, validation, test = np.split(order, [self.train, self.train + self.validation])
         return fit, validation, test
 
+    def problem(self, model: MILP, sense: Sense, oracle: Callable[[], Backend] | None = None) -> Problem:
+        """The model with an engine, or with the special oracle that ``oracle`` builds, which must agree with it."""
+        if self.engine == "oracle" and oracle is not None:
+            return Problem(model, oracle=oracle(), sense=sense)
+        engine = "highs" if self.engine == "oracle" else self.engine
+        return Problem(model, sense=sense, engine=engine, workers=self.workers, time_limit=self.time_limit)
 
-def linear_model(features: int, costs: int) -> Callable[[int], nn.Module]:
-    """Return ``seed -> nn.Linear`` on the raw features, the field's usual model."""
-    return partial(seeded, partial(nn.Linear, features, costs))
+    def load(
+        self,
+        name: str,
+        problem: Problem,
+        features: NDArray[np.floating],
+        costs: NDArray[np.floating],
+        model: Callable[[int], nn.Module] | None = None,
+    ) -> BenchmarkProblem:
+        """Label the data and split it.
 
-
-def exact_problem(
-    model: MILP,
-    oracle: Callable[[], Backend],
-    *,
-    sense: Sense,
-    engine: str,
-    workers: int,
-    time_limit: float | None,
-) -> Problem:
-    """Return the model with its special oracle (``engine="oracle"``) or with a general engine.
-
-    Args:
-        model: of the problem.
-        oracle: builds the special oracle, which must agree with the model.
-        sense: of the objective.
-        engine: ``"oracle"``, or the name of an engine.
-        workers, time_limit: of an engine.
-    """
-    if engine == "oracle":
-        return Problem(model, oracle=oracle(), sense=sense)
-    return Problem(model, sense=sense, engine=engine, workers=workers, time_limit=time_limit)
-
-
-def generated_problem(
-    name: str,
-    problem: Problem,
-    features: NDArray[np.floating],
-    costs: NDArray[np.floating],
-    sizes: Sizes,
-    *,
-    store: Path | str | None,
-    model: Callable[[int], nn.Module] | None = None,
-) -> BenchmarkProblem:
-    """Label the data and split it.
-
-    Args:
-        name: as in the table of problems.
-        problem: what to solve.
-        features: ``(n, p)``, or ``(n, d, p)`` with a ``model`` for that.
-        costs: ``(n, d)``.
-        sizes: of the parts.
-        store: folder that keeps true optima by content.
-        model: ``seed -> fresh model``; ``linear_model`` by default.
-    """
-    problem.name = name
-    data = Dataset.solve(problem, features, costs, store=store)
-    train, validation, test = sizes.rows()
-    return BenchmarkProblem(
-        name=name,
-        problem=problem,
-        train=data[train],
-        test=data[test],
-        validation=data[validation] if len(validation) else None,
-        model=model or linear_model(features.shape[1], costs.shape[1]),
-        batch_size=BATCH_SIZE,
-    )
+        Args:
+            name: as in the table of problems.
+            problem: what to solve.
+            features: ``(n, p)``, or ``(n, d, p)`` with a ``model`` for that.
+            costs: ``(n, d)``.
+            model: ``seed -> fresh model``; by default one linear layer on the raw features, the field's usual model.
+        """
+        problem.name = name
+        data = Dataset.solve(problem, features, costs, store=self.store)
+        train, validation, test = self.rows()
+        return BenchmarkProblem(
+            name=name,
+            problem=problem,
+            train=data[train],
+            test=data[test],
+            validation=data[validation] if len(validation) else None,
+            model=model or partial(seeded, partial(nn.Linear, features.shape[1], costs.shape[1])),
+            batch_size=BATCH_SIZE,
+        )

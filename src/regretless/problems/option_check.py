@@ -4,32 +4,54 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from regretless.errors import InputError
+from regretless.problems.generated_problem import Settings
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a problem: its type, the type as it is written, and its default."""
+
+    hint: Any
+    annotation: str
+    default: Any
+
+
+def options_of(loader: Callable[..., Any]) -> dict[str, Option]:
+    """Options of a problem: keyword-only arguments of its loader, and the shared ``Settings`` where it takes them."""
+    hints, parameters = get_type_hints(loader), inspect.signature(loader).parameters.values()
+    found = {
+        p.name: Option(hints[p.name], str(p.annotation), p.default) for p in parameters if p.kind is p.KEYWORD_ONLY
+    }
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        shared = get_type_hints(Settings)
+        found |= {one.name: Option(shared[one.name], str(one.type), one.default) for one in fields(Settings)}
+    return found
 
 
 def check_options(name: str, loader: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Refuse an option that ``loader`` does not know, or a value of another type, before anything is loaded.
+    """Refuse an option that ``loader`` does not have, or a value of another type, before anything is loaded.
 
     Args:
-        name: of the problem, for messages.
-        loader: a function whose keyword-only arguments are the options.
-        options: what was given.
+        name: name of the problem, for messages.
+        loader: the function that loads the problem.
+        options: the given options.
 
     Raises:
-        InputError: names the option, what was expected and what came.
+        InputError: the message names the option, and the expected and given value.
     """
-    parameters = inspect.signature(loader).parameters.values()
-    known = {p.name: p.annotation for p in parameters if p.kind is p.KEYWORD_ONLY}
-    hints = get_type_hints(loader)
+    known = options_of(loader)
     for key, value in options.items():
         if key not in known:
-            raise InputError(f"problem {name!r} does not know {key!r}: its options are {', '.join(known)}")
-        if not _fits(value, hints[key]):
-            words = get_args(hints[key]) if get_origin(hints[key]) is Literal else ()
-            expected = f"one of {', '.join(words)}" if words else str(known[key])
+            raise InputError(f"problem {name!r} has no option {key!r}: its options are {', '.join(known)}")
+        hint = known[key].hint
+        if not _fits(value, hint):
+            words = get_args(hint) if get_origin(hint) is Literal else ()
+            expected = f"one of {', '.join(words)}" if words else known[key].annotation
             raise InputError(f"option {key!r} of problem {name!r} must be {expected}, got {value!r}")
         if key == "seed" and value < 0:
             raise InputError(f"option 'seed' of problem {name!r} must be at least 0, got {value}")

@@ -6,6 +6,7 @@ The same seed gives the same arrays as PyEPO 2.2.7, bit for bit, so the order of
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,60 +44,78 @@ def check_level(**levels: Any) -> None:
             raise InputError(f"{name} must be a number, at least 0, got {value!r}")
 
 
-def polynomial_costs(
-    rng: Random, *, instances: int, costs: int, features: int, deg: int, noise: float, factor: float = 1.0
-) -> tuple[Floats, Floats]:
-    """Features ``x ~ N(0, I_p)`` and costs ``factor ((B x / sqrt p + 3)^deg + 1) / 3.5^deg * U(1 - noise, 1 + noise)``.
+@dataclass(frozen=True)
+class Formula:
+    """What the formulas share.
+
+    Attributes:
+        instances: number n of rows.
+        features: number p of features per instance, drawn from N(0, I_p).
+        deg: degree of the polynomial; a linear model is wrong from 2 on.
+        noise: half-width of the noise factor, which is drawn from U(1 - noise, 1 + noise).
+        seed: of all draws.
+    """
+
+    instances: int
+    features: int
+    deg: int
+    noise: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        check_counts(instances=self.instances, features=self.features, deg=self.deg)
+        check_level(noise=self.noise)
+
+    def random(self) -> Random:
+        """A new generator of this seed."""
+        return random(self.seed)
+
+
+def polynomial_costs(rng: Random, formula: Formula, costs: int, *, factor: float = 1.0) -> tuple[Floats, Floats]:
+    """Features ``x`` and costs ``factor ((B x / sqrt p + 3)^deg + 1) / 3.5^deg`` times noise.
 
     The entries of B are 0 or 1 with equal chance (Elmachtoub and Grigas, Smart "Predict, then Optimize", 2022).
 
     Args:
         rng: source of all draws.
-        instances: number n of rows.
+        formula: size, degree and noise.
         costs: number d of costs per instance.
-        features: number p of features per instance.
-        deg: degree of the polynomial; a linear model is wrong from 2 on.
-        noise: half-width of the noise factor.
         factor: multiplies all costs.
 
     Returns:
         features ``(n, p)`` and costs ``(n, d)``.
     """
-    check_counts(instances=instances, costs=costs, features=features, deg=deg)
-    check_level(noise=noise)
-    mask = rng.binomial(1, 0.5, (costs, features))
-    x = rng.normal(0, 1, (instances, features))
-    c = (x @ mask.T / np.sqrt(features) + 3) ** deg + 1
+    mask = rng.binomial(1, 0.5, (costs, formula.features))
+    x = rng.normal(0, 1, (formula.instances, formula.features))
+    c = (x @ mask.T / np.sqrt(formula.features) + 3) ** formula.deg + 1
     c *= factor
-    c /= 3.5**deg
-    c *= rng.uniform(1 - noise, 1 + noise, (instances, costs))
-    return x, c
+    c /= 3.5**formula.deg
+    return x, c * _noise(rng, formula, costs)
 
 
-def distance_costs(
-    rng: Random, distances: Floats, *, instances: int, features: int, deg: int, noise: float, share: float = 0.5
-) -> tuple[Floats, Floats]:
-    """Features ``x ~ N(0, I_p)`` and costs ``distance + (B x / sqrt p + 3)^deg / 3^(deg - 1) * noise factor``.
+def distance_costs(rng: Random, formula: Formula, distances: Floats, *, share: float = 0.5) -> tuple[Floats, Floats]:
+    """Features ``x`` and costs ``distance + (B x / sqrt p + 3)^deg / 3^(deg - 1)``, the last term times noise.
 
-    The noise factor is from U(1 - noise, 1 + noise). The entries of B are 0, or with probability ``share`` from
-    U(-2, 2) (Tang and Khalil, PyEPO, 2024).
+    The entries of B are 0, or with probability ``share`` from U(-2, 2) (Tang and Khalil, PyEPO, 2024).
 
     Args:
         rng: source of all draws.
+        formula: size, degree and noise.
         distances: ``(d,)`` known part of the costs.
-        instances, features, deg, noise: as in ``polynomial_costs``.
         share: of the features that a cost depends on.
 
     Returns:
         features ``(n, p)`` and costs ``(n, d)``.
     """
-    check_counts(instances=instances, features=features, deg=deg)
-    check_level(noise=noise)
-    shape = (len(distances), features)
+    shape = (len(distances), formula.features)
     weights = rng.binomial(1, share, shape) * rng.uniform(-2, 2, shape)
-    x = rng.normal(0, 1, (instances, features))
-    part = ((x @ weights.T / np.sqrt(features) + 3) ** deg) / 3 ** (deg - 1)
-    return x, distances + part * rng.uniform(1 - noise, 1 + noise, (instances, len(distances)))
+    x = rng.normal(0, 1, (formula.instances, formula.features))
+    part = ((x @ weights.T / np.sqrt(formula.features) + 3) ** formula.deg) / 3 ** (formula.deg - 1)
+    return x, distances + part * _noise(rng, formula, len(distances))
+
+
+def _noise(rng: Random, formula: Formula, costs: int) -> Floats:
+    return rng.uniform(1 - formula.noise, 1 + formula.noise, (formula.instances, costs))
 
 
 def places(rng: Random, nodes: int) -> Floats:

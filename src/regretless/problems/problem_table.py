@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 from collections.abc import Callable
 from typing import Any, get_args
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
-from regretless.problems.option_check import check_options
+from regretless.problems.option_check import check_options, options_of
 from regretless.tables.user_problem import is_model_file, load_model_file
 from regretless.types import OnFailure
 
@@ -70,7 +69,7 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
     if on_failure not in get_args(OnFailure):
         raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
     check_options(name, function, options)
-    if "on_failure" in inspect.signature(function).parameters:  # its labels come from an engine that may fail
+    if "on_failure" in options_of(function):  # its labels come from an engine that may fail
         options["on_failure"] = on_failure
     loaded = function(name, **options)
     loaded.problem.on_failure = on_failure

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from functools import lru_cache
 from typing import Any
 
 from regretless.errors import InputError
 from regretless.optional import need
-from regretless.problems.option_check import check_options
+from regretless.problems.option_check import check_options, options_of
 from regretless.problems.problem_table import loader
 from regretless.runs.spec import Spec
 from regretless.search.check_settings import check_settings
@@ -39,8 +38,7 @@ def check_spec(spec: Spec, *, workers: int = 1) -> None:
 
 def engine_of(spec: Spec) -> str:
     """Return the engine that solves a run's problem; ``oracle`` for the problem's own."""
-    default = inspect.signature(loader(spec.problem)).parameters["engine"].default
-    return str(spec.options.get("engine", default))
+    return str(spec.options.get("engine", options_of(loader(spec.problem))["engine"].default))
 
 
 @lru_cache(maxsize=256)

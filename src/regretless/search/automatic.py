@@ -125,7 +125,7 @@ def auto(
         InputError: too few instances, or a setting that does not fit.
         SolveError: a solve failed and the problem has ``on_failure="raise"``.
 
-    >>> problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
+    >>> problem = Problem(oracle=lambda c: torch.eye(3)[int(c.argmin())], dimension=3)
     >>> x = torch.linspace(-1, 1, 30)[:, None]
     >>> data = Dataset.solve(problem, x, torch.cat([x**3, -x, x], dim=1))
     >>> auto(problem, data, epochs=2).verdict.instances

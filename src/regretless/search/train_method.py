@@ -86,7 +86,7 @@ def train(
         InputError: an unknown method or setting, or one that does not apply to the method.
 
     >>> import torch
-    >>> problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
+    >>> problem = Problem(oracle=lambda c: torch.eye(3)[int(c.argmin())], dimension=3)
     >>> x = torch.linspace(-1, 1, 30)[:, None]
     >>> data = Dataset.solve(problem, x, torch.cat([x**3, -x, x], dim=1))
     >>> train(problem, data, method="two-stage").reason

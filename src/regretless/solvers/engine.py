@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from regretless.errors import InputError
-from regretless.milp import MILP, Floats
+from regretless.milp import Floats
 from regretless.types import Status
 
-GARBAGE = 1e-4
 NO_BOUND = 1e20
+CLOSED = 1e-6  # a gap that the tolerances of an engine explain
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One solve: a decision ``(n,)`` (``None`` where there is none), how it ended, and the relative gap left.
-
-    ``checked`` says that ``guarded`` has looked at the decision; the pool looks at all others itself.
-    """
+    """One solve: a decision ``(n,)`` (``None`` where there is none), how it ended, and the relative gap left."""
 
     x: Floats | None
     status: Status
     gap: float = 0.0
     message: str = ""
-    checked: bool = False
 
 
 class Engine(Protocol):
-    """One model, held by one thread, solved for one objective after another, minimising."""
+    """One model, held by one thread, solved for one objective after another, minimizing."""
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
-        """Minimise ``objective . x``; ``start`` is a feasible decision to begin with, where that helps."""
+        """Minimize ``objective . x``; ``start`` is a feasible decision to begin with, where that helps."""
         ...
 
 
 @dataclass(frozen=True)
 class EngineEntry:
-    """A row of the table: where the engine lives, the package it needs, its pip name, its licence and its limits."""
+    """A row of the table: the engine's module, the package it needs, its pip name, its licence and its limits."""
 
     module: str
     package: str
@@ -58,7 +52,7 @@ TABLE: dict[str, EngineEntry] = {
         "ortools",
         "ortools",
         "Apache 2.0",
-        "whole, bounded variables and whole rows only; costs are scaled to whole numbers",
+        "bounded integer variables and rows of integers only; costs are scaled to integers",
     ),
     "gurobi": EngineEntry(
         "regretless.solvers.gurobi",
@@ -80,50 +74,18 @@ def available() -> dict[str, bool]:
     return {name: importlib.util.find_spec(entry.package) is not None for name, entry in TABLE.items()}
 
 
-def make_engine(name: str, milp: MILP, *, time_limit: float | None = None, **options: Any) -> Engine:
-    """Build engine ``name`` for ``milp``.
-
-    Args:
-        name: a key of the table of engines.
-        milp: the model, kept by the engine.
-        time_limit: seconds for one solve; ``None`` for none.
-        options: settings of the engine itself.
-    """
-    if name not in TABLE:
-        raise InputError(f"engine must be one of {', '.join(TABLE)}, got {name!r}")
-    if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit must be positive seconds or None, got {time_limit}")
-    engine: Engine = importlib.import_module(TABLE[name].module).build(milp, time_limit=time_limit, **options)
-    return engine
-
-
-def snapped(milp: MILP, x: Floats) -> Floats:
-    """Round integer variables of an engine's answer, so that equal decisions are equal arrays."""
-    x = np.where(milp.integer, np.round(x), x)
-    return np.clip(x, milp.lower, milp.upper) + 0.0
-
-
-def guarded(milp: MILP, x: Floats, status: Status, gap: float = 0.0, message: str = "") -> Outcome:
-    """Snap an engine's answer and hand it on, unless it is garbage: not finite, or grossly infeasible.
-
-    The tolerance is looser than the engines' own, so that only an answer that no tolerance explains is refused.
-    """
-    if x.shape != (milp.n,):
-        return Outcome(None, Status.ERROR, np.inf, f"the engine's answer must have shape ({milp.n},), got {x.shape}")
-    x = snapped(milp, x) if np.isfinite(x).all() else x
-    if not milp.check(x, GARBAGE)[0]:
-        return Outcome(
-            None, Status.ERROR, np.inf, f"the engine's answer is infeasible for the model ({status}) {message}"
-        )
-    return Outcome(x, status, gap, message, checked=True)
-
-
 def relative_gap(value: float, bound: float) -> float:
     """``|value - bound| / |value|`` of an incumbent and a bound on the optimum; infinite where there is no bound."""
     difference = abs(value - bound)
     if difference == 0.0:
         return 0.0
     return difference / abs(value) if value != 0.0 and difference < NO_BOUND else np.inf
+
+
+def finished(value: float, bound: float) -> tuple[Status, float]:
+    """Status and gap of a solve that an engine calls optimal: its options may allow a gap."""
+    closed = abs(value - bound) <= CLOSED * max(1.0, abs(value))
+    return (Status.OPTIMAL, 0.0) if closed else (Status.FEASIBLE, relative_gap(value, bound))
 
 
 def told_apart(status: Status) -> Status:

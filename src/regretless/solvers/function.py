@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,30 +11,32 @@ from torch import Tensor
 
 from regretless.errors import InputError, SolveError
 from regretless.family import Family, member
-from regretless.milp import MILP, Floats
-from regretless.solvers.deadline import Watched
-from regretless.solvers.engine import snapped
+from regretless.milp import MILP, TOLERANCE, Floats
+from regretless.solvers.answers import answer_check
+from regretless.solvers.executors import Clock, Execution, Unanswered
 from regretless.types import Solved, Status
 
-# the values, how it ended, and what went wrong
-_Call = tuple[Floats | None, Status, str]
+# costs in the user's sense, and the family member
+_Job = tuple[Floats, int | None]
 
 
 class FunctionBackend:
-    """Call ``function(costs)`` (for a family ``function(costs, instance)``) once an instance.
+    """Call ``function(costs)`` (for a family ``function(costs, instance)``) once per instance.
 
-    The function speaks the user's sense: it gets the costs as the user would write them. What it returns is not
-    trusted: it must have the right length and finite values, and, where a model is there to check it, be feasible.
+    The function works in the user's sense: it gets the costs as the user writes them. Its answers are checked: they
+    must have the right length and finite values, and, where a model is given, be feasible for it.
 
     Args:
         function: takes ``(width,)`` costs, returns a solution ``(width,)`` in cost space. Where the model has known
-            costs, the last cost is their weight; with the identity as cost map ``(n,)`` values are enough then.
+            costs, the last cost is their weight; with the identity as cost map ``(n,)`` values are enough.
         width: length of a solution.
-        sign: -1 where the function maximises, else 1.
+        sign: -1 where the function maximizes, else 1.
         model: a MILP or family; with the identity as cost map the answers are checked against it.
         with_instance: whether the function takes the instance id as second argument.
-        time_limit: seconds for one call; the function knows nothing of it, so it is called in a thread that is given up
-            on (a thread cannot be killed: it works on behind, beside the next call, and its answer is thrown away).
+        workers: calls that run at the same time; with more than one worker the function must be safe to call from
+            several threads.
+        time_limit: seconds for one call; a call that exceeds it is given up on.
+        executor: ``"threads"`` or, for functions that can be pickled, ``"processes"``.
     """
 
     def __init__(
@@ -46,14 +47,16 @@ class FunctionBackend:
         sign: float,
         model: MILP | Family | None = None,
         with_instance: bool = False,
+        workers: int = 1,
         time_limit: float | None = None,
+        executor: str = "threads",
     ) -> None:
         if time_limit is not None and not time_limit > 0:
             raise InputError(f"time_limit must be positive seconds or None, got {time_limit}")
         self.function, self.width, self.sign, self.model = function, width, sign, model
-        self.with_instance, self.time_limit = with_instance, time_limit
-        self._watched: Watched[tuple[Floats, int | None], _Call] | None = None
-        self._process = os.getpid()
+        self.workers, self.time_limit = workers, time_limit
+        work = _Calls(function, with_instance)
+        self._calls: Execution[_Job, Floats | str] = Execution(executor, work, workers=workers, limit=time_limit)
         first = None if model is None else member(model)
         # how many of a solution's values are the decision itself
         self._visible = width if first is None or first.cost_map is not None else first.n
@@ -61,15 +64,16 @@ class FunctionBackend:
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, width)`` costs; see ``regretless.types.Backend``."""
         rows = (self.sign * costs.detach().cpu().to(torch.float64)).numpy()
-        ids = [None] * len(rows) if instance is None else instance.tolist()
+        ids: list[int | None] = [None] * len(rows) if instance is None else instance.tolist()
         solution = np.full((len(rows), self.width), np.nan)
         status = [Status.OPTIMAL] * len(rows)
         message: dict[int, str] = {}
-        for k, (answer, ended, said) in enumerate(self._calls(list(zip(rows, ids, strict=True)))):
-            if answer is not None:
-                solution[k] = answer
-            else:
-                status[k], message[k] = ended, said
+        for k, answer in enumerate(self._calls.map(list(zip(rows, ids, strict=True)))):
+            try:
+                solution[k] = self._checked(answer, ids[k])
+            except SolveError as error:
+                late = isinstance(answer, Unanswered) and answer.status is Status.TIME_LIMIT
+                status[k], message[k] = Status.TIME_LIMIT if late else Status.ERROR, str(error)
         values = torch.as_tensor(solution, device=costs.device)
         gap = torch.as_tensor(np.where(np.isnan(solution).any(axis=1), np.inf, 0.0), device=costs.device)
         return Solved(
@@ -80,46 +84,40 @@ class FunctionBackend:
             message=message,
         )
 
-    def _calls(self, jobs: list[tuple[Floats, int | None]]) -> Iterable[_Call]:
-        if self.time_limit is None:
-            return map(self._call, jobs)
-        if self._watched is None or self._process != os.getpid():  # threads do not survive a fork
-            self._process, self._watched = os.getpid(), Watched(1, self.time_limit)
-        return self._watched.map(self._call, jobs, self._late)
-
-    def _call(self, job: tuple[Floats, int | None], clock: Callable[[], None] | None = None) -> _Call:
-        row, instance = job
-        try:
-            if clock is not None:
-                clock()
-            answer = self.function(row.copy(), instance) if self.with_instance else self.function(row.copy())
-            return self._checked(_array(answer), instance), Status.OPTIMAL, ""
-        except (Exception, SystemExit) as error:  # a solver may not end the process on its own
-            said = str(error) if isinstance(error, SolveError) else f"{type(error).__name__}: {error}"
-            return None, Status.ERROR, said
-
-    def _late(self, job: tuple[Floats, int | None]) -> _Call:
-        said = f"the solver function took longer than {self.time_limit:g} s and was given up on"
-        return None, Status.TIME_LIMIT, said
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_watched": None}
-
-    def _checked(self, values: Floats, instance: int | None) -> Floats:
-        if values.shape not in ((self.width,), (self._visible,)):
-            raise SolveError(f"the solver function must return {self.width} values, got shape {values.shape}")
-        if not np.isfinite(values).all():
+    def _checked(self, answer: Floats | str | Unanswered, instance: int | None) -> Floats:
+        if isinstance(answer, Unanswered):
+            raise SolveError(
+                f"the solver function {answer.message}" if answer.status is Status.TIME_LIMIT else answer.message
+            )
+        if isinstance(answer, str):
+            raise SolveError(answer)
+        if answer.shape not in ((self.width,), (self._visible,)):
+            raise SolveError(f"the solver function must return {self.width} values, got shape {answer.shape}")
+        if not np.isfinite(answer).all():
             raise SolveError("the solver function returned NaN or infinite values")
         model = None if self.model is None else member(self.model, instance or 0)
         if model is None or model.cost_map is not None:
-            return values + 0.0
-        if not model.check(values[: model.n])[0]:
+            return answer + 0.0
+        x = answer_check(model).settled(answer[: model.n], TOLERANCE)
+        if x is None:
             raise SolveError("the solver function returned a solution that is infeasible for the model")
-        exact: Floats = model.solution(snapped(model, values[: model.n]))[0]
+        exact: Floats = model.solution(x)[0]
         return exact
 
 
-def _array(answer: Any) -> Floats:
-    if isinstance(answer, Tensor):
-        answer = answer.detach().cpu().numpy()
-    return np.asarray(answer, dtype=np.float64)
+class _Calls:
+    """Calls the function, in whatever thread or process; an exception becomes the text of its answer."""
+
+    def __init__(self, function: Callable[..., Any], with_instance: bool) -> None:
+        self.function, self.with_instance = function, with_instance
+
+    def __call__(self, job: _Job, clock: Clock) -> Floats | str:
+        costs, instance = job
+        try:
+            clock()
+            answer = self.function(costs.copy(), instance) if self.with_instance else self.function(costs.copy())
+            if isinstance(answer, Tensor):
+                answer = answer.detach().cpu().numpy()
+            return np.asarray(answer, dtype=np.float64)
+        except (Exception, SystemExit) as error:  # a solver must not end the process
+            return str(error) if isinstance(error, SolveError) else f"{type(error).__name__}: {error}"

@@ -10,7 +10,7 @@ import numpy as np
 from regretless.errors import InputError, SolveError
 from regretless.milp import MILP, Floats
 from regretless.optional import need
-from regretless.solvers.engine import Outcome, guarded, relative_gap, told_apart
+from regretless.solvers.engine import Outcome, finished, relative_gap, told_apart
 from regretless.types import Status
 
 DEFAULTS: dict[str, Any] = {"Threads": 1, "Seed": 0, "MIPGap": 0.0, "MIPGapAbs": 0.0}
@@ -19,7 +19,7 @@ _LOCAL = threading.local()
 
 
 class GurobiEngine:
-    """One Gurobi model that is kept; only the objective changes between solves, and each starts from nothing.
+    """One Gurobi model that is kept; only the objective changes between solves, and each starts from scratch.
 
     Raises:
         SolveError: there is no licence. The free one that comes with gurobipy solves models of up to 2,000 variables
@@ -50,7 +50,7 @@ class GurobiEngine:
         model.update()
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
-        """Minimise ``objective . x``."""
+        """Minimize ``objective . x``."""
         model, gurobi = self._model, self._gurobi
         model.reset(1)
         self._x.Obj = objective
@@ -68,7 +68,7 @@ class GurobiEngine:
         if code == kinds.INTERRUPTED:
             raise KeyboardInterrupt
         if code in (kinds.UNBOUNDED, kinds.INF_OR_UNBD):
-            # Gurobi's 'unbounded' is a ray: whether there is any feasible point to start it from is another question.
+            # Gurobi's 'unbounded' is a ray: whether there is a feasible point to start it from is another question.
             if not objective.any():
                 return Outcome(None, Status.ERROR, np.inf, f"Gurobi ended with status {code} on an objective of zeros")
             status = told_apart(self.solve(np.zeros(self.milp.n)).status)
@@ -79,14 +79,15 @@ class GurobiEngine:
                   kinds.MEM_LIMIT, kinds.USER_OBJ_LIMIT)  # fmt: skip
         if code != kinds.OPTIMAL and code not in limits:
             return Outcome(None, Status.ERROR, np.inf, f"Gurobi ended with status {code}")
-        status = Status.OPTIMAL if code == kinds.OPTIMAL else Status.TIME_LIMIT
+        done, text = code == kinds.OPTIMAL, f"Gurobi: status {code}"
         if model.SolCount == 0:
-            return Outcome(None, Status.ERROR if status is Status.OPTIMAL else status, np.inf, f"Gurobi: status {code}")
+            return Outcome(None, Status.ERROR if done else Status.TIME_LIMIT, np.inf, text)
         x = np.asarray(self._x.X)
-        if status is Status.OPTIMAL:
-            return guarded(self.milp, x, status)
-        gap = relative_gap(model.ObjVal, model.ObjBound) if self._is_mip else np.inf
-        return guarded(self.milp, x, status, gap, f"Gurobi: status {code}")
+        if not self._is_mip:
+            return Outcome(x, Status.OPTIMAL) if done else Outcome(x, Status.TIME_LIMIT, np.inf, text)
+        value, bound = float(model.ObjVal), float(model.ObjBound)
+        status, gap = finished(value, bound) if done else (Status.TIME_LIMIT, relative_gap(value, bound))
+        return Outcome(x, status, gap, "" if status is Status.OPTIMAL else text)
 
     def _explain(self, error: Any) -> str:
         if error.errno == TOO_LARGE:
@@ -99,11 +100,11 @@ class GurobiEngine:
 
 
 def _environment(gurobi: Any) -> Any:
-    """One environment a thread: environments are not to be shared between threads, and each may cost a licence."""
+    """One environment per thread: threads must not share one, and each may use up a licence."""
     if not hasattr(_LOCAL, "environment"):
         try:
             environment = gurobi.Env(empty=True)
-            # silence first: the start itself prints
+            # before the start, because the start itself prints
             environment.setParam("OutputFlag", 0)
             environment.start()
         except gurobi.GurobiError as error:
@@ -116,7 +117,7 @@ def _environment(gurobi: Any) -> Any:
 
 
 def _halves(milp: MILP) -> list[tuple[str, Any, Floats]]:
-    """Rows as Gurobi knows them: equalities, and one-sided rows; a range becomes two, without a new variable."""
+    """Rows in Gurobi's form: equalities and one-sided rows; a range becomes two, without a new variable."""
     low, high = milp.row_lower, milp.row_upper
     equal = low == high
     return [

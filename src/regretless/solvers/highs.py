@@ -9,11 +9,11 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.milp import MILP, TOLERANCE, Floats
 from regretless.optional import need
-from regretless.solvers.engine import Outcome, guarded, told_apart
+from regretless.solvers.engine import Outcome, finished, told_apart
 from regretless.types import Status
 
-# The feasibility jump costs more than it finds on models of this size; the default gap of 1e-4 calls wrong solutions
-# optimal. Both were measured on the paper's problems.
+# The feasibility jump takes more time than it saves on models of this size, and the default gap of 1e-4 calls wrong
+# solutions optimal. Both were measured on the paper's problems.
 DEFAULTS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
@@ -29,8 +29,8 @@ class HighsEngine:
     """One HiGHS object that keeps its model; only the objective changes between solves.
 
     Every solve starts from the same state, whatever was solved before, so that results do not depend on how instances
-    are shared out among workers. A linear programme may start warm (``warm=True``): from one reference basis, optimal
-    where all costs are 1, which is nearly as fast as from the last one and does not depend on what that was.
+    are distributed among workers. A linear program may start warm (``warm=True``): from one reference basis, optimal
+    where all costs are 1. That is nearly as fast as from the last basis and does not depend on earlier solves.
     """
 
     def __init__(self, milp: MILP, *, time_limit: float | None = None, warm: bool = False, **options: Any) -> None:
@@ -38,12 +38,12 @@ class HighsEngine:
         self.milp, self.warm = milp, warm
         self._highspy = highspy
         self._highs = highspy.Highs()
-        # HiGHS 1.14.0 presolves some models with whole and continuous variables to a worse point and calls it optimal
-        # (its issue 3043, mended in 1.15).
+        # HiGHS 1.14.0 presolves some models with integer and continuous variables to a worse point and calls it optimal
+        # (its issue 3043, fixed in 1.15).
         mixed = milp.integer.any() and not milp.integer.all()
         safe = {"presolve": "off"} if mixed and self._highs.version() == "1.14.0" else {}
         settings = DEFAULTS | safe | ({} if time_limit is None else {"time_limit": float(time_limit)}) | options
-        # silence first: setOptionValue itself prints
+        # first of all, because setOptionValue itself prints
         self._highs.setOptionValue("output_flag", settings.pop("output_flag"))
         for name, value in settings.items():
             if self._highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
@@ -56,9 +56,9 @@ class HighsEngine:
         self._basis: Any = None
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
-        """Minimise ``objective . x``."""
+        """Minimize ``objective . x``."""
         if self._empty:
-            return Outcome(None, Status.INFEASIBLE, np.inf, "the bounds of a whole variable hold no whole number")
+            return Outcome(None, Status.INFEASIBLE, np.inf, "the bounds of an integer variable hold no integer")
         highs, highspy = self._highs, self._highspy
         basis = self._reference_basis() if self.warm and not self._is_mip else None
         highs.clearSolver()
@@ -71,18 +71,19 @@ class HighsEngine:
             highs.setSolution(solution)
         run = highs.run()
         model_status = highs.getModelStatus()
-        # On an error HiGHS leaves the previous solution readable: never look at it then.
+        # After an error HiGHS still shows the previous solution: it must not be read then.
         if run == highspy.HighsStatus.kError:
             return Outcome(None, Status.ERROR, message=f"HiGHS failed: {highs.modelStatusToString(model_status)}")
         status, message = self._status(model_status)
         info = highs.getInfo()
         has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-        if status is Status.OPTIMAL and has_solution:
-            return guarded(self.milp, np.asarray(highs.getSolution().col_value), status)
-        if status is Status.TIME_LIMIT and has_solution:
-            x = np.asarray(highs.getSolution().col_value)
-            gap = float(info.mip_gap) if self._is_mip else np.inf
-            return guarded(self.milp, x, status, gap, message)
+        if has_solution and status in (Status.OPTIMAL, Status.TIME_LIMIT):
+            x, gap = np.asarray(highs.getSolution().col_value), 0.0
+            if status is Status.TIME_LIMIT:
+                gap = float(info.mip_gap) if self._is_mip else np.inf
+            elif self._is_mip:
+                status, gap = finished(info.objective_function_value, info.mip_dual_bound)
+            return Outcome(x, status, gap, "" if status is Status.OPTIMAL else message)
         return Outcome(None, Status.ERROR if status is Status.OPTIMAL else status, np.inf, message)
 
     def _reference_basis(self) -> Any:
@@ -105,7 +106,7 @@ class HighsEngine:
             return Status.TIME_LIMIT, text
         if model_status == kinds.kInfeasible:
             return Status.INFEASIBLE, text
-        # Of a mixed-integer programme only the relaxation is known to be unbounded, not that it has a whole point.
+        # Of a mixed-integer program only the relaxation is known to be unbounded, not that it has an integer point.
         if model_status == kinds.kUnbounded and not self._is_mip:
             return Status.UNBOUNDED, text
         if model_status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
@@ -113,7 +114,7 @@ class HighsEngine:
         return Status.ERROR, f"HiGHS ended with '{text}'"
 
     def _unbounded_or_infeasible(self) -> Status:
-        """Presolve cannot tell the two apart: solve once more with no objective."""
+        """Presolve cannot distinguish the two: solve once more with no objective."""
         return told_apart(self.solve(np.zeros(self.milp.n)).status)
 
 
@@ -124,22 +125,31 @@ def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> None:
         InputError: HiGHS refuses the model.
     """
     highspy = need("highspy", pip="highspy<1.15", why="solve models with HiGHS")
-    columns = milp.A.tocsc()
-    lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = milp.n, milp.A.shape[0]
-    lp.col_cost_ = np.zeros(milp.n)
     # HiGHS 1.14 reports some feasible models as infeasible if an integer variable has fractional bounds.
-    lp.col_lower_, lp.col_upper_ = milp.integer_bounds()
-    lp.row_lower_, lp.row_upper_ = milp.row_lower, milp.row_upper
+    lower, upper = milp.integer_bounds()
+    integer = None if relaxed else milp.integer
+    lp = highs_lp(highspy, milp.A, milp.row_lower, milp.row_upper, lower, upper, integer)
+    if highs.passModel(lp) == highspy.HighsStatus.kError:
+        raise InputError("HiGHS refuses the model; check its bounds and coefficients")
+
+
+def highs_lp(
+    highspy: Any, A: Any, row_lower: Floats, row_upper: Floats, lower: Floats, upper: Floats, integer: Any = None
+) -> Any:
+    """A model without an objective, as HiGHS takes it."""
+    columns, lp = A.tocsc(), highspy.HighsLp()
+    lp.num_row_, lp.num_col_ = A.shape
+    lp.col_cost_ = np.zeros(A.shape[1])
+    lp.col_lower_, lp.col_upper_ = lower, upper
+    lp.row_lower_, lp.row_upper_ = row_lower, row_upper
     lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     lp.a_matrix_.start_ = columns.indptr.astype(np.int32)
     lp.a_matrix_.index_ = columns.indices.astype(np.int32)
     lp.a_matrix_.value_ = columns.data
-    if milp.integer.any() and not relaxed:
+    if integer is not None and integer.any():
         kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
-        lp.integrality_ = [kinds[int(flag)] for flag in milp.integer]
-    if highs.passModel(lp) == highspy.HighsStatus.kError:
-        raise InputError("HiGHS refuses the model; check its bounds and coefficients")
+        lp.integrality_ = [kinds[int(flag)] for flag in integer]
+    return lp
 
 
 def build(milp: MILP, *, time_limit: float | None = None, **options: Any) -> HighsEngine:

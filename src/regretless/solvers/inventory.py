@@ -1,4 +1,4 @@
-"""Which engines are here: versions, licences, limits, and whether each one really solves."""
+"""Which engines are installed: versions, licences, limits, and whether each one solves a small model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from importlib import metadata
 import numpy as np
 
 from regretless.milp import MILP
-from regretless.solvers.engine import TABLE, available, make_engine
+from regretless.solvers.checked_engine import make_engine
+from regretless.solvers.engine import TABLE, available
 from regretless.types import Status
 
 
@@ -21,9 +22,9 @@ class EngineReport:
         installed: whether its package is found.
         version: of the package; empty where it is not installed.
         licence: the engine's licence.
-        limits: what the engine or its free licence cannot do; empty where there is nothing to say.
-        works: whether it solved a tiny model just now; ``None`` where that was not tried.
-        problem: why it did not work, or how to install it; empty where all is well.
+        limits: what the engine or its free licence cannot do; empty where there are none.
+        works: whether it solved a small model just now; ``None`` where that was not tried.
+        problem: why it did not work, or how to install it; empty where it works.
     """
 
     name: str
@@ -39,7 +40,7 @@ def inventory(*, probe: bool = True) -> list[EngineReport]:
     """Describe all engines of the table.
 
     Args:
-        probe: also solve a tiny model with each, which finds a missing licence or a broken installation.
+        probe: also solve a small model with each, which finds a missing licence or a broken installation.
     """
     here = available()
     reports = []

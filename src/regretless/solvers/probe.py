@@ -1,7 +1,7 @@
-"""Which options of an engine are fastest on a model: a short trial, reported, and applied only by the user's hand.
+"""Which options of an engine are fastest on a model: a short trial that is reported and not applied.
 
-A choice by the clock may change which of several optimal solutions is returned, and so the numbers of a run. That is
-why nothing is chosen behind the user's back: the probe tells what it measured, and its winner is passed as options.
+A choice by the clock may change which of several optimal solutions is returned, and so the numbers of a run. The probe
+therefore only reports what it measured; the user passes the fastest options to the problem.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike
 
 from regretless.errors import InputError, SolveError
 from regretless.milp import MILP
-from regretless.solvers.engine import make_engine
+from regretless.solvers.checked_engine import make_engine
 
 Options = Mapping[str, Any]
 
-# What paid on one model or another among the paper's problems.
+# Options that were faster on one or another of the paper's problems.
 CANDIDATES: dict[str, tuple[Options, ...]] = {
     "highs": ({}, {"presolve": "off"}, {"mip_heuristic_effort": 0.0}, {"presolve": "off", "mip_heuristic_effort": 0.0}),
     "scip": ({},),
@@ -45,12 +45,12 @@ def probe(
 
     Args:
         milp: the model.
-        costs: ``(m, width)`` minimising costs, some five to ten that are like those to come.
+        costs: ``(m, width)`` minimizing costs, about five to ten typical ones.
         engine: name in the table of engines.
-        candidates: sets of options; by default those known to pay for the engine.
+        candidates: sets of options; by default those that were faster on some model.
 
     Raises:
-        SolveError: a set of options gives another optimal value than the first one: a fault of the engine.
+        SolveError: a set of options gives another optimal value than the first one, which is a fault of the engine.
 
     >>> trials = probe(MILP([[3.0, 4.0, 5.0]], row_upper=7.0), [[-4.0, -5.0, -6.0]])
     >>> len(trials)
@@ -63,7 +63,7 @@ def probe(
     trials, reference = [], None
     for options in chosen:
         solver = make_engine(engine, milp, **options)
-        solver.solve(objectives[0])  # the model is built once, and not part of a solve
+        solver.solve(objectives[0])  # the first solve also builds the model
         values, seconds = [], []
         for objective in objectives:
             start = time.process_time()

@@ -9,12 +9,11 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.milp import MILP, Floats
 from regretless.optional import need
-from regretless.solvers.engine import Outcome, guarded, relative_gap, told_apart
+from regretless.solvers.engine import Outcome, finished, relative_gap, told_apart
 from regretless.types import Status
 
-# SCIP's own gap limit is zero already; it is written down so that nobody has to look it up.
 DEFAULTS: dict[str, Any] = {"limits/gap": 0.0, "limits/absgap": 0.0, "lp/threads": 1}
-LIMITS = ("timelimit", "nodelimit", "totalnodelimit", "stallnodelimit", "gaplimit", "primallimit", "duallimit",
+LIMITS = ("timelimit", "nodelimit", "totalnodelimit", "stallnodelimit", "primallimit", "duallimit",
           "memlimit", "sollimit", "bestsollimit", "restartlimit")  # fmt: skip
 
 
@@ -79,7 +78,7 @@ class ScipEngine:
     def _outcome(self, model: Any, variables: list[Any], objective: Floats) -> Outcome:
         text = str(model.getStatus())
         if text == "userinterrupt":
-            # SCIP caught the interrupt that was meant for Python.
+            # SCIP caught an interrupt that is meant for Python.
             raise KeyboardInterrupt
         if text in ("unbounded", "inforunbd"):
             if not objective.any():
@@ -87,17 +86,16 @@ class ScipEngine:
             return Outcome(None, told_apart(self.solve(np.zeros(self.milp.n)).status), np.inf, f"SCIP: {text}")
         if text == "infeasible":
             return Outcome(None, Status.INFEASIBLE, np.inf, f"SCIP: {text}")
-        if text != "optimal" and text not in LIMITS:
+        done = text in ("optimal", "gaplimit")
+        if not done and text not in LIMITS:
             return Outcome(None, Status.ERROR, np.inf, f"SCIP ended with '{text}'")
-        status = Status.OPTIMAL if text == "optimal" else Status.TIME_LIMIT
         if model.getNSols() == 0:
-            return Outcome(None, Status.ERROR if status is Status.OPTIMAL else status, np.inf, f"SCIP: {text}")
+            return Outcome(None, Status.ERROR if done else Status.TIME_LIMIT, np.inf, f"SCIP: {text}")
         best = model.getBestSol()
         x = np.array([model.getSolVal(best, variable) for variable in variables])
-        if status is Status.OPTIMAL:
-            return guarded(self.milp, x, status)
-        gap = relative_gap(float(model.getPrimalbound()), float(model.getDualbound()))
-        return guarded(self.milp, x, status, gap, f"SCIP: {text}")
+        value, bound = float(model.getPrimalbound()), float(model.getDualbound())
+        status, gap = finished(value, bound) if done else (Status.TIME_LIMIT, relative_gap(value, bound))
+        return Outcome(x, status, gap, "" if status is Status.OPTIMAL else f"SCIP: {text}")
 
 
 def build(milp: MILP, *, time_limit: float | None = None, **options: Any) -> ScipEngine:

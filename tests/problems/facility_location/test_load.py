@@ -6,10 +6,11 @@ import pytest
 from regretless.errors import InputError
 from regretless.problems import load
 from regretless.problems.facility_location.load import facility_data
+from regretless.problems.polynomial_costs import Formula
 
 
 def test_standard_setting_has_200_customers_and_10_facilities():
-    data = facility_data(3)
+    data = facility_data(Formula(instances=3, features=10, deg=4, noise=0.5, seed=135), 200, 10)
     assert (data.costs.shape, data.features.shape, data.customers.shape) == ((3, 2000), (3, 10), (200, 2))
     assert data.capacities.sum() == pytest.approx(10 / 3 * data.demands.sum())
     assert data.costs.min() >= 0.01
@@ -17,9 +18,9 @@ def test_standard_setting_has_200_customers_and_10_facilities():
 
 
 def test_costs_are_clipped_on_both_sides():
-    small = {"customers": 5, "facilities": 4, "features": 1, "noise": 1.0}
-    assert facility_data(400, deg=1, **small).costs.min() == np.float32(0.01)
-    assert facility_data(400, deg=7, **small).costs.max() == 100.0
+    low, high = (Formula(instances=400, features=1, deg=deg, noise=1.0, seed=135) for deg in (1, 7))
+    assert facility_data(low, 5, 4).costs.min() == np.float32(0.01)
+    assert facility_data(high, 5, 4).costs.max() == 100.0
 
 
 def test_every_customer_is_served_within_the_capacities():
@@ -27,7 +28,7 @@ def test_every_customer_is_served_within_the_capacities():
     assert (loaded.problem.sense, loaded.problem.width) == ("min", 61)
     served = loaded.train.solutions[:, :-1].reshape(4, 12, 5)
     np.testing.assert_allclose(served.sum(2), 1.0)
-    data = facility_data(6, customers=12, facilities=5)
+    data = facility_data(Formula(instances=6, features=10, deg=4, noise=0.5, seed=135), 12, 5)
     load_of = np.einsum("i,nij->nj", data.demands, served.numpy())
     assert (load_of <= data.capacities + 1e-6).all()
 

@@ -6,10 +6,11 @@ import pytest
 from regretless.errors import InputError
 from regretless.problems import load
 from regretless.problems.multi_knapsack.load import multi_knapsack_data
+from regretless.problems.polynomial_costs import Formula
 
 
 def test_data_are_those_of_pyepo_for_the_same_seed():
-    weights, _, values = multi_knapsack_data(2, items=4, rows=2, features=3, deg=2, noise=0.5, seed=135)
+    weights, _, values = multi_knapsack_data(Formula(instances=2, features=3, deg=2, noise=0.5, seed=135), 4, 2)
     assert weights.tolist() == [[4.59, 4.87, 5.19, 7.59], [6.8, 4.97, 4.84, 3.22]]
     assert values.tolist() == [[3.0, 6.0, 5.0, 8.0], [9.0, 4.0, 5.0, 10.0]]
 

@@ -6,6 +6,7 @@ import torch
 
 from regretless.errors import InputError
 from regretless.problems import load
+from regretless.problems.polynomial_costs import Formula
 from regretless.problems.portfolio.load import portfolio_data, portfolio_program
 from regretless.types import Status
 
@@ -14,14 +15,14 @@ optimize = pytest.importorskip("scipy.optimize")
 
 
 def test_data_are_those_of_pyepo_for_the_same_seed():
-    covariance, x, returns = portfolio_data(2, assets=4, features=3, deg=2, noise=1, seed=135)
+    covariance, x, returns = portfolio_data(Formula(instances=2, features=3, deg=2, noise=1.0, seed=135), 4)
     np.testing.assert_allclose(covariance[0] * 1e4, [1.08489663, -0.0708692, 0.01959509, -0.02397058], rtol=1e-6)
     np.testing.assert_allclose(x[0], [1.76807504, 1.56410933, 0.74827377], rtol=1e-6)
     np.testing.assert_allclose(returns[1], [0.10427745, 0.09307452, 0.11297665, 0.09422833], rtol=1e-6)
 
 
 def test_shares_sum_to_one_within_the_risk_and_no_others_return_more():
-    covariance, _, returns = portfolio_data(5, assets=6, features=3, seed=1)
+    covariance, _, returns = portfolio_data(Formula(instances=5, features=3, deg=4, noise=1.0, seed=1), 6)
     program = portfolio_program(covariance, 1.5)
     shares = program.solve(-torch.as_tensor(returns)).solution.numpy()
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-6)
@@ -48,6 +49,11 @@ def test_standard_setting_has_50_assets_to_maximize_over():
 def test_a_time_limit_reaches_the_solver():
     loaded = load("portfolio", train=1, test=1, time_limit=1e-9)  # Clarabel's first point, equal shares, is feasible
     assert loaded.train.status == (Status.TIME_LIMIT,)
+
+
+def test_there_is_no_other_engine():
+    with pytest.raises(InputError, match="leave out engine="):
+        load("portfolio", engine="highs")
 
 
 @pytest.mark.parametrize("options", [{"risk": 0.5}, {"noise": 0.0}])

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import linprog
 
 from regretless.problems import load
+from regretless.problems.polynomial_costs import Formula
 from regretless.problems.random_linear_program.load import random_program_data
 
 
@@ -19,6 +20,6 @@ def test_optima_are_those_of_another_solver():
 
 
 def test_standard_setting_has_100_variables_and_50_rows():
-    A, x, values = random_program_data(4)
+    A, x, values = random_program_data(Formula(instances=4, features=5, deg=8, noise=0.5, seed=135), 100, 50)
     assert (A.shape, x.shape, values.shape) == ((50, 100), (4, 5), (4, 100))
     assert 0.0 <= A.min() < A.max() <= 1.0

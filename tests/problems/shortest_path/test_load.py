@@ -4,13 +4,14 @@ import numpy as np
 import torch
 
 from regretless.problems import load
+from regretless.problems.polynomial_costs import Formula
 from regretless.problems.shortest_path.load import shortest_path_data
 from regretless.training import evaluate, fit
 from regretless.training.methods import make_loss
 
 
 def test_costs_are_those_of_pyepo_for_the_same_seed():
-    x, c = shortest_path_data(2, rows=2, columns=3, features=3, deg=2, noise=0.5, seed=135)
+    x, c = shortest_path_data(Formula(instances=2, features=3, deg=2, noise=0.5, seed=135), 2, 3)
     np.testing.assert_allclose(x[0], [-0.48401119, -0.90454894, 0.14889955], rtol=1e-6)
     want = [0.57078457, 0.7737162, 1.2710733, 1.1224368, 1.1329169, 1.2054418, 0.8896708]
     np.testing.assert_allclose(c[1], want, rtol=1e-6)

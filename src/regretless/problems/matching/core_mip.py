@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,7 @@ from regretless.types import Status
 CORE = 200  # pairs of the first MIP; measured on Cora
 MIP_SCALE = 1e4  # HiGHS works to about 1e-6 in units of the objective: make this unit small
 CLOSED = 1e-10  # relative gap at which a bound counts as closed
-OPTIONS = {"presolve": "off"}  # the reduced costs have already removed what presolve would
+OPTIONS: dict[str, Any] = {"presolve": "off"}  # the reduced costs have already removed what presolve would
 
 
 @dataclass(frozen=True)

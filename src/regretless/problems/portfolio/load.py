@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,22 +12,20 @@ from regretless.milp import Floats
 from regretless.modeling.convex import ConvexProgram
 from regretless.optional import need
 from regretless.problem import Problem
-from regretless.problems.generated_problem import Sizes, generated_problem
-from regretless.problems.polynomial_costs import Costs, check_counts, check_level, random
+from regretless.problems.generated_problem import Settings
+from regretless.problems.polynomial_costs import Costs, Formula, check_counts, check_level
 
 
-def portfolio_data(
-    instances: int, *, assets: int = 50, features: int = 5, deg: int = 4, noise: float = 1.0, seed: int = 135
-) -> tuple[Floats, Floats, Costs]:
+def portfolio_data(formula: Formula, assets: int) -> tuple[Floats, Floats, Costs]:
     """Covariance ``(assets, assets)``, features ``(n, p)`` and returns ``(n, assets)``.
 
     Returns are ``(0.05 B x / sqrt p + 0.1^(1/deg))^deg + L f + 0.01 noise e`` with f and e from N(0, I), B of zeros and
     ones and L from U(-0.0025, 0.0025) noise. The covariance is that of the last two terms (Elmachtoub and Grigas,
     2022).
     """
-    check_counts(instances=instances, assets=assets, features=features, deg=deg)
-    check_level(noise=noise)
-    rng = random(seed)
+    check_counts(assets=assets)
+    instances, features, deg, noise = formula.instances, formula.features, formula.deg, formula.noise
+    rng = formula.random()
     mask = rng.binomial(1, 0.5, (assets, features))
     loadings = rng.uniform(-2.5e-3 * noise, 2.5e-3 * noise, (assets, features))
     x = rng.normal(0, 1, (instances, features))
@@ -64,14 +61,7 @@ def load_portfolio(
     features: int = 5,
     deg: int = 4,
     noise: float = 1.0,
-    train: int = 1000,
-    test: int = 1000,
-    validation: int = 0,
-    split_seed: int | None = None,
-    seed: int = 135,
-    workers: int = 1,
-    time_limit: float | None = None,
-    store: Path | str | None = None,
+    **settings: Any,
 ) -> BenchmarkProblem:
     """Load ``portfolio``: shares of assets with the most return within a risk, a quadratic constraint.
 
@@ -81,19 +71,14 @@ def load_portfolio(
         risk: allowed multiple of the variance that equal shares have; at least 1.
         features, deg: of the formula; see ``portfolio_data``.
         noise: of the returns, and so of the covariance; positive.
-        train, test, validation, split_seed: of the parts; see ``Sizes``.
-        seed: of the data.
-        workers: accepted as everywhere; cvxpy solves one instance after the other.
-        time_limit: seconds for one solve.
-        store: folder that keeps true optima.
+        settings: see ``Settings``; cvxpy solves one instance after the other, and there is no other engine.
     """
     check_level(risk=risk)
     if risk < 1.0 or not noise > 0.0:
-        raise InputError(
-            f"risk must be at least 1, which equal shares have, and noise positive, got {risk} and {noise}"
-        )
-    sizes = Sizes(train, test, validation, split_seed)
-    covariance, x, c = portfolio_data(sizes.total, assets=assets, features=features, deg=deg, noise=noise, seed=seed)
-    options = {} if time_limit is None else {"time_limit": float(time_limit)}
-    problem = Problem(portfolio_program(covariance, risk, **options), sense="max")
-    return generated_problem(name, problem, x, c, sizes, store=store)
+        raise InputError(f"risk must be at least 1, that of equal shares, and noise positive, got {risk} and {noise}")
+    given = Settings(**settings)
+    if given.engine != "oracle":
+        raise InputError(f"the portfolio is solved by cvxpy: leave out engine=, got {given.engine!r}")
+    covariance, x, c = portfolio_data(Formula(given.instances, features, deg, noise, given.seed), assets)
+    options = {} if given.time_limit is None else {"time_limit": float(given.time_limit)}
+    return given.load(name, Problem(portfolio_program(covariance, risk, **options), sense="max"), x, c)

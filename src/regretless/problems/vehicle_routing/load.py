@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.milp import Floats
 from regretless.problems.complete_graph import edge_costs, routes_milp
-from regretless.problems.generated_problem import Sizes, exact_problem, generated_problem
-from regretless.problems.polynomial_costs import check_counts, random
+from regretless.problems.generated_problem import Settings
+from regretless.problems.polynomial_costs import Formula, check_counts, random
 from regretless.problems.vehicle_routing.oracle import RoutingOracle, fewest_vehicles
+
+# PyEPO's notebook 04.
+DEFAULTS: dict[str, Any] = {"train": 1000, "test": 100, "seed": 42, "split_seed": 135}
 
 
 def customer_demands(customers: int, seed: int) -> Floats:
@@ -28,19 +31,9 @@ def load_vehicle_routing(
     features: int = 10,
     deg: int = 4,
     noise: float = 0.5,
-    train: int = 1000,
-    test: int = 100,
-    validation: int = 0,
-    split_seed: int | None = 135,
-    seed: int = 42,
-    engine: str = "oracle",
-    workers: int = 1,
-    time_limit: float | None = None,
-    store: Path | str | None = None,
+    **settings: Any,
 ) -> BenchmarkProblem:
     """Load ``vehicle-routing``: routes from a depot that serve all customers; costs belong to undirected edges.
-
-    Seeds, split and sizes are by default those of PyEPO's notebook on vehicle routing.
 
     Args:
         name: ``vehicle-routing``.
@@ -48,23 +41,12 @@ def load_vehicle_routing(
         capacity: of a vehicle.
         vehicles: number of vehicles.
         features, deg, noise: of the formula; see ``distance_costs``.
-        train, test, validation, split_seed: of the parts; see ``Sizes``.
-        seed: of the costs, and of the demands.
-        engine: ``oracle``, or an engine for the model.
-        workers: threads, for engines.
-        time_limit: seconds for one solve.
-        store: folder that keeps true optima.
+        settings: see ``Settings``; the seed is that of the demands, too. Seeds, split and sizes are by default those of
+            PyEPO's notebook on vehicle routing.
     """
-    sizes = Sizes(train, test, validation, split_seed)
-    demands = customer_demands(customers, seed)
-    least = fewest_vehicles(demands, capacity, vehicles)
-    _, x, c = edge_costs(sizes.total, nodes=customers + 1, features=features, deg=deg, noise=noise, seed=seed)
-    problem = exact_problem(
-        routes_milp(demands, capacity, least=least, most=vehicles),
-        partial(RoutingOracle, demands, capacity, vehicles, time_limit=time_limit),
-        sense="min",
-        engine=engine,
-        workers=workers,
-        time_limit=time_limit,
-    )
-    return generated_problem(name, problem, x, c, sizes, store=store)
+    given = Settings(**DEFAULTS | settings)
+    demands = customer_demands(customers, given.seed)
+    model = routes_milp(demands, capacity, least=fewest_vehicles(demands, capacity, vehicles), most=vehicles)
+    _, x, c = edge_costs(Formula(given.instances, features, deg, noise, given.seed), customers + 1)
+    oracle = partial(RoutingOracle, demands, capacity, vehicles, time_limit=given.time_limit)
+    return given.load(name, given.problem(model, "min", oracle), x, c)

@@ -1,4 +1,4 @@
-"""Rows and bounds in whole numbers, for engines that know no others."""
+"""Rows and bounds as integers, for engines that take nothing else."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ LARGEST_BOUND = 2.0**52
 
 
 @dataclass(frozen=True)
-class WholeRow:
-    """``lower <= sum coefficients x[columns] <= upper``, all whole."""
+class IntegerRow:
+    """``lower <= sum coefficients x[columns] <= upper``, all integers."""
 
     columns: list[int]
     coefficients: list[int]
@@ -27,7 +27,7 @@ class WholeRow:
     upper: int
 
 
-def whole_bounds(milp: MILP) -> tuple[Floats, Floats]:
+def integer_bounds(milp: MILP) -> tuple[Floats, Floats]:
     """Round the bounds of the variables inwards.
 
     Raises:
@@ -36,7 +36,7 @@ def whole_bounds(milp: MILP) -> tuple[Floats, Floats]:
     bad = np.flatnonzero(~milp.integer)
     if bad.size:
         raise InputError(
-            f"CP-SAT knows whole variables only, and {_variable(milp, bad[0])} is continuous ({bad.size} in all); "
+            f"CP-SAT takes integer variables only, and {_variable(milp, bad[0])} is continuous ({bad.size} in all); "
             "use engine='highs', 'scip' or 'gurobi'"
         )
     bad = np.flatnonzero(~((np.abs(milp.lower) <= LARGEST_BOUND) & (np.abs(milp.upper) <= LARGEST_BOUND)))
@@ -49,13 +49,13 @@ def whole_bounds(milp: MILP) -> tuple[Floats, Floats]:
     return np.ceil(milp.lower - TOLERANCE) + 0.0, np.floor(milp.upper + TOLERANCE) + 0.0
 
 
-def whole_rows(milp: MILP, lower: Floats, upper: Floats) -> Iterator[WholeRow]:
-    """Yield the rows with coefficients scaled to whole numbers and bounds rounded inwards.
+def integer_rows(milp: MILP, lower: Floats, upper: Floats) -> Iterator[IntegerRow]:
+    """Yield the rows with coefficients scaled to integers and bounds rounded inwards.
 
-    A coefficient is read as the fraction that it prints as (0.1 is one tenth), with denominators up to a million.
+    A coefficient is read as the fraction that it is printed as (0.1 is one tenth), with denominators up to a million.
 
     Raises:
-        InputError: a coefficient is no such fraction, or the row becomes too large for 64 bits; the row is named.
+        InputError: a coefficient is not such a fraction, or the row becomes too large for 64 bits; the row is named.
     """
     reach = np.maximum(np.abs(lower), np.abs(upper))
     for i in range(milp.A.shape[0]):
@@ -73,28 +73,28 @@ def whole_rows(milp: MILP, lower: Floats, upper: Floats) -> Iterator[WholeRow]:
             _rounded(milp.row_lower[i], scale, most, up=True),
             _rounded(milp.row_upper[i], scale, most, up=False),
         )
-        yield WholeRow(columns, coefficients, low, high)
+        yield IntegerRow(columns, coefficients, low, high)
 
 
 def _fraction(value: float, row: int) -> Fraction:
     fraction = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
-    # The double that the fraction is written as, not merely a near one: random reals do not pass.
+    # The fraction must be exactly this number as a double, not only close to it: random reals do not pass.
     if float(fraction) != value:
         raise InputError(
-            f"CP-SAT needs whole coefficients, and row {row} holds {value!r}, which is no fraction with a denominator "
-            f"up to {LARGEST_DENOMINATOR}; scale or round the row, or use engine='highs', 'scip' or 'gurobi'"
+            f"CP-SAT needs integer coefficients, and row {row} holds {value!r}, which is not a fraction with a "
+            f"denominator up to {LARGEST_DENOMINATOR}; scale or round the row, or use engine='highs'"
         )
     return fraction
 
 
 def _rounded(bound: float, scale: int, most: int, *, up: bool) -> int:
-    """Round a row's bound inwards; beyond what the row can reach any number says the same."""
+    """Round a row's bound inwards, and cut it where the row cannot reach it anyway."""
     if math.isinf(bound):
         return most + 1 if bound > 0 else -most - 1
     exact = Fraction(bound) * scale
     slack = Fraction(TOLERANCE)
-    whole = math.ceil(exact - slack) if up else math.floor(exact + slack)
-    return max(-most - 1, min(most + 1, whole))
+    rounded = math.ceil(exact - slack) if up else math.floor(exact + slack)
+    return max(-most - 1, min(most + 1, rounded))
 
 
 def _variable(milp: MILP, j: int) -> str:

@@ -1,0 +1,75 @@
+"""Who executes solves: one small interface with threads and processes behind it.
+
+Executors only run jobs. All that is checked about a solve is checked by the backend, whichever executor ran it.
+A new executor (Ray actors, for example) is a class with ``map`` and a row in ``TABLE``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from regretless.errors import InputError
+from regretless.types import Status
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+# A job starts its own clock: loading a solver is not solving.
+Clock = Callable[[], None]
+Work = Callable[[Job, Clock], Result]
+
+# name: module and class, imported when it is first used
+TABLE: dict[str, tuple[str, str]] = {
+    "threads": ("regretless.solvers.threads", "Threads"),
+    "processes": ("regretless.solvers.processes", "Processes"),
+}
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """A job without a result: it took longer than its limit (``TIME_LIMIT``), or its worker ended (``ERROR``)."""
+
+    status: Status
+    message: str
+
+
+class Executor(Protocol):
+    """Runs jobs, several at a time."""
+
+    def map(self, jobs: Sequence[Any]) -> list[Any]:
+        """Return one result or ``Unanswered`` per job, in order; what the work raises is raised."""
+        ...
+
+
+class Execution(Generic[Job, Result]):
+    """An executor that is made when it is first needed, and anew in a copy or in a forked process.
+
+    Args:
+        name: of the executor: ``"threads"`` or ``"processes"``.
+        work: ``work(job, clock) -> result``; for processes it must be possible to pickle it.
+        workers: jobs that run at the same time.
+        limit: seconds for one job, from when it starts its clock; ``None`` for no limit.
+    """
+
+    def __init__(self, name: str, work: Work[Job, Result], *, workers: int, limit: float | None) -> None:
+        if workers < 1:
+            raise InputError(f"workers must be at least 1, got {workers}")
+        if name not in TABLE:
+            raise InputError(f"executor must be one of {', '.join(TABLE)}, got {name!r}")
+        self.name, self.work, self.workers, self.limit = name, work, workers, limit
+        self._made: tuple[Executor, int, int] | None = None
+
+    def map(self, jobs: Sequence[Job], *, version: int = 0) -> list[Result | Unanswered]:
+        """Run jobs; another ``version`` of the work than in the last call starts other workers."""
+        if self._made is None or self._made[1:] != (os.getpid(), version):  # threads do not survive a fork
+            module, kind = TABLE[self.name]
+            make = getattr(importlib.import_module(module), kind)
+            self._made = make(self.work, workers=self.workers, limit=self.limit), os.getpid(), version
+        return self._made[0].map(jobs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_made": None}

@@ -1,0 +1,135 @@
+"""Processes that run jobs: for Python functions that hold the interpreter lock, and for solvers that crash or hang."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import weakref
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from typing import Any, Generic
+
+from regretless.errors import InputError
+from regretless.solvers.executors import Clock, Job, Result, Unanswered, Work
+from regretless.solvers.threads import Threads
+from regretless.types import Status
+
+# A fork of a process with threads may deadlock, so children start from a clean process.
+METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+STARTED, ANSWER, RAISED = "started", "answer", "raised"
+HINT = (
+    "executor='processes' needs a solver that another process can load: a function at the top level of a module, not "
+    "a lambda, a nested function or a cell of a notebook; a script needs the guard if __name__ == '__main__'"
+)
+
+
+class Processes(Generic[Job, Result]):
+    """Run jobs in processes, each driven by a thread of its own.
+
+    A process that takes longer than ``limit`` seconds is killed, and one that ends by itself costs one job; another
+    process takes its place. The first job of a process waits until Python, torch and the solver are loaded.
+
+    Args:
+        work: runs one job; it is pickled once and sent to every process.
+        workers: processes.
+        limit: seconds for one job, or ``None``.
+
+    Raises:
+        InputError: the work cannot be pickled.
+    """
+
+    def __init__(self, work: Work[Job, Result], *, workers: int, limit: float | None) -> None:
+        try:
+            pickled = pickle.dumps(work)
+        except Exception as error:  # pickle raises whatever the object's own methods raise
+            raise InputError(f"{HINT} ({type(error).__name__}: {error})") from error
+        self._threads: Threads[Job, Result | Unanswered] = Threads(
+            _Driver(pickled, limit), workers=workers, limit=None, inline=False
+        )
+
+    def map(self, jobs: Sequence[Job]) -> list[Result | Unanswered]:
+        """Return one result per job, in order; see ``Executor``."""
+        return self._threads.map(jobs)
+
+
+class _Driver:
+    """Sends jobs to the process of the current thread; it does not hold the executor, so that both can end."""
+
+    def __init__(self, work: bytes, limit: float | None) -> None:
+        self.work, self.limit, self.local = work, limit, threading.local()
+
+    def __call__(self, job: Any, clock: Clock) -> Any:
+        child: _Child | None = getattr(self.local, "child", None)
+        if child is None:
+            child = self.local.child = _Child(self.work)
+        kind, answer = child.answer(job, self.limit)
+        if kind == RAISED:
+            raise answer
+        if isinstance(answer, Unanswered):
+            self.local.child = None
+        return answer
+
+
+class _Child:
+    """One process and the connection to it."""
+
+    def __init__(self, work: bytes) -> None:
+        context: Any = multiprocessing.get_context(METHOD)
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, work), name="regretless-solver", daemon=True)
+        self.process.start()
+        theirs.close()
+        weakref.finalize(self, _end, self.process, self.connection, os.getpid())
+        try:
+            problem = self.connection.recv()
+        except (EOFError, OSError) as error:
+            raise InputError(f"{HINT} (the process ended before it was ready)") from error
+        if problem:
+            raise InputError(f"{HINT} ({problem})")
+
+    def answer(self, job: Any, limit: float | None) -> tuple[str, Any]:
+        """Have one job done; a process that is late or has ended answers with ``Unanswered``."""
+        try:
+            self.connection.send(job)
+            kind, answer = self.connection.recv()
+            if kind == STARTED:
+                if not self.connection.poll(limit):
+                    _end(self.process, self.connection, os.getpid())
+                    return ANSWER, Unanswered(Status.TIME_LIMIT, f"took longer than {limit:g} s and was given up on")
+                kind, answer = self.connection.recv()
+        except (EOFError, OSError):
+            self.process.join(timeout=1.0)
+            said = f"the process that solved it ended with exit code {self.process.exitcode}"
+            return ANSWER, Unanswered(Status.ERROR, said)
+        return kind, answer
+
+
+def _serve(connection: Connection, work: bytes) -> None:
+    """Run jobs until the connection closes (in the other process)."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for the answer
+    try:
+        run = pickle.loads(work)
+    except Exception as error:
+        connection.send(f"{type(error).__name__}: {error}")
+        return
+    connection.send("")
+    while True:
+        try:
+            job = connection.recv()
+        except EOFError:
+            return
+        try:
+            connection.send((ANSWER, run(job, lambda: connection.send((STARTED, None)))))
+        except Exception as error:
+            connection.send((RAISED, error))
+
+
+def _end(process: Any, connection: Connection, owner: int) -> None:
+    connection.close()
+    if owner != os.getpid():  # a fork of the owner has a copy of this object, and no right to the process
+        return
+    process.kill()
+    process.join(timeout=1.0)

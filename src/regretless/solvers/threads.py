@@ -1,0 +1,147 @@
+"""Threads that run jobs, and that are given up on where a job takes longer than its limit."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from typing import Any, Generic
+
+from regretless.errors import SolveError
+from regretless.solvers.executors import Job, Result, Unanswered, Work
+from regretless.types import Status
+
+# Each of these still uses a core or memory: a solver that hangs this often is broken.
+MOST_HANGING = 32
+
+
+class Threads(Generic[Job, Result]):
+    """Run jobs in threads, and give up on a thread that works on one for longer than ``limit`` seconds.
+
+    Engines release the interpreter lock while they solve, so threads are as fast as processes and share all memory.
+    Python functions hold it: for them, threads help only where they wait or call compiled code that releases it.
+
+    A thread cannot be killed. One that is given up on is left behind and ends with the process at the latest; its
+    result is dropped, and a new thread takes its place.
+
+    Args:
+        work: runs one job.
+        workers: threads. One worker without a limit runs in the calling thread.
+        limit: seconds for one job, or ``None``.
+        inline: whether jobs may run in the calling thread.
+    """
+
+    def __init__(self, work: Work[Job, Result], *, workers: int, limit: float | None, inline: bool = True) -> None:
+        self.work, self.workers, self.limit = work, workers, limit
+        self._inline = inline and limit is None
+        self._jobs: queue.SimpleQueue[tuple[_Batch, int] | None] = queue.SimpleQueue()
+        self._threads: list[_Thread] = []
+        self._left: list[_Thread] = []
+        # Threads hold the queue and not this object, so that they end when it is no longer needed.
+        weakref.finalize(self, _dismiss, self._jobs, workers)
+
+    def map(self, jobs: Sequence[Job]) -> list[Result | Unanswered]:
+        """Return ``work(job)`` of every job, in order, or why there is none.
+
+        Raises:
+            SolveError: too many threads hang at the same time.
+            BaseException: what ``work`` raised.
+        """
+        if self._inline and (self.workers == 1 or len(jobs) < 2):
+            return [self.work(job, _no_clock) for job in jobs]
+        while len(self._threads) < self.workers:
+            self._threads.append(_Thread(self._jobs))
+        batch = _Batch(self.work, jobs)
+        results: dict[int, Result | Unanswered] = {}
+        for k in range(len(jobs)):
+            self._jobs.put((batch, k))
+        try:
+            while len(results) < len(jobs):
+                try:
+                    k, answer = batch.answers.get(timeout=self._patience())
+                except queue.Empty:
+                    late = Unanswered(Status.TIME_LIMIT, f"took longer than {self.limit:g} s and was given up on")
+                    results |= dict.fromkeys(self._given_up(), late)
+                    continue
+                if isinstance(answer, BaseException):
+                    raise answer
+                results[k] = answer
+        finally:
+            batch.dropped = True
+        return [results[k] for k in range(len(jobs))]
+
+    def _patience(self) -> float | None:
+        """Seconds until the first thread is late; the limit where none has begun."""
+        if self.limit is None:
+            return None
+        began = [since for thread in self._threads if (since := thread.since) is not None]
+        return max(min(began) + self.limit - time.monotonic(), 0.001) if began else self.limit
+
+    def _given_up(self) -> list[int]:
+        """Replace threads that are late and return the positions of their jobs."""
+        assert self.limit is not None
+        positions = []
+        for place, thread in enumerate(self._threads):
+            with thread.lock:
+                if thread.since is None or time.monotonic() - thread.since < self.limit:
+                    continue
+                thread.abandoned = True
+            positions.append(thread.position)
+            self._left = [*(old for old in self._left if old.is_alive()), thread]
+            if len(self._left) > MOST_HANGING:
+                raise SolveError(
+                    f"{len(self._left)} solves hang past their time limit, more than {MOST_HANGING}: the solver is "
+                    "broken, or the time limit is far too short"
+                )
+            self._threads[place] = _Thread(self._jobs)
+        return positions
+
+
+class _Batch:
+    """Jobs that came together, and the queue of their answers."""
+
+    def __init__(self, work: Work[Any, Any], jobs: Sequence[Any]) -> None:
+        self.work, self.jobs = work, jobs
+        self.answers: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        self.dropped = False
+
+
+class _Thread(threading.Thread):
+    """Takes jobs until it is dismissed or given up on."""
+
+    def __init__(self, jobs: queue.SimpleQueue[tuple[_Batch, int] | None]) -> None:
+        super().__init__(name="regretless-solver", daemon=True)  # one that hangs must not keep the process alive
+        self.jobs, self.lock = jobs, threading.Lock()
+        self.position, self.abandoned = -1, False
+        self.since: float | None = None  # when the clock of the current job started
+        self.start()
+
+    def run(self) -> None:
+        while not self.abandoned and (item := self.jobs.get()) is not None:
+            batch, self.position = item
+            if batch.dropped:
+                continue
+            answer: Any
+            try:
+                answer = batch.work(batch.jobs[self.position], self._clock)
+            except BaseException as error:  # the thread must go on: the caller of map raises it
+                answer = error
+            with self.lock:
+                self.since = None
+                if not self.abandoned:
+                    batch.answers.put((self.position, answer))
+            del batch, item, answer  # otherwise the last batch stays in memory until the next one comes
+
+    def _clock(self) -> None:
+        self.since = time.monotonic()
+
+
+def _no_clock() -> None:
+    """Nothing is timed in the calling thread."""
+
+
+def _dismiss(jobs: queue.SimpleQueue[Any], workers: int) -> None:
+    for _ in range(workers):
+        jobs.put(None)

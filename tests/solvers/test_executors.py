@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from regretless.errors import InputError
+from regretless.solvers.executors import TABLE, Execution
+
+
+def double(job: int, clock) -> int:
+    clock()
+    return 2 * job
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"workers": 0}, "workers must be at least 1, got 0"),
+        ({"name": "ray"}, "executor must be one of threads, processes, got 'ray'"),
+    ],
+)
+def test_wrong_settings_are_refused_at_once(settings, message) -> None:
+    with pytest.raises(InputError, match=message):
+        Execution(**({"name": "threads", "work": double, "workers": 1, "limit": None} | settings))
+
+
+def test_workers_are_kept_until_the_work_changes_and_are_not_pickled(monkeypatch) -> None:
+    made = []
+
+    class Own:
+        def __init__(self, work, *, workers, limit) -> None:
+            made.append((workers, limit))
+            self.work = work
+
+        def map(self, jobs):
+            return [self.work(job, lambda: None) for job in jobs]
+
+    monkeypatch.setitem(TABLE, "own", (__name__, "Own"))
+    monkeypatch.setitem(__import__("sys").modules, __name__, __import__("types").SimpleNamespace(Own=Own))
+    execution = Execution("own", double, workers=3, limit=2.0)
+    assert made == []
+    assert execution.map([1, 2]) == execution.map([1, 2]) == [2, 4]
+    assert made == [(3, 2.0)]
+    execution.map([1], version=7)
+    execution.map([1], version=7)
+    assert made == [(3, 2.0)] * 2
+    assert execution.__getstate__()["_made"] is None
+
+
+def test_a_copy_runs_by_itself() -> None:
+    execution = Execution("threads", double, workers=2, limit=None)
+    assert execution.map([1, 2, 3]) == [2, 4, 6]
+    execution.work = len  # something that can be pickled from here
+    assert pickle.loads(pickle.dumps(execution)).workers == 2

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from regretless.errors import InputError
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.solvers.processes import Processes
+from regretless.types import Status
+
+# A child imports the function by name, so it stands in a module of its own.
+MODULE = """
+import os, time
+import numpy as np
+
+def solver(costs):
+    if costs[0] == 13.0:
+        raise RuntimeError("thirteen")
+    if costs[0] == 14.0:
+        os._exit(3)
+    if costs[0] == 15.0:
+        time.sleep(60.0)
+    if costs[0] == 16.0:
+        return [np.nan, 0.0, 0.0]
+    return costs == costs.min()
+
+def who(costs):
+    return [os.getpid(), 0.0, 0.0]
+"""
+
+
+@pytest.fixture
+def functions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    (tmp_path / "solver_in_a_module.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import solver_in_a_module  # type: ignore[import-not-found]
+
+    return solver_in_a_module
+
+
+def rows(*first: float) -> torch.Tensor:
+    return torch.tensor([[f, 5.0, 9.0] for f in first], dtype=torch.float64)
+
+
+def test_everything_is_checked_as_with_threads_and_one_fault_costs_one_instance(functions: Any) -> None:
+    costs = rows(1.0, 13.0, 7.0, 14.0, 16.0, 2.0)
+    answers = {}
+    for executor in ("threads", "processes"):
+        safe = costs if executor == "processes" else rows(1.0, 13.0, 7.0, 13.0, 16.0, 2.0)
+        problem = Problem(oracle=functions.solver, dimension=3, workers=2, executor=executor, on_failure="skip")
+        answers[executor] = problem.attempt(safe)
+    threads, processes = answers["threads"], answers["processes"]
+    assert torch.equal(threads.solution.nan_to_num(-1.0), processes.solution.nan_to_num(-1.0))
+    assert threads.statuses == processes.statuses
+    assert processes.found.tolist() == [True, False, True, False, False, True]
+    assert processes.message[1] == "RuntimeError: thirteen"
+    assert processes.message[3] == "the process that solved it ended with exit code 3"
+    assert "NaN or infinite" in processes.message[4]
+
+
+def test_a_call_that_hangs_is_killed_after_its_limit(functions: Any) -> None:
+    problem = Problem(oracle=functions.solver, dimension=3, executor="processes", time_limit=0.3, on_failure="skip")
+    problem.attempt(rows(1.0))  # loads the process
+    before = {child.pid for child in multiprocessing.active_children()}
+    start = time.monotonic()
+    solved = problem.attempt(rows(15.0, 2.0))
+    assert solved.statuses == [Status.TIME_LIMIT, Status.OPTIMAL]
+    assert solved.message[0] == "the solver function took longer than 0.3 s and was given up on"
+    assert time.monotonic() - start < 30.0
+    assert not before & {child.pid for child in multiprocessing.active_children()}
+
+
+def test_processes_are_others_and_end_with_the_problem(functions: Any) -> None:
+    problem = Problem(oracle=functions.who, dimension=3, workers=2, executor="processes")
+    pids = {int(pid) for pid in problem.attempt(rows(*np.arange(8.0))).solution[:, 0]}
+    assert os.getpid() not in pids
+    assert 1 <= len(pids) <= 2
+    del problem
+    gc.collect()
+    deadline = time.monotonic() + 20.0
+    while pids & {child.pid for child in multiprocessing.active_children()} and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not pids & {child.pid for child in multiprocessing.active_children()}
+
+
+def test_a_function_that_cannot_be_pickled_is_refused_with_a_hint() -> None:
+    problem = Problem(oracle=lambda costs: costs, dimension=3, executor="processes")
+    with pytest.raises(
+        InputError, match=r"a function at the top level of a module, not a lambda.*(pickle|local object)"
+    ):
+        problem.attempt(rows(1.0))
+
+
+def test_a_function_that_the_other_process_does_not_find_is_refused_with_a_hint(functions: Any, tmp_path: Path) -> None:
+    problem = Problem(oracle=functions.solver, dimension=3, executor="processes")
+    (tmp_path / "solver_in_a_module.py").unlink()
+    with pytest.raises(InputError, match=r"another process can load.*ModuleNotFoundError"):
+        problem.attempt(rows(1.0))
+
+
+@pytest.mark.slow
+def test_engines_run_in_processes_with_the_same_answers() -> None:
+    milp = MILP([[3.0, 4.0, 5.0, 6.0]], row_upper=9.0)
+    costs = torch.as_tensor(-np.random.default_rng(0).integers(1, 4, (12, 4)).astype(float))
+    one = Problem(milp).attempt(costs)
+    two = Problem(milp, workers=2, executor="processes").attempt(costs)
+    assert torch.equal(one.solution, two.solution)
+    with pytest.raises(InputError, match="HiGHS does not know the option sens"):
+        Problem(milp, executor="processes", sens=1).attempt(costs[:1])
+
+
+def test_work_must_be_picklable() -> None:
+    with pytest.raises(InputError, match="executor='processes' needs"):
+        Processes(lambda job, clock: job, workers=1, limit=None)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import gc
+import threading
+import time
+
+import pytest
+
+from regretless.errors import InputError, SolveError
+from regretless.solvers import threads as module
+from regretless.solvers.executors import Unanswered
+from regretless.solvers.threads import Threads
+from regretless.types import Status
+
+LIMIT = 0.15
+
+
+def _work(job, clock):
+    clock()
+    if callable(job):
+        return job()
+    time.sleep(job)
+    return f"slept {job}"
+
+
+LATE = Unanswered(Status.TIME_LIMIT, f"took longer than {LIMIT} s and was given up on")
+
+
+@pytest.mark.parametrize("limit", [5.0, None])
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_results_come_in_order(workers: int, limit: float | None) -> None:
+    jobs = [0.03, 0.0, 0.01, 0.0, 0.02]
+    assert Threads(_work, workers=workers, limit=limit).map(jobs) == [f"slept {job}" for job in jobs]
+
+
+def test_a_job_that_hangs_is_given_up_on_and_the_rest_goes_on() -> None:
+    done = threading.Event()
+    threads = Threads(_work, workers=1, limit=LIMIT)
+    start = time.monotonic()
+    try:
+        assert threads.map([0.0, done.wait, 0.0]) == ["slept 0.0", LATE, "slept 0.0"]
+        assert time.monotonic() - start < 10 * LIMIT
+    finally:
+        done.set()
+    # what the abandoned thread returns in the end is dropped
+    assert threads.map([0.0, 0.01]) == ["slept 0.0", "slept 0.01"]
+
+
+def test_the_clock_starts_when_the_job_says_so() -> None:
+    def slow_to_load(job, clock):
+        time.sleep(2 * LIMIT)
+        clock()
+        return "done"
+
+    assert Threads(slow_to_load, workers=1, limit=LIMIT).map([0]) == ["done"]
+
+
+def test_jobs_that_wait_for_a_thread_are_not_late() -> None:
+    assert Threads(_work, workers=1, limit=LIMIT).map([0.6 * LIMIT] * 4) == [f"slept {0.6 * LIMIT}"] * 4
+
+
+def test_what_the_work_raises_is_raised_and_the_threads_live_on() -> None:
+    def fail():
+        raise InputError("no such option")
+
+    threads = Threads(_work, workers=2, limit=5.0)
+    with pytest.raises(InputError, match="no such option"):
+        threads.map([fail, 0.0, 0.0])
+    assert threads.map([0.0]) == ["slept 0.0"]
+
+
+def test_a_solver_that_always_hangs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_HANGING", 2)
+    done = threading.Event()
+    try:
+        with pytest.raises(SolveError, match="3 solves hang past their time limit"):
+            Threads(_work, workers=1, limit=0.03).map([done.wait] * 5)
+    finally:
+        done.set()
+
+
+def test_threads_end_when_they_are_no_longer_needed() -> None:
+    # Threads of earlier tests may end at any moment: only those that are new here count.
+    before = set(threading.enumerate())
+    threads = Threads(_work, workers=3, limit=5.0)
+    threads.map([0.0] * 3)
+    mine = [thread for thread in threading.enumerate() if thread not in before and thread.name == "regretless-solver"]
+    assert len(mine) == 3
+    del threads
+    gc.collect()
+    for thread in mine:
+        thread.join(timeout=5.0)
+    assert not any(thread.is_alive() for thread in mine)
+
+
+def test_one_worker_without_a_limit_runs_in_the_calling_thread() -> None:
+    threads = Threads(lambda job, clock: threading.get_ident(), workers=1, limit=None)
+    assert threads.map([0, 1]) == [threading.get_ident()] * 2
+    several = Threads(lambda job, clock: threading.get_ident(), workers=2, limit=None)
+    assert threading.get_ident() not in several.map([0, 1, 2])
