@@ -8,7 +8,7 @@ import pytest
 from regretless.paper import drawings
 from regretless.paper.grid import load_grid
 from regretless.runs.results import read_results
-from regretless.runs.worker import run_folder
+from regretless.runs.run_folder import run_path
 
 from .folders import finished
 
@@ -47,7 +47,7 @@ def test_bands_are_sample_deviations_and_the_caption_says_so(tmp_path: Path) -> 
 def test_epochs_before_the_first_solve_do_not_end_the_logarithm(tmp_path: Path) -> None:
     spec = GRID.spec(PROBLEM, "spo")
     finished(tmp_path, spec)
-    (run_folder(tmp_path, spec) / "history.csv").write_text(
+    (run_path(tmp_path, spec) / "history.csv").write_text(
         "epoch,seconds,solves,test_regret\n1,0.5,0,200\n2,0.5,10,190\n3,0.5,10,180\n"
     )
     drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
@@ -61,7 +61,7 @@ def test_epochs_before_the_first_solve_do_not_end_the_logarithm(tmp_path: Path) 
 def test_restored_weights_are_marked_and_mentioned(tmp_path: Path) -> None:
     spec = GRID.spec(PROBLEM, "spo")
     finished(tmp_path, spec, regret=190.0)
-    (run_folder(tmp_path, spec) / "history.csv").write_text(
+    (run_path(tmp_path, spec) / "history.csv").write_text(
         "epoch,seconds,solves,test_regret\n1,0.5,10,200\n2,0.5,10,190\n3,0.5,10,400\n"
     )
     drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
