@@ -79,11 +79,12 @@ class _Child:
     def __init__(self, work: bytes) -> None:
         context: Any = multiprocessing.get_context(METHOD)
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, work), name="regretless-solver", daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs,), name="regretless-solver", daemon=True)
         self.process.start()
         theirs.close()
         weakref.finalize(self, _end, self.process, self.connection, os.getpid())
         try:
+            self.connection.send_bytes(work)
             problem = self.connection.recv()
         except (EOFError, OSError) as error:
             raise InputError(f"{HINT} (the process ended before it was ready)") from error
@@ -107,11 +108,11 @@ class _Child:
         return kind, answer
 
 
-def _serve(connection: Connection, work: bytes) -> None:
+def _serve(connection: Connection) -> None:
     """Run jobs until the connection closes (in the other process)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for the answer
     try:
-        run = pickle.loads(work)
+        run = connection.recv()
     except Exception as error:
         connection.send(f"{type(error).__name__}: {error}")
         return
