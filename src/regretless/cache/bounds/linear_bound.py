@@ -9,6 +9,7 @@ import numpy as np
 from regretless.cache.bounds.groups import whole_bounds
 from regretless.milp import MILP, Floats
 from regretless.optional import need
+from regretless.solvers.highs import highs_lp
 
 
 class LinearMultipliers:
@@ -28,17 +29,7 @@ class LinearMultipliers:
         self._highs.setOptionValue("output_flag", False)
         for name, value in (("threads", 1), ("parallel", "off"), ("random_seed", 0), ("presolve", "off")):
             self._highs.setOptionValue(name, value)
-        columns = milp.A.tocsc()
-        lp = highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = milp.n, milp.A.shape[0]
-        lp.col_cost_ = np.zeros(milp.n)
-        lp.col_lower_, lp.col_upper_ = whole_bounds(milp)
-        lp.row_lower_, lp.row_upper_ = milp.row_lower, milp.row_upper
-        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = columns.indptr.astype(np.int32)
-        lp.a_matrix_.index_ = columns.indices.astype(np.int32)
-        lp.a_matrix_.value_ = columns.data
-        self._highs.passModel(lp)
+        self._highs.passModel(highs_lp(highspy, milp.A, milp.row_lower, milp.row_upper, *whole_bounds(milp)))
         self._columns = np.arange(milp.n, dtype=np.int32)
         self._basis: Any = None
         self.reference: Floats | None = None
