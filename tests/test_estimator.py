@@ -5,6 +5,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -145,3 +146,13 @@ def test_costs_of_the_wrong_width_are_refused():
     X, C = toy()
     with pytest.raises(InputError, match=r"costs must have shape \(n, 4\)"):
         DecisionRegressor(choose_one()).fit(X, C[:, :2])
+
+
+def test_columns_of_a_data_frame_are_matched_by_name():
+    X, C = toy()
+    problem = Problem(MILP(np.ones((1, 4)), 1.0, 1.0, names=("a", "b", "c", "d")), sense="max")
+    frame = pd.DataFrame(C, columns=["a", "b", "c", "d"])
+    plain = DecisionRegressor(problem, epochs=2).fit(X, C)
+    mixed = DecisionRegressor(problem, epochs=2).fit(X, frame[["d", "b", "a", "c"]])
+    assert np.array_equal(plain.predict(X), mixed.predict(X))
+    assert plain.score(X, frame[["c", "a", "b", "d"]]) == plain.score(X, C)

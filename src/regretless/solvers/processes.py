@@ -42,13 +42,16 @@ class Processes(Generic[Job, Result]):
     """
 
     def __init__(self, work: Work[Job, Result], *, workers: int, limit: float | None) -> None:
+        driver = _Driver(self.check(work), limit)
+        self._threads: Threads[Job, Result | Unanswered] = Threads(driver, workers=workers, limit=None, inline=False)
+
+    @staticmethod
+    def check(work: Work[Any, Any]) -> bytes:
+        """Pickle the work, or raise an ``InputError`` that says what can be pickled."""
         try:
-            pickled = pickle.dumps(work)
+            return pickle.dumps(work)
         except Exception as error:  # pickle raises whatever the object's own methods raise
             raise InputError(f"{HINT} ({type(error).__name__}: {error})") from error
-        self._threads: Threads[Job, Result | Unanswered] = Threads(
-            _Driver(pickled, limit), workers=workers, limit=None, inline=False
-        )
 
     def map(self, jobs: Sequence[Job]) -> list[Result | Unanswered]:
         """Return one result per job, in order; see ``Executor``."""

@@ -73,7 +73,7 @@ class Prover:
         self._rounding = 4.0 * (rows + n + 4) * EPSILON
         self._closed = CLOSED_EXACT if bool(check.exact.all()) and bool(self.integer.all()) else CLOSED
         self._intervals = Intervals(check)
-        self._lp = _Relaxation(check, self.low, self.high)
+        self._lp = _Relaxation(check, self.low, np.maximum(self.low, self.high))
 
     def prove(self, objective: Floats, x: Floats | None, *, deadline: float | None = None) -> Proof:
         """Search for something better than ``x`` until nothing is left, or until nodes or time are used up.
@@ -83,6 +83,8 @@ class Prover:
             x: a feasible decision, or ``None``.
             deadline: by ``time.monotonic``, or ``None``.
         """
+        if (self.low > self.high).any():  # 6 x + 36 y = 5: the divisors of a row leave no integer point
+            return Proof(None, np.inf, np.inf, closed=True)
         best, value = x, np.inf if x is None else float(objective @ x)
         step = objective_step(objective, self.integer)
         self._lp.start(objective)
