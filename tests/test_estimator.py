@@ -5,6 +5,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -141,7 +142,7 @@ def test_own_model_is_taken():
         ({"validation": 2.0}, "validation must be a share"),
         ({"validation": 0.2, "patience": 0}, "patience must be at least 1"),
         ({"settings": {"tau": 1}}, "does not know 'tau'"),
-        ({"p_solve": 5}, "p_solve must be between 0 and 1"),
+        ({"method": "map-dc", "p_solve": 5}, "p_solve must be between 0 and 1"),
         ({"lr": float("nan")}, "lr must be a finite number"),
         ({"epochs": -1}, "epochs must be at least 0"),
         ({"batch_size": 0}, "batch_size must be at least 1"),
@@ -159,3 +160,13 @@ def test_costs_of_the_wrong_width_are_refused():
     X, C = toy()
     with pytest.raises(InputError, match=r"costs must have shape \(n, 4\)"):
         DecisionRegressor(choose_one()).fit(X, C[:, :2])
+
+
+def test_columns_of_a_data_frame_are_matched_by_name():
+    X, C = toy()
+    problem = Problem(MILP(np.ones((1, 4)), 1.0, 1.0, names=("a", "b", "c", "d")), sense="max")
+    frame = pd.DataFrame(C, columns=["a", "b", "c", "d"])
+    plain = DecisionRegressor(problem, epochs=2).fit(X, C)
+    mixed = DecisionRegressor(problem, epochs=2).fit(X, frame[["d", "b", "a", "c"]])
+    assert np.array_equal(plain.predict(X), mixed.predict(X))
+    assert plain.score(X, frame[["c", "a", "b", "d"]]) == plain.score(X, C)

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
+from regretless.cost_columns import by_name
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.metrics import optimal_values, regret, relative_regret
@@ -155,9 +156,10 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         _, costs = self._checked(X, y)
         true = torch.as_tensor(costs)
         ids = None if instance is None else torch.as_tensor(instance, dtype=torch.int64)
-        best = problem.solve(true, ids).solution
-        regrets = regret(problem, predicted, true, best, ids)
-        return -relative_regret(regrets, optimal_values(problem, true, best))
+        with problem.counted_as("labels"):
+            best = problem.solve(true, ids)
+        regrets = regret(problem, predicted, true, best.solution, ids, status=best.status)
+        return -relative_regret(regrets, optimal_values(problem, true, best.solution))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -181,4 +183,5 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return validate_data(self, X, **settings)
         if y is None:
             raise InputError("DecisionRegressor requires y to be passed, but the target y is None")
+        y = by_name(y, self._problem().cost_names)
         return validate_data(self, X, y, multi_output=True, y_numeric=True, **settings)

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from torch import nn
 
 from regretless.cache import SolutionCache
-from regretless.errors import InputError, SolveError
+from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -283,12 +283,14 @@ def test_solutions_are_shared_where_they_are_feasible():
 
 def test_without_a_way_to_check_a_solution_serves_only_its_own_instance():
     mapped = Family([MILP([WEIGHTS], row_upper=limit, cost_map=np.ones((2, 4))) for limit in LIMITS])
-    cache = SolutionCache(Problem(mapped), [[1.0, 1.0]], instance=[1], p_solve=0.0)
+    with pytest.warns(RegretlessWarning, match="not shared between the 3 instances"):
+        cache = SolutionCache(Problem(mapped), [[1.0, 1.0]], instance=[1], p_solve=0.0)
     assert cache.store.serves[:, 0].tolist() == [False, True, False]
     with pytest.raises(InputError, match="feasible for instance 0"):
         cache(torch.ones(1, 2), torch.tensor([0]))
 
 
+@pytest.mark.filterwarnings("ignore::regretless.errors.RegretlessWarning")
 def test_a_failed_instance_with_nothing_feasible_is_skipped_without_costing_the_batch():
     def solver(costs, instance):
         if instance == 0:
@@ -402,6 +404,7 @@ def test_merging_is_a_union_and_leaves_the_other_alone():
         a.merge(SolutionCache(Problem(MILP([WEIGHTS], row_upper=7.0))))
 
 
+@pytest.mark.filterwarnings("ignore::regretless.errors.RegretlessWarning")
 def test_merging_rows_that_round_to_one_leaves_the_other_mask_alone():
     many = Problem(oracle=lambda c, i: c * 0, dimension=1, instances=2)
     fine = SolutionCache(many, torch.tensor([[0.1]], dtype=torch.float64), instance=[0], dtype=torch.float64)

@@ -43,7 +43,7 @@ FILES = {
 }
 BAD: list[tuple[str, dict[str, list[str]]]] = [
     (NAMED, TRAINING | {"grow-at": ["foo"], "init": ["foo"], "epochs": ["-1", "1.5"], "lr": ["nan", "0", "-1", "inf"],
-                        "patience": ["-1"], "on-failure": ["shrug"], "resume": []}),
+                        "patience": ["-1"], "on-failure": ["shrug"], "start": ["none"], "resume": []}),
     (FILE, FILES | {"patience": ["3"], "engine": ["abacus"], "split": ["paper"], "time-limit": ["0"]}),
     (f"{NAMED} --method spo", {"p-solve": ["0.05"], "grow-at": ["predicted"], "set": ["p_solve=0.5"]}),
     (TUNE, TRAINING | {"trials": ["0"], "most-epochs": ["1"], "with-p-solve": []}),

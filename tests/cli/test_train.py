@@ -53,7 +53,10 @@ def test_a_generated_problem_takes_the_options_of_its_formula(cli: CommandLine, 
     words = ["train", "shortest-path", *sizes, "--option", "deg=6", "--method", "map-dc", "--epochs", 2]
     assert cli.ok(*words, "--out", tmp_path / "run", "--json").json["instances"] == 10
     assert json.loads((tmp_path / "run" / "spec.json").read_text())["options"]["deg"] == 6
-    assert "deg must be an integer" in cli(*words, "--option", "deg=1.5", "--out", tmp_path / "no").error
+    assert (
+        "'deg' of problem 'shortest-path' must be an integer"
+        in cli(*words, "--option", "deg=1.5", "--out", tmp_path / "no").error
+    )
     assert not (tmp_path / "no").exists()
 
 

@@ -71,9 +71,9 @@ def test_the_model_maps_features_to_costs_and_depends_on_its_seed(name):
     ("options", "message"),
     [
         ({"train": 0}, "train must be an integer, at least 1"),
-        ({"test": 1.5}, "test must be an integer"),
+        ({"test": 1.5}, "'test' of problem .* must be an integer"),
         ({"validation": -1}, "validation must be an integer, at least 0"),
-        ({"seed": -3}, "seed must be an integer"),
+        ({"seed": -3}, "'seed' of problem .* must be an integer, at least 0"),
         ({"degree": 2}, "'degree'"),
     ],
 )

@@ -21,7 +21,7 @@ from regretless.training import methods
 
 from . import small
 
-LOSSES = [name for name in methods.names() if methods.method(name).search is None]
+LOSSES = [name for name in methods.names() if methods.method(name).search is None and name != "auto"]
 
 
 def labelled(costs: torch.Tensor) -> Dataset:
@@ -73,7 +73,7 @@ def test_a_cutoff_that_is_nothing_beside_the_costs_gives_an_answer_or_its_cause(
         assert torch.isfinite(value)
     except SolveError as error:
         said = str(error)
-    assert not said or "a cut-off that is not below 1e-12 of the costs" in said
+    assert not said or "a cutoff above 1e-12 of the costs" in said
 
 
 # Losses that are positively homogeneous in the costs, of this degree: then scale changes nothing but the unit.
@@ -97,7 +97,7 @@ def test_a_loss_scales_with_its_costs(name: str, scale: float) -> None:
     assert value(1.0) != 0.0
 
 
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", [name for name in LOSSES if not name.startswith("pfy")])  # other noise per precision
 def test_single_and_double_precision_agree(name: str) -> None:
     given = labelled(random_costs())
     noise = torch.randn(6, 5, generator=torch.Generator().manual_seed(3), dtype=torch.float64)

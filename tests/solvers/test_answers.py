@@ -78,6 +78,13 @@ def test_the_check_is_that_of_fractions(numerators: list[int], denominator: int,
         assert (check.settled(np.array(point, dtype=float)) is not None) == inside
 
 
+def test_common_divisors_of_a_row_are_taken_out() -> None:
+    check = AnswerCheck(MILP([[4.0, 6.0], [0.0, 0.0], [0.2, 0.4]], [5.0, -1.0, 0.3], [9.0, 1.0, 0.3], upper=9.0))
+    assert check.rows.toarray().tolist() == [[2.0, 3.0], [0.0, 0.0], [1.0, 2.0]]
+    assert check.low.tolist() == [3.0, -1.0, 2.0]
+    assert check.high.tolist() == [4.0, 1.0, 1.0], "0.2 x + 0.4 y = 0.3 has no integer point"
+
+
 def test_sums_that_float64_does_not_hold_are_not_called_exact() -> None:
     assert AnswerCheck(MILP([[3.0, 1.0]], row_upper=10.0, upper=2.0**50)).exact.tolist() == [True]
     assert AnswerCheck(MILP([[3.0, 1.0]], row_upper=10.0, upper=2.0**52)).exact.tolist() == [False]

@@ -115,10 +115,11 @@ def test_what_is_not_proven_is_feasible_with_a_gap_that_holds() -> None:
 
 
 def test_a_model_that_is_neither_solved_nor_proven_infeasible_is_an_error() -> None:
-    # 6 x - 4 y + 10 z = 5 has no integer point, which intervals do not show
-    milp = MILP([[6.0, -4.0, 10.0], [1.0, 1.0, 0.0]], [5.0, 0.0], [5.0, 5000.0], upper=3000.0)
-    nothing = CheckedEngine(Says(None, Status.INFEASIBLE), milp, proof_nodes=1).solve(np.ones(3))
-    assert (nothing.status, nothing.x) == (Status.ERROR, None)
+    # together the rows say 2 x + 10 z = 2501, which neither of them shows by itself
+    milp = MILP([[6.0, -3.0, 10.0], [4.0, -3.0, 0.0]], [3001.0, 500.0], [3001.0, 500.0], upper=3000.0)
+    for nodes, status in ((1, Status.ERROR), (2000, Status.INFEASIBLE)):
+        outcome = CheckedEngine(Says(None, Status.INFEASIBLE), milp, proof_nodes=nodes).solve(np.ones(3))
+        assert (outcome.status, outcome.x) == (status, None)
 
 
 def test_no_proof_takes_the_engines_word_but_never_an_infeasible_answer() -> None:

@@ -33,6 +33,10 @@ def test_workers_are_kept_until_the_work_changes_and_are_not_pickled(monkeypatch
             made.append((workers, limit))
             self.work = work
 
+        @staticmethod
+        def check(work) -> None:
+            assert work is double
+
         def map(self, jobs):
             return [self.work(job, lambda: None) for job in jobs]
 

@@ -92,12 +92,11 @@ def test_processes_are_others_and_end_with_the_problem(functions: Any) -> None:
     assert not pids & {child.pid for child in multiprocessing.active_children()}
 
 
-def test_a_function_that_cannot_be_pickled_is_refused_with_a_hint() -> None:
-    problem = Problem(oracle=lambda costs: costs, dimension=3, executor="processes")
+def test_a_function_that_cannot_be_pickled_is_refused_at_once_with_a_hint() -> None:
     with pytest.raises(
         InputError, match=r"a function at the top level of a module, not a lambda.*(pickle|local object)"
     ):
-        problem.attempt(rows(1.0))
+        Problem(oracle=lambda costs: costs, dimension=3, executor="processes")
 
 
 def test_a_function_that_the_other_process_does_not_find_is_refused_with_a_hint(functions: Any, tmp_path: Path) -> None:

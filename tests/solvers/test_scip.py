@@ -40,6 +40,19 @@ class TestWithScip:
         used.solve(first)
         assert np.array_equal(used.solve(second).x, make_engine("scip", milp).solve(second).x)
 
+    def test_a_small_mixed_model_is_solved_to_its_optimum(self):
+        # the last variable is 2 there; with its propagation of ranged rows SCIP 10 stops at [1, 5, -3, 0.996]
+        milp = MILP(
+            [[-678, 779, 0, 0], [842, 0, 688, -839], [0, -931, 0, 772]],
+            row_lower=[-np.inf, -2058.0, -4724.0],
+            row_upper=[3726.0, -2058.0, -3360.0],
+            lower=[0.0, 0.0, -6.0, 0.0],
+            upper=[3.0, 6.0, -3.0, 5.0],
+            integer=[True, True, True, False],
+        )
+        outcome = make_engine("scip", milp).solve(np.array([-595.5, 950.2, -1065.6, -675.6]))
+        assert outcome.x == pytest.approx([2.0, 6.0, -3.0, 2.0])
+
     def test_the_start_of_one_solve_is_not_the_start_of_the_next(self):
         engine = make_engine("scip", KNAPSACK)
         objective = np.array([-3.0, -4.0, -5.0, -2.0])

@@ -52,9 +52,10 @@ def check_options(name: str, loader: Callable[..., Any], options: Mapping[str, A
         if not _fits(value, hint):
             words = get_args(hint) if get_origin(hint) is Literal else ()
             expected = f"one of {', '.join(words)}" if words else known[key].annotation
+            expected = {"int": "an integer", "float": "a number", "str": "text"}.get(expected, expected)
             raise InputError(f"option {key!r} of problem {name!r} must be {expected}, got {value!r}")
         if key == "seed" and value < 0:
-            raise InputError(f"option 'seed' of problem {name!r} must be at least 0, got {value}")
+            raise InputError(f"option 'seed' of problem {name!r} must be an integer, at least 0, got {value}")
 
 
 def _fits(value: Any, hint: Any) -> bool:

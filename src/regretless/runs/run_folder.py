@@ -54,7 +54,8 @@ def with_weights(model: nn.Module, folder: Path) -> nn.Module:
     """Put the weights of a finished run into a model of the same kind."""
     path = folder / WEIGHTS
     weights = load_state(path, kind="weights")
-    members = {name.split(".")[1] for name in weights if name.startswith("members.")}
+    names = weights if isinstance(weights, dict) else {}
+    members = {name.split(".")[1] for name in names if name.startswith("members.")}
     if members:  # the committee of a search
         model = Committee([copy.deepcopy(model) for _ in members], torch.ones(len(members)))
     try:

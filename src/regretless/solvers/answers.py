@@ -9,6 +9,7 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from regretless.milp import MILP, TOLERANCE, Floats
@@ -24,7 +25,7 @@ class AnswerCheck:
     """Rounds and checks decisions for one model.
 
     Attributes:
-        rows: ``(rows, n)``, those of integer data scaled to integers.
+        rows: ``(rows, n)``, those of integer data scaled to integers without a common divisor.
         low, high: their bounds: integers, rounded inwards, for rows of integer data; all others as in the model.
         exact: ``(rows,)`` mask of the rows of integer data: integer variables and coefficients that are integers or
             decimals of up to three places, with sums that float64 holds exactly.
@@ -53,9 +54,12 @@ class AnswerCheck:
             self.exact &= activity < LARGEST_EXACT
             span = abs(self.rows) @ np.where(np.isfinite(largest), self.upper - self.lower, 0.0)
         self.reach = float(span[self.exact].max(initial=0.0))
+        # 4 x + 6 y <= 7 is 2 x + 3 y <= 3
+        common = _common_divisors(self.rows, self.exact)
+        self.rows.data /= common[row_of]
         low, high = milp.row_lower * scale, milp.row_upper * scale
-        self.low = np.where(self.exact, np.ceil(low - TOLERANCE), low)
-        self.high = np.where(self.exact, np.floor(high + TOLERANCE), high)
+        self.low = np.where(self.exact, np.ceil((low - TOLERANCE) / common), low)
+        self.high = np.where(self.exact, np.floor((high + TOLERANCE) / common), high)
         self._room_low, self._room_high = (
             np.where(self.exact | np.isinf(bound), 0.0, np.maximum(1.0, np.abs(bound))) for bound in (low, high)
         )
@@ -78,6 +82,17 @@ class AnswerCheck:
         below = activity < self.low - tolerance * self._room_low
         above = activity > self.high + tolerance * self._room_high
         return None if below.any() or above.any() else point
+
+
+def _common_divisors(rows: sparse.csr_array, exact: NDArray[np.bool_]) -> Floats:
+    """The greatest common divisor of each row of integers; 1 for all other rows."""
+    used = np.flatnonzero(exact & (np.diff(rows.indptr) > 0))
+    divisors = np.ones(len(exact))
+    if used.size:
+        parts = np.concatenate([np.arange(rows.indptr[i], rows.indptr[i + 1]) for i in used])
+        starts = np.cumsum([0, *np.diff(rows.indptr)[used][:-1]])
+        divisors[used] = np.gcd.reduceat(np.abs(rows.data[parts]).astype(np.int64), starts)
+    return divisors
 
 
 _checks: WeakKeyDictionary[MILP, AnswerCheck] = WeakKeyDictionary()

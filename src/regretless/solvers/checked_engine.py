@@ -61,11 +61,12 @@ class CheckedEngine:
     ) -> None:
         self.engine, self.milp, self.time_limit = engine, milp, time_limit
         self._check = check = answer_check(milp)
-        # bounds that rows make tighter count as tight: 0 <= x <= 1e9 with 3 x <= 700 is a small integer
-        box = Intervals(check).tightened(check.lower, check.upper)
-        values = np.zeros(milp.n) if box is None else np.where(milp.integer, box[1] - box[0], 0.0)
-        self._many = bool((values[np.isfinite(values)] > MANY_VALUES).any())
+        values = np.where(milp.integer, check.upper - check.lower, 0.0)
         self._endless = ~np.isfinite(values)
+        if (values > MANY_VALUES).any() and (box := Intervals(check).tightened(check.lower, check.upper)) is not None:
+            # rows may make them few: 0 <= x <= 1e9 with 3 x <= 700 is a small integer
+            values = np.where(milp.integer, box[1] - box[0], 0.0)
+        self._many = bool((values[~self._endless] > MANY_VALUES).any())
         self._doubtful = self._many or bool(self._endless.any()) or check.reach > FAR
         self._proof_nodes = 0 if getattr(engine, "exact", False) else proof_nodes
         self._prover: Prover | None = None
@@ -110,7 +111,7 @@ class CheckedEngine:
                 return Outcome(None, Status.INFEASIBLE, np.inf, outcome.message)
             return Outcome(proof.x, Status.OPTIMAL, 0.0, "")
         gap = relative_gap(proof.value, proof.bound)
-        said = f"the engine calls it {outcome.status}, which {self._proof_nodes} nodes did not prove"
+        said = f"the engine calls it {outcome.status}, which {self._prover.nodes} nodes did not prove"
         if proof.late:
             return Outcome(proof.x, Status.TIME_LIMIT, gap, f"the time limit ended the proof: {said}")
         return Outcome(proof.x, Status.ERROR if proof.x is None else Status.FEASIBLE, gap, said)

@@ -1,7 +1,8 @@
 """Who executes solves: one small interface with threads and processes behind it.
 
 Executors only run jobs. All that is checked about a solve is checked by the backend, whichever executor ran it.
-A new executor (Ray actors, for example) is a class with ``map`` and a row in ``TABLE``.
+A new executor (Ray actors, for example) is a class with ``map``, and ``check`` for the work that it takes, and a row in
+``TABLE``.
 """
 
 from __future__ import annotations
@@ -61,15 +62,21 @@ class Execution(Generic[Job, Result]):
         if name not in TABLE:
             raise InputError(f"executor must be one of {', '.join(TABLE)}, got {name!r}")
         self.name, self.work, self.workers, self.limit = name, work, workers, limit
+        if name != "threads":
+            _executor(name).check(work)
         self._made: tuple[Executor, int, int] | None = None
 
     def map(self, jobs: Sequence[Job], *, version: int = 0) -> list[Result | Unanswered]:
         """Run jobs; another ``version`` of the work than in the last call starts other workers."""
         if self._made is None or self._made[1:] != (os.getpid(), version):  # threads do not survive a fork
-            module, kind = TABLE[self.name]
-            make = getattr(importlib.import_module(module), kind)
-            self._made = make(self.work, workers=self.workers, limit=self.limit), os.getpid(), version
+            made = _executor(self.name)(self.work, workers=self.workers, limit=self.limit)
+            self._made = made, os.getpid(), version
         return self._made[0].map(jobs)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_made": None}
+
+
+def _executor(name: str) -> Any:
+    module, kind = TABLE[name]
+    return getattr(importlib.import_module(module), kind)

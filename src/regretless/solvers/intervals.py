@@ -25,6 +25,8 @@ class Intervals:
         """Return a box without values that a row excludes; ``None`` where nothing is left."""
         if not len(self.low) or not (np.isfinite(lower).all() and np.isfinite(upper).all()):
             return lower, upper
+        if (self.low > self.high).any():
+            return None
         for _ in range(ROUNDS):
             least, most = self.plus * lower + self.minus * upper, self.plus * upper + self.minus * lower
             least_sum, most_sum = least.sum(axis=1), most.sum(axis=1)

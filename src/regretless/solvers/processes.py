@@ -42,13 +42,16 @@ class Processes(Generic[Job, Result]):
     """
 
     def __init__(self, work: Work[Job, Result], *, workers: int, limit: float | None) -> None:
+        driver = _Driver(self.check(work), limit)
+        self._threads: Threads[Job, Result | Unanswered] = Threads(driver, workers=workers, limit=None, inline=False)
+
+    @staticmethod
+    def check(work: Work[Any, Any]) -> bytes:
+        """Pickle the work, or raise an ``InputError`` that says what can be pickled."""
         try:
-            pickled = pickle.dumps(work)
+            return pickle.dumps(work)
         except Exception as error:  # pickle raises whatever the object's own methods raise
             raise InputError(f"{HINT} ({type(error).__name__}: {error})") from error
-        self._threads: Threads[Job, Result | Unanswered] = Threads(
-            _Driver(pickled, limit), workers=workers, limit=None, inline=False
-        )
 
     def map(self, jobs: Sequence[Job]) -> list[Result | Unanswered]:
         """Return one result per job, in order; see ``Executor``."""
@@ -79,11 +82,12 @@ class _Child:
     def __init__(self, work: bytes) -> None:
         context: Any = multiprocessing.get_context(METHOD)
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, work), name="regretless-solver", daemon=True)
+        self.process = context.Process(target=_serve, args=(theirs,), name="regretless-solver", daemon=True)
         self.process.start()
         theirs.close()
         weakref.finalize(self, _end, self.process, self.connection, os.getpid())
         try:
+            self.connection.send_bytes(work)
             problem = self.connection.recv()
         except (EOFError, OSError) as error:
             raise InputError(f"{HINT} (the process ended before it was ready)") from error
@@ -107,11 +111,11 @@ class _Child:
         return kind, answer
 
 
-def _serve(connection: Connection, work: bytes) -> None:
+def _serve(connection: Connection) -> None:
     """Run jobs until the connection closes (in the other process)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for the answer
     try:
-        run = pickle.loads(work)
+        run = connection.recv()
     except Exception as error:
         connection.send(f"{type(error).__name__}: {error}")
         return

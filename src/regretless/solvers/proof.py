@@ -15,6 +15,7 @@ by one of two arguments that hold whatever an LP solver returns:
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +29,7 @@ from regretless.solvers.highs import highs_lp
 from regretless.solvers.intervals import Intervals
 
 EPSILON = 2.0**-52
+SMALL = 500
 # Without a step of the objective, answers are optimal up to this part of the objective's terms.
 CLOSED_EXACT, CLOSED = 1e-9, 1e-6
 
@@ -56,12 +58,14 @@ class Prover:
 
     Args:
         milp: the model.
-        nodes: most nodes per objective, so that the result does not depend on the clock.
+        nodes: most nodes per objective, so that the result does not depend on the clock; in proportion fewer where the
+            model has more than 500 variables, rows and non-zeros.
     """
 
     def __init__(self, milp: MILP, *, nodes: int) -> None:
-        self.nodes, self.check = nodes, answer_check(milp)
-        check, self.integer = self.check, milp.integer
+        self.check, self.integer = answer_check(milp), milp.integer
+        check, size = self.check, milp.A.nnz + sum(milp.A.shape)
+        self.nodes = nodes if size <= SMALL else math.ceil(nodes * SMALL / size)
         # Rows that are not of integer data are relaxed by the tolerance that their answers are allowed.
         self.low, self.high = (
             np.where(check.exact, bound, bound - sign * TOLERANCE * np.maximum(1.0, np.abs(bound)))
@@ -73,7 +77,7 @@ class Prover:
         self._rounding = 4.0 * (rows + n + 4) * EPSILON
         self._closed = CLOSED_EXACT if bool(check.exact.all()) and bool(self.integer.all()) else CLOSED
         self._intervals = Intervals(check)
-        self._lp = _Relaxation(check, self.low, self.high)
+        self._lp = _Relaxation(check, self.low, np.maximum(self.low, self.high))
 
     def prove(self, objective: Floats, x: Floats | None, *, deadline: float | None = None) -> Proof:
         """Search for something better than ``x`` until nothing is left, or until nodes or time are used up.
@@ -83,7 +87,11 @@ class Prover:
             x: a feasible decision, or ``None``.
             deadline: by ``time.monotonic``, or ``None``.
         """
+        if (self.low > self.high).any():  # as in 6 x + 36 y = 5, where divisors leave no integer point
+            return Proof(None, np.inf, np.inf, closed=True)
         best, value = x, np.inf if x is None else float(objective @ x)
+        if best is not None and not objective.any():
+            return Proof(best, 0.0, 0.0, closed=True)
         step = objective_step(objective, self.integer)
         self._lp.start(objective)
         stack = [(self.check.lower, self.check.upper, -np.inf)]

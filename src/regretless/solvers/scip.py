@@ -12,7 +12,14 @@ from regretless.optional import need
 from regretless.solvers.engine import Outcome, finished, relative_gap, told_apart
 from regretless.types import Status
 
-DEFAULTS: dict[str, Any] = {"limits/gap": 0.0, "limits/absgap": 0.0, "lp/threads": 1}
+# With its propagation of ranged rows SCIP 10 calls a solution optimal on some mixed models that is percents worse
+# (tests/solvers/test_scip.py holds one).
+DEFAULTS: dict[str, Any] = {
+    "limits/gap": 0.0,
+    "limits/absgap": 0.0,
+    "lp/threads": 1,
+    "constraints/linear/rangedrowpropagation": False,
+}
 LIMITS = ("timelimit", "nodelimit", "totalnodelimit", "stallnodelimit", "primallimit", "duallimit",
           "memlimit", "sollimit", "bestsollimit", "restartlimit")  # fmt: skip
 
