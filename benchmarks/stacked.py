@@ -47,9 +47,8 @@ def main() -> int:
         alone += time.process_time() - start
     alone *= settings  # every stream was timed once
     runs = settings * len(streams)
-    print(
-        f"{runs} runs: {together:.1f} s of CPU as one, {alone:.1f} s one after another, {shared.statistics.solves} solves"
-    )
+    solves = shared.statistics.solves
+    print(f"{runs} runs: {together:.1f} s of CPU as one, {alone:.1f} s one after another, {solves} solves")
     return 0 if line(f"{runs} runs one after another over the same as one", alone / together, at_least=8.0) else 1
 
 
