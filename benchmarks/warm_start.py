@@ -21,8 +21,7 @@ from regretless.cache.warm_starts import WarmStarts
 from regretless.errors import RegretlessError, SolveError
 from regretless.milp import MILP
 from regretless.problems import load
-from regretless.solvers import EnginePool
-from regretless.solvers import make_engine
+from regretless.solvers import EnginePool, make_engine
 
 
 def measure(name: str, engine: str, kept: int, days: int) -> None:
