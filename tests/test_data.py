@@ -124,6 +124,19 @@ def test_an_oracle_of_the_wrong_sense_is_refused_with_an_instance(n: int) -> Non
     Dataset.solve(Problem(oracle=lambda c: c == c.max(), dimension=5, sense="max"), np.zeros((n, 1)), costs)
 
 
+def test_an_oracle_that_returns_infeasible_labels_is_refused_with_an_instance() -> None:
+    class Greedy:
+        def solve(self, costs: torch.Tensor, instance: Any = None, *, decision: bool = False) -> Solved:
+            return Solved((costs < 0).double() * (costs.sum(dim=1) < -20)[:, None])
+
+    costs = np.array([[1.0, 1.0, 1.0], [9.0, 8.0, 7.0]])
+    with pytest.raises(SolveError, match="the label of instance 1 is infeasible for the model: the oracle is wrong"):
+        Dataset.solve(Problem(KNAPSACK, oracle=Greedy(), sense="max"), np.zeros((2, 1)), costs)
+    family = Family([MILP([[1.0, 1.0, 1.0]], row_upper=k) for k in (3.0, 1.0)])
+    with pytest.raises(SolveError, match="the label of instance 0 is infeasible"):
+        Dataset.solve(Problem(family, oracle=Greedy(), sense="max"), np.zeros((2, 1)), costs[::-1], instance=[1, 0])
+
+
 def test_labels_of_a_family_are_compared_only_where_they_are_feasible() -> None:
     family = Family([MILP([[1.0, 1.0]], row_upper=k) for k in (1.0, 2.0)])
     Dataset.solve(Problem(family, sense="max"), np.zeros((2, 1)), [[1.0, 1.0], [1.0, 1.0]], instance=[0, 1])

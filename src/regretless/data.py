@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError, RegretlessWarning
-from regretless.labels import refuse_beaten_labels, solve_labels
+from regretless.labels import refuse_wrong_labels, solve_labels
 from regretless.problem import Problem
 from regretless.tensors import ids, tensor
 from regretless.types import Status
@@ -87,8 +87,8 @@ class Dataset:
         Raises:
             InputError: shapes that do not fit, or values that are not finite.
             SolveError: an instance has no solution and ``problem.on_failure`` is ``"raise"``; otherwise such instances
-                are left out of the data, with a warning that names them. Also where one label beats another one, so
-                that the oracle or the sense must be wrong.
+                are left out of the data, with a warning that names them. Also where a label is infeasible or
+                beaten by another one, so that the oracle or the sense must be wrong.
             FileError: the stored optima are damaged; the message names the file.
         """
         x, c = tensor("features", features), problem.costs(costs)
@@ -102,7 +102,7 @@ class Dataset:
         members = ids(instance)
         problem.check_instance(members, len(c))
         solutions, status = solve_labels(problem, c, members, store=store, progress=progress)
-        refuse_beaten_labels(problem, c, solutions, members, status)
+        refuse_wrong_labels(problem, c, solutions, members, status)
         plain = all(s is Status.OPTIMAL for s in status)
         data = cls(x, c, solutions, members, None if plain else tuple(status))
         found = ~torch.isnan(solutions).any(dim=1)

@@ -9,9 +9,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from regretless.errors import FileError, InputError
+from regretless.errors import FileError, InputError, SolveError
+from regretless.family import member
 from regretless.problem import Problem
 from regretless.progress import track
+from regretless.solvers.answers import ENGINE_TOLERANCE
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures
 from regretless.storage import load_state, save_state
 from regretless.types import Solved, Status
@@ -61,10 +63,10 @@ def solve_labels(
     return solutions, status
 
 
-def refuse_beaten_labels(
+def refuse_wrong_labels(
     problem: Problem, costs: Tensor, solutions: Tensor, members: Tensor | None, status: Sequence[Status]
 ) -> None:
-    """Raise a ``SolveError`` where a label is beaten by another one at its own costs: then one of them is wrong.
+    """Raise a ``SolveError`` where a label is infeasible for its model, or beaten by another one at its own costs.
 
     Up to 128 labels, always the same ones for the same data, are compared with each other in one product. Labels of a
     family are compared where both are feasible.
@@ -77,6 +79,7 @@ def refuse_beaten_labels(
         status: how each solve ended; labels that are not optimal may be beaten.
     """
     known = (~torch.isnan(solutions).any(dim=1)).nonzero().flatten()
+    _refuse_infeasible(problem, solutions, members, known.tolist())
     if len(known) > COMPARED:
         known = known[torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:COMPARED]]
     c, v = problem.to_minimization(costs[known]), solutions[known]
@@ -92,6 +95,23 @@ def refuse_beaten_labels(
     refuse_better_than_label(
         best, values.diagonal(), size, optimal=optimal, instance=ids, rows=known.tolist(), sense=problem.sense
     )
+
+
+def _refuse_infeasible(problem: Problem, solutions: Tensor, members: Tensor | None, known: list[int]) -> None:
+    """Raise a ``SolveError`` where a label shows a decision that its model does not allow."""
+    if problem.model is None or member(problem.model).cost_map is not None:
+        return
+    rows: dict[int, list[int]] = {}
+    for row in known:
+        rows.setdefault(0 if members is None else int(members[row]), []).append(row)
+    for index, some in rows.items():
+        milp = member(problem.model, index)
+        feasible = milp.check(solutions[some, : milp.n].numpy(), ENGINE_TOLERANCE)
+        if not feasible.all():
+            row = some[int((~feasible).argmax())]
+            error = SolveError(f"the label of instance {row} is infeasible for the model: the oracle is wrong")
+            error.row = row
+            raise error
 
 
 def _digest(problem: Problem, costs: Tensor, members: Tensor | None) -> str:
