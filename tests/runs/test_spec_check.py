@@ -16,8 +16,8 @@ FILE = Spec("model.lp", "map-dc", options={"features": "x.csv", "costs": "c.csv"
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"problem": "tsp"}, "problem must be one of"),
     ({"options": {"dayz": 3}}, "has no option 'dayz'"),
-    ({"options": {"days": "many"}}, "option 'days' of problem 'synthetic-knapsack-60' must be int, got 'many'"),
-    ({"options": {"seed": -1}}, "option 'seed' of problem .* must be at least 0, got -1"),
+    ({"options": {"days": "many"}}, "option 'days' of problem 'synthetic-knapsack-60' must be an integer, got 'many'"),
+    ({"options": {"seed": -1}}, "option 'seed' of problem .* must be an integer, at least 0, got -1"),
     ({"options": {"engine": "abacus"}}, "engine must be one of"),
     ({"options": {"time_limit": 0}}, "time_limit must be positive"),
     ({"options": {"on_failure": "shrug"}}, "on_failure must be"),
