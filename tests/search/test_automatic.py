@@ -50,10 +50,16 @@ def test_two_stage_is_kept_where_nothing_beats_it():
 
 
 def test_every_solve_is_counted_with_its_purpose(knapsack):
-    before = knapsack.problem.statistics.solves
+    def scoring():
+        count = knapsack.problem.statistics.by_purpose.get("scoring")
+        return 0 if count is None else count.solves
+
+    before, scored = knapsack.problem.statistics.solves, scoring()
     found = search(knapsack, growth=0.5)
+    assert scoring() - scored == found.solves["scoring"]
     assert sum(found.solves.values()) == knapsack.problem.statistics.solves - before
     assert found.solves["scoring"] == 2 * len(knapsack.train)
+    assert sum(row["solves"] for row in found.history) == found.solves["growth"]
     assert 0 < found.solves["growth"] < len(knapsack.train)
 
 

@@ -77,16 +77,11 @@ class LeaderGrowth:
         order = torch.argsort(scores, stable=True)
         self.leaders = [int(s) for s in order[:LEADERS] if bool(torch.isfinite(scores[s]))]
         now = time.monotonic()
-        self.seconds, self._since = self.seconds + now - self._since, now
-        self.rows.append(
-            {
-                "epoch": epoch,
-                "regret": float(scores[order[0]]),
-                "seconds": self.seconds,
-                "solves": self.solved,
-                "cache_size": len(self.cache),
-            }
-        )
+        seconds, self._since = now - self._since, now
+        self.seconds += seconds
+        solves = self.solved - sum(row["solves"] for row in self.rows)
+        row = {"epoch": epoch, "regret": float(scores[order[0]]), "seconds": seconds, "solves": solves}
+        self.rows.append(row | {"cache_size": len(self.cache)})
         if self.time_limit is not None and self.seconds >= self.time_limit:
             return f"the time limit of {self.time_limit:g} s is reached"
         return ""

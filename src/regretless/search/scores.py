@@ -49,7 +49,8 @@ class HeldOut:
     def exact(self, predicted: Tensor) -> Tensor:
         """Exact regrets ``(n,)`` of predictions ``(n, d)``; one solve per instance, whose solution joins the cache."""
         problem, instance = self.cache.problem, self.data.instance
-        solved = problem.attempt(problem.to_minimization(predicted), instance)
+        with problem.counted_as("scoring"):
+            solved = problem.attempt(problem.to_minimization(predicted), instance)
         if problem.on_failure == "raise":
             refuse_failures(solved, instance)
         found = solved.found
