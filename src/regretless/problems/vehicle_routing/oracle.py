@@ -76,11 +76,8 @@ class RoutingOracle:
         """The best choice of routes, the routes it is a choice of, and the relative gap left."""
         relaxed = self._partitioning.relaxed(lengths)
         if relaxed is None:
-            return (
-                Outcome(None, Status.INFEASIBLE, np.inf, "no choice of routes serves every customer"),
-                self._known,
-                np.inf,
-            )
+            none = Outcome(None, Status.INFEASIBLE, np.inf, "no choice of routes serves every customer")
+            return none, self._known, np.inf
         bound, reduced = relaxed
         # Ties in a random order: the sets are listed by size, and many of one size make no complete choice.
         shuffled = np.random.default_rng(0).permutation(len(reduced))
@@ -91,7 +88,7 @@ class RoutingOracle:
             found = self._partitioning.chosen(lengths, among, None if math.isinf(seconds) else max(seconds, 1e-3))
             above = np.inf if found.x is None else float(lengths[among] @ found.x) - bound
             # A route that is no candidate costs its reduced cost more than the bound, at least.
-            needed = 0 if above <= MARGIN else int((reduced <= above).sum())
+            needed = 0 if above <= MARGIN else int((reduced <= above + MARGIN).sum())
             if found.status is Status.OPTIMAL and needed <= count:
                 return found, among, 0.0
             if found.status not in (Status.OPTIMAL, Status.INFEASIBLE) or count >= len(order):
