@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
-from regretless.family import Family, member, shared_rows
+from regretless.family import Family, member
 from regretless.milp import MILP
 
 
@@ -58,13 +59,94 @@ def test_an_empty_family_is_refused() -> None:
 def test_a_member_of_another_shape_is_named() -> None:
     with pytest.raises(InputError, match=r"instance 0 has n=2, d=2, .* instance 1 has n=3, d=3"):
         Family([MILP([[1.0, 1.0]]), MILP([[1.0, 1.0, 1.0]])])
-    with pytest.raises(InputError, match=r"instance 0 .* known costs: False; instance 1 .* known costs: True"):
-        Family([MILP([[1.0, 1.0]]), MILP([[1.0, 1.0]], fixed_cost=1.0)])
+    with pytest.raises(InputError, match=r"instance 0 .* a constant: False; instance 1 .* a constant: True"):
+        Family([MILP([[1.0, 1.0]]), MILP([[1.0, 1.0]], constant=1.0)])
+    with pytest.raises(InputError, match="the same cost map: instance 1 has another than instance 0"):
+        Family([MILP([[1.0, 1.0]], cost_map=[[1.0, 0.0]]), MILP([[1.0, 1.0]], cost_map=[[0.0, 1.0]])])
 
 
-def test_solutions_are_shared_where_they_show_the_decision() -> None:
-    assert Family([MILP([[1.0, 1.0]], fixed_cost=1.0)]).shares
-    assert not Family([MILP([[1.0, 1.0]], cost_map=[[1.0, 1.0]])]).shares
+@st.composite
+def mapped_families(draw: st.DrawFn) -> tuple[list[MILP], Family]:
+    """Members with any cost map, known costs that differ, and perhaps constants."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = 3
+    maps = [None, [[0.0, 1.0, 0.0]], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], [[1.0, 1.0, 0.0], [0.0, 0.0, 2.0]]]
+    cost_map = maps[draw(st.integers(0, 3))]
+    constant = draw(st.booleans())
+    members = [
+        MILP(
+            [rng.integers(0, 3, n)],
+            row_upper=float(rng.integers(0, 5)),
+            cost_map=cost_map,
+            fixed_cost=rng.choice([0.0, 1.0, -2.0], n),
+            constant=float(rng.integers(1, 4)) if constant else 0.0,
+        )
+        for _ in range(3)
+    ]
+    return members, Family(members)
+
+
+BOX = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
+
+
+@given(case=mapped_families(), seed=st.integers(0, 1000))
+def test_a_solution_shows_its_decision_and_has_the_objective_of_every_member(
+    case: tuple[list[MILP], Family], seed: int
+) -> None:
+    members, family = case
+    c = np.random.default_rng(seed).normal(size=family.dimension)
+    solutions = family[0].solution(BOX)
+    assert solutions.shape == (8, family.width)
+    assert np.array_equal(family.decisions(solutions), BOX)
+    for i, milp in enumerate(members):
+        # the same rows serve every member: only the costs differ
+        assert np.array_equal(family[i].solution(BOX), solutions)
+        costs = np.zeros(family.width)
+        costs[: family.dimension] = c
+        if family.known is not None:
+            costs += family.known[i]
+        weights = np.append(c, 1.0) if milp.has_fixed_cost else c
+        assert np.allclose(solutions @ costs, milp.solution(BOX) @ weights)
+        constant = costs[-1] if milp.constant else 0.0
+        assert np.allclose(BOX @ family[i].objective(costs[None])[0] + constant, solutions @ costs)
+    assert np.array_equal(family.feasible(BOX), np.stack([milp.check(BOX) for milp in members]))
+
+
+def test_known_costs_belong_to_the_fingerprint() -> None:
+    prints = {Family([MILP([[1.0, 1.0]], fixed_cost=[1.0, h])]).fingerprint for h in (0.0, 1.0, 2.0)}
+    assert len(prints) == 3
+
+
+def test_variations_of_one_model_by_name() -> None:
+    base = MILP([[1.0, 1.0]], row_upper=1.0, names=["a", "b"], row_names=["capacity"])
+    family = Family.vary(base, row_upper={"capacity": [0.0, 1.0, 2.0]}, fixed_cost={"b": [0.0, 5.0, 0.0]})
+    assert len(family) == 3
+    assert [float(milp.row_upper[0]) for milp in family] == [0.0, 1.0, 2.0]
+    assert family.known is not None
+    assert family.known.tolist() == [[0.0, 0.0], [0.0, 5.0], [0.0, 0.0]]
+    assert all(milp.A is base.A for milp in family), "one matrix for all"
+    assert family.feasible([[1.0, 0.0], [1.0, 1.0]]).tolist() == [[False, False], [True, False], [True, True]]
+    assert len(Family.vary(base)) == 1
+
+
+def test_a_variation_that_is_a_member_keeps_its_id() -> None:
+    base = MILP([[1.0, 1.0]], row_upper=1.0, names=["a", "b"], row_names=["capacity"])
+    family = Family.vary(base, row_upper={"capacity": [1.0, 2.0]})
+    assert family.add(row_upper={"capacity": [2.0, 3.0, 3.0]}) == [1, 2, 2]
+    assert family.add(row_upper={"capacity": [2.0]}, fixed_cost={"a": [1.0]}) == [3]
+    assert family.add() == [0]
+    for other in (copy.deepcopy(family), pickle.loads(pickle.dumps(family))):
+        assert other.add(row_upper={"capacity": [3.0, 4.0]}) == [2, 4]
+    assert len(family) == 4
+
+
+def test_the_relaxation_of_a_family_keeps_known_costs() -> None:
+    family = Family([MILP([[1.0, 1.0]], fixed_cost=[1.0, h]) for h in (0.0, 2.0)])
+    relaxed = family.relax()
+    assert not relaxed[1].integer.any()
+    assert relaxed.known is not None
+    assert relaxed.known.tolist() == [[1.0, 0.0], [1.0, 2.0]]
+    assert family[1].integer.all()
 
 
 def test_members_may_be_added_at_any_time() -> None:
@@ -81,31 +163,6 @@ def test_members_may_be_added_at_any_time() -> None:
     with pytest.raises(InputError, match=r"instance 0 has n=2, .* instance 5 has n=1"):
         family.extend([one, MILP([[1.0]])])
     assert len(family) == 4, "nothing is added where one does not fit"
-
-
-@given(seed=st.integers(0, 2**32 - 1))
-def test_shared_rows_are_solutions_of_the_instances_that_they_serve(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    known = [None, rng.integers(0, 3, 3).astype(float) + 1, rng.integers(0, 3, 3).astype(float) + 1]
-    kinds = [0] * 4 if rng.random() < 0.3 else rng.integers(1, 3, 4)
-    family = Family(
-        [MILP([rng.integers(0, 3, 3)], row_upper=float(rng.integers(0, 5)), fixed_cost=known[k]) for k in kinds]
-    )
-    box = np.array([[a, b, c] for a in (0.0, 1.0) for b in (0.0, 1.0) for c in (0.0, 1.0)])
-    ids, solutions = [], []
-    for i, milp in enumerate(family):
-        x = box[milp.check(box)][-1]
-        ids.append(i)
-        solutions.append(milp.solution(x)[0])
-    rows, serves = shared_rows(family, np.array(solutions), ids)
-    assert serves.shape == (4, len(rows))
-    for i, milp in enumerate(family):
-        mine = rows[serves[i]]
-        assert milp.check(mine[:, :3]).all()
-        assert np.allclose(milp.solution(mine[:, :3]), mine)
-        # every decision that was found and fits is among them
-        found = {tuple(row[:3]) for row in solutions if milp.check(row[:3])[0]}
-        assert found == {tuple(row[:3]) for row in mine}
 
 
 def test_solutions_of_another_length_are_refused() -> None:

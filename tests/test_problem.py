@@ -408,43 +408,40 @@ def test_a_problem_takes_what_read_takes(tmp_path: Path) -> None:
         Problem(object())
 
 
-KNOWN = [MILP([[1.0, 1.0, 1.0]], row_upper=k, fixed_cost=[1.0, 2.0, 3.0]) for k in (1.0, 2.0, 3.0)]
-OTHER_KNOWN = [MILP([[1.0, 1.0, 1.0]], row_upper=k, fixed_cost=[1.0, 2.0, h]) for k, h in ((1.0, 3.0), (2.0, 9.0))]
+OTHER_KNOWN = [MILP([[1.0, 1.0, 1.0]], row_upper=k, fixed_cost=[1.0, 2.0, h]) for k, h in ((1.0, 3.0), (2.0, -9.0))]
 
 
-def test_families_with_equal_known_costs_share_solutions_as_they_are() -> None:
-    problem = Problem(Family(KNOWN))
-    solutions = torch.tensor([[1.0, 0.0, 0.0, 1.0], [1.0, 1.0, 0.0, 3.0]])
-    assert problem.feasible(solutions).tolist() == [[True, False], [True, True], [True, True]]  # type: ignore[union-attr]
-    rows, serves = problem.shared(solutions, torch.tensor([0, 1]))
-    assert torch.equal(rows, solutions)
-    assert serves is not None
-    assert serves.tolist() == [[True, False], [True, True], [True, True]]
-    assert problem.sharing_note() is None
-
-
-def test_families_with_different_known_costs_share_one_row_per_known_cost() -> None:
+def test_known_costs_of_a_family_are_added_to_the_predicted_ones() -> None:
     problem = Problem(Family(OTHER_KNOWN))
-    found = torch.tensor([[0.0, 0.0, 1.0, 3.0], [1.0, 1.0, 0.0, 3.0]], dtype=torch.float64)
-    assert problem.feasible(found).tolist() == [[True, False], [False, True]]  # type: ignore[union-attr]
-    rows, serves = problem.shared(found, torch.tensor([0, 1]))
-    assert rows.tolist() == [[0.0, 0.0, 1.0, 3.0], [0.0, 0.0, 1.0, 9.0], [1.0, 1.0, 0.0, 3.0]]
-    assert serves is not None
-    assert serves.tolist() == [[True, False, False], [False, True, True]]
+    assert (problem.dimension, problem.width, problem.has_known_costs) == (3, 3, True)
+    costs = torch.tensor([[-2.0, -3.0, -4.0]] * 2)
+    ids = torch.tensor([0, 1])
+    assert problem.to_minimization(costs, ids).tolist() == [[-1.0, -1.0, -1.0], [-1.0, -1.0, -13.0]]
+    solved = problem.solve(costs, ids)
+    assert solved.objective.tolist() == [-1.0, -14.0]
+    found = torch.tensor([[0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    assert problem.feasible(found).tolist() == [[True, False], [True, True]]  # type: ignore[union-attr]
+    assert problem.feasible(found, [1]).tolist() == [[True, True]]  # type: ignore[union-attr]
+    with pytest.raises(InputError, match=r"family of 2 instances: pass instance="):
+        problem.to_minimization(costs)
+
+
+def test_a_family_with_a_cost_map_shares_too() -> None:
+    hidden = Problem(Family([MILP([[1.0, 1.0]], row_upper=k, cost_map=[[0.0, 1.0]]) for k in (1.0, 2.0)]), sense="max")
+    assert (hidden.dimension, hidden.width, hidden.has_known_costs) == (1, 2, False)
+    solved = hidden.solve([[3.0], [3.0]], [0, 1])
+    assert solved.objective.tolist() == [3.0, 3.0]
+    assert solved.decision[:, 1].tolist() == [1.0, 1.0]
+    assert hidden.feasible(torch.tensor([[1.0, 1.0]])).tolist() == [[False], [True]]  # type: ignore[union-attr]
+    assert hidden.sharing_note() is None
 
 
 def test_where_nothing_is_shared_a_note_says_why() -> None:
-    hidden = Problem(Family([MILP([[1.0, 1.0]], cost_map=[[1.0, 1.0]])] * 2))
-    assert "between the 2 instances of this family, because the cost map hides the decision" in str(
-        hidden.sharing_note()
-    )
-    _, serves = hidden.shared(torch.tensor([[1.0], [2.0]]), torch.tensor([1, 0]))
-    assert serves is not None
-    assert serves.tolist() == [[False, True], [True, False]]
     function = Problem(oracle=lambda c, i: c, dimension=2, instances=3)
-    assert "the family has no model" in str(function.sharing_note())
+    assert "because it has no model" in str(function.sharing_note())
     assert Problem(KNAPSACK).sharing_note() is None
-    assert Problem(KNAPSACK).shared(torch.zeros(1, 3), None)[1] is None
+    with pytest.raises(InputError, match="this problem is no family: build it with"):
+        _ = Problem(KNAPSACK).family
 
 
 def test_a_family_grows_while_it_is_used() -> None:

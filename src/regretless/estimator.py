@@ -159,7 +159,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         with problem.counted_as("labels"):
             best = problem.solve(true, ids)
         regrets = regret(problem, predicted, true, best.solution, ids, status=best.status)
-        return -relative_regret(regrets, optimal_values(problem, true, best.solution))
+        return -relative_regret(regrets, optimal_values(problem, true, best.solution, ids))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

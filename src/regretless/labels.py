@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import FileError, InputError, SolveError
-from regretless.family import member
+from regretless.family import Family, member
 from regretless.problem import Problem
 from regretless.progress import track
 from regretless.solvers.answers import ENGINE_TOLERANCE
@@ -82,9 +82,9 @@ def refuse_wrong_labels(
     _refuse_infeasible(problem, solutions, members, known.tolist())
     if len(known) > COMPARED:
         known = known[torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:COMPARED]]
-    c, v = problem.to_minimization(costs[known]), solutions[known]
-    values, sizes = c @ v.T, c.abs() @ v.abs().clamp(min=1.0).T
     ids = None if members is None else members[known]
+    c, v = problem.to_minimization(costs[known], ids), solutions[known]
+    values, sizes = c @ v.T, c.abs() @ v.abs().clamp(min=1.0).T
     serves = torch.ones_like(values, dtype=torch.bool)
     if ids is not None:
         feasible = problem.feasible(v)
@@ -99,14 +99,17 @@ def refuse_wrong_labels(
 
 def _refuse_infeasible(problem: Problem, solutions: Tensor, members: Tensor | None, known: list[int]) -> None:
     """Raise a ``SolveError`` where a label shows a decision that its model does not allow."""
-    if problem.model is None or member(problem.model).cost_map is not None:
+    family = isinstance(problem.model, Family)
+    if problem.model is None or (not family and problem.model.cost_map is not None):
         return
     rows: dict[int, list[int]] = {}
     for row in known:
         rows.setdefault(0 if members is None else int(members[row]), []).append(row)
     for index, some in rows.items():
         milp = member(problem.model, index)
-        feasible = milp.check(solutions[some, : milp.n].numpy(), ENGINE_TOLERANCE)
+        shown = solutions[some].numpy()
+        x = problem.model.decisions(shown) if family else shown[:, : milp.n]
+        feasible = milp.check(x, ENGINE_TOLERANCE)
         if not feasible.all():
             row = some[int((~feasible).argmax())]
             error = SolveError(f"the label of instance {row} is infeasible for the model: the oracle is wrong")
@@ -138,7 +141,7 @@ def _solve(
     problem: Problem, costs: Tensor, members: Tensor | None, progress: bool | None
 ) -> tuple[Tensor, list[Status]]:
     solutions, status = [], []
-    to_minimization = problem.to_minimization(costs)
+    to_minimization = problem.to_minimization(costs, members)
     for part in track(_batches(len(costs)), total=-(-len(costs) // LABEL_BATCH), label="true optima", show=progress):
         instance = None if members is None else members[part]
         with problem.counted_as("labels"):

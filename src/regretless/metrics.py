@@ -45,8 +45,8 @@ def regret(
     """
     if predicted.shape != true.shape:
         raise InputError(f"predicted must have the shape of true, {tuple(true.shape)}, got {tuple(predicted.shape)}")
-    to_minimization = problem.to_minimization(predicted.detach().to(torch.float64))
-    cost = problem.to_minimization(true.detach().to(torch.float64))
+    to_minimization = problem.to_minimization(predicted.detach().to(torch.float64), instance)
+    cost = problem.to_minimization(true.detach().to(torch.float64), instance)
     best = solution.detach().to(torch.float64)
     bad = (~torch.isfinite(to_minimization)).nonzero()
     if len(bad):
@@ -77,9 +77,9 @@ def regret(
     return torch.cat(regrets) if regrets else cost.new_zeros(0)
 
 
-def optimal_values(problem: Problem, true: Tensor, solution: Tensor) -> Tensor:
-    """Objectives ``(n,)`` of the true optima, in the user's sense."""
-    cost = problem.to_minimization(true.detach().to(torch.float64))
+def optimal_values(problem: Problem, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+    """Objectives ``(n,)`` of the true optima, in the user's sense; ``instance`` as for ``regret``."""
+    cost = problem.to_minimization(true.detach().to(torch.float64), instance)
     return problem.sign * (cost * solution.detach().to(torch.float64)).sum(dim=1)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class MILP:
         fixed_cost: ``(n,)`` known costs h; none when ``None``.
         constant: known constant of the objective.
         names: names of the variables.
+        row_names: names of the rows.
 
     >>> knapsack = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
     >>> knapsack.check([[1, 1, 0], [0, 1, 1]]).tolist()
@@ -52,6 +54,7 @@ class MILP:
     fixed_cost: Any = None
     constant: float = 0.0
     names: tuple[str, ...] | None = None
+    row_names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -68,8 +71,9 @@ class MILP:
             put("cost_map", _matrix("cost_map", self.cost_map))
         put("fixed_cost", _vector("fixed_cost", 0.0 if self.fixed_cost is None else self.fixed_cost, n))
         put("constant", float(_vector("constant", self.constant, 1)[0]))
-        if self.names is not None:
-            put("names", tuple(self.names))
+        for field in ("names", "row_names"):
+            if getattr(self, field) is not None:
+                put(field, tuple(getattr(self, field)))
         self.validate()
 
     def validate(self) -> None:
@@ -86,16 +90,25 @@ class MILP:
                 raise InputError("cost_map must be finite, got NaN or infinite entries")
         if not np.isfinite(self.fixed_cost).all() or not np.isfinite(self.constant):
             raise InputError("fixed_cost and constant must be finite, got NaN or infinite entries")
-        for low, high, what in ((self.row_lower, self.row_upper, "row"), (self.lower, self.upper, "variable")):
+        for what, names, count in (("names", self.names, n), ("row_names", self.row_names, self.A.shape[0])):
+            if names is not None and len(names) != count:
+                raise InputError(f"{what} must hold {count} names, got {len(names)}")
+        self._check_bounds()
+
+    def _check_bounds(self) -> None:
+        sides = (
+            (self.row_lower, self.row_upper, "row", self.row_names),
+            (self.lower, self.upper, "variable", self.names),
+        )
+        for low, high, what, names in sides:
             if np.isnan(low).any() or np.isnan(high).any():
                 raise InputError(f"{what} bounds must not be NaN; use -inf and inf where there is no bound")
             # An infinite bound on the wrong side leaves nothing in between, just like crossed ones.
             bad = np.flatnonzero((low > high) | (low == np.inf) | (high == -np.inf))
             if bad.size:
                 i = int(bad[0])
-                raise InputError(f"{what} {i} leaves nothing between its bounds {low[i]} and {high[i]}")
-        if self.names is not None and len(self.names) != n:
-            raise InputError(f"names must hold {n} names, got {len(self.names)}")
+                name = i if names is None else repr(names[i])
+                raise InputError(f"{what} {name} leaves nothing between its bounds {low[i]} and {high[i]}")
 
     @property
     def n(self) -> int:
@@ -154,12 +167,21 @@ class MILP:
 
     def relax(self) -> MILP:
         """Return the linear relaxation."""
-        return replace(self, integer=np.zeros(self.n, dtype=bool))
+        return self.replaced(integer=np.zeros(self.n, dtype=bool))
+
+    def replaced(self, **vectors: Any) -> MILP:
+        """Return the model with other vectors, of the right length and type; rows and cost map are shared."""
+        other = copy.copy(self)
+        for name, value in vectors.items():
+            object.__setattr__(other, name, value)
+        other.validate()
+        return other
 
     def check(self, x: ArrayLike, tolerance: float = TOLERANCE) -> NDArray[np.bool_]:
         """Say for each decision ``(batch, n)`` whether it is feasible, up to a tolerance relative to the bounds."""
         x = decisions(x, self.n)
-        return np.asarray(inside_bounds(self, x, tolerance) & inside_rows(self, self.A @ x.T, tolerance))
+        rows = _within((self.A @ x.T).T, self.row_lower, self.row_upper, tolerance)
+        return integral(self, x, tolerance) & rows & _within(x, self.lower, self.upper, tolerance)
 
     @property
     def fingerprint(self) -> str:
@@ -191,22 +213,22 @@ def decisions(x: ArrayLike, n: int) -> Floats:
     return array
 
 
-def inside_bounds(milp: MILP, x: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Say for decisions ``(batch, n)`` whether they keep bounds and integrality."""
+def integral(milp: MILP, x: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Say for decisions ``(batch, n)`` whether they are finite and keep integrality."""
     with np.errstate(invalid="ignore"):
-        integral = np.abs(x - np.round(x))[:, milp.integer].max(axis=1, initial=0.0) <= tolerance
-    return np.asarray(integral & _within(x, milp.lower, milp.upper, tolerance) & np.isfinite(x).all(axis=1))
+        kept = np.abs(x - np.round(x))[:, milp.integer].max(axis=1, initial=0.0) <= tolerance
+    return np.asarray(kept & np.isfinite(x).all(axis=1))
 
 
-def inside_rows(milp: MILP, activity: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Say for row values ``(rows, batch)`` of decisions whether they keep the row bounds."""
-    return _within(activity.T, milp.row_lower, milp.row_upper, tolerance)
+def with_tolerance(low: Floats, high: Floats, tolerance: float) -> tuple[Floats, Floats]:
+    """Bounds, wider by a tolerance that grows with their size."""
+    below = low - tolerance * np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 1.0))
+    above = high + tolerance * np.maximum(1.0, np.where(np.isfinite(high), np.abs(high), 1.0))
+    return below, above
 
 
 def _within(x: Floats, low: Floats, high: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Compare with a tolerance that grows with the bound."""
-    below = low - tolerance * np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 1.0))
-    above = high + tolerance * np.maximum(1.0, np.where(np.isfinite(high), np.abs(high), 1.0))
+    below, above = with_tolerance(low, high, tolerance)
     return np.asarray(((x >= below) & (x <= above)).all(axis=1))
 
 

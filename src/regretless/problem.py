@@ -8,13 +8,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from regretless.cost_columns import by_name
 from regretless.errors import InputError
-from regretless.family import Family, member, shared_rows
+from regretless.family import Family
 from regretless.milp import MILP, Floats
 from regretless.modeling.convex import ConvexProgram
 from regretless.modeling.read import ModelRead, read
@@ -110,8 +109,8 @@ class Problem:
             model = None
         if model is None and (oracle is None or dimension is None):
             raise InputError("a problem needs a model, or an oracle together with dimension=d")
-        if model is not None and dimension not in (None, member(model).dimension):
-            raise InputError(f"dimension is {member(model).dimension} in the model, got {dimension}")
+        if model is not None and dimension not in (None, model.dimension):
+            raise InputError(f"dimension is {model.dimension} in the model, got {dimension}")
         if oracle is not None and options:
             raise InputError(f"options are settings of an engine, and here an oracle solves: got {', '.join(options)}")
         if isinstance(model, MILP) and instances is not None:
@@ -123,10 +122,12 @@ class Problem:
         self.bound = bound
         self._options = options
         self.engine = engine if oracle is None else ""
-        self.dimension: int = dimension if model is None else member(model).dimension  # type: ignore[assignment]
-        self.width: int = (width or self.dimension) if model is None else member(model).width
+        self.dimension: int = dimension if model is None else model.dimension  # type: ignore[assignment]
+        self.width: int = (width or self.dimension) if model is None else model.width
         self._instances = instances
-        self.cost_names = tuple(cost_names) if cost_names is not None else member(model).cost_names if model else None
+        self._known: Tensor | None = None
+        own_names = None if model is None else model.cost_names
+        self.cost_names = own_names if cost_names is None else tuple(cost_names)
         if self.cost_names is not None and len(self.cost_names) != self.dimension:
             raise InputError(f"cost_names must hold {self.dimension} names, got {len(self.cost_names)}")
         self.sign = 1.0 if sense == "min" else -1.0
@@ -168,6 +169,24 @@ class Problem:
         return self.instances is not None
 
     @property
+    def family(self) -> Family:
+        """The family of models, to which members may be added at any time.
+
+        Raises:
+            InputError: the problem is one model, or has none.
+        """
+        if not isinstance(self.model, Family):
+            raise InputError("this problem is no family: build it with Problem(Family.vary(milp, ...))")
+        return self.model
+
+    @property
+    def has_known_costs(self) -> bool:
+        """Whether part of the objective is known in advance."""
+        if isinstance(self.model, Family):
+            return self.model.known is not None and bool(self.model.known.any())
+        return self.width > self.dimension
+
+    @property
     def fingerprint(self) -> str:
         """Hash of the feasible set: caches and labels with another one are refused."""
         if self.model is not None:
@@ -186,15 +205,34 @@ class Problem:
             return f"{self.engine}({', '.join(f'{key}={self._options[key]!r}' for key in sorted(self._options))})"
         return type(self.backend).__qualname__
 
-    def to_minimization(self, costs: Tensor) -> Tensor:
+    def to_minimization(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
         """Costs in the user's sense ``(batch, d)`` to minimizing costs ``(batch, width)``.
 
-        Known costs are one more coordinate whose cost is 1, so formulas that are linear in the costs need no special
-        case.
+        Known costs of a model are one more coordinate whose cost is 1. Known costs of a family are added to the
+        predicted ones. So formulas that are linear in the costs need no special case.
+
+        Args:
+            costs: predicted or true costs.
+            instance: ``(batch,)`` ids, for families.
         """
-        if self.width > self.dimension:
+        if isinstance(self.model, Family):
+            if self.model.known is not None:
+                costs = self._with_known(costs, instance)
+        elif self.width > self.dimension:
             costs = torch.cat([costs, costs.new_ones(len(costs), 1)], dim=1)
         return -costs if self.sense == "max" else costs
+
+    def _with_known(self, costs: Tensor, instance: Tensor | None) -> Tensor:
+        """Costs ``(batch, d)`` with the known costs of family members, ``(batch, width)``."""
+        assert isinstance(self.model, Family)
+        self.check_instance(instance, len(costs))
+        known = self._known
+        if known is None or len(known) != len(self.model) or (known.device, known.dtype) != (costs.device, costs.dtype):
+            known = self._known = torch.as_tensor(self.model.known).to(costs)
+        mine, d = known[instance], self.dimension
+        if self.width == d:
+            return costs + mine
+        return torch.cat([costs + mine[:, :d], mine[:, d:]], dim=1)
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
         """Solve every query exactly; see ``Oracle``."""
@@ -264,7 +302,7 @@ class Problem:
             Solutions, full decisions, objectives, and how each solve ended. Failures are reported, not raised.
         """
         given, members = self.costs(costs), ids(instance)
-        to_minimization = self.to_minimization(given)
+        to_minimization = self.to_minimization(given, members)
         solved = self.attempt(to_minimization, members, decision=True)
         solution = solved.solution.to(torch.float64)
         return Decisions(
@@ -276,52 +314,25 @@ class Problem:
             message=dict(solved.message),
         )
 
-    def feasible(self, solutions: Tensor) -> Tensor | None:
-        """``(instances, m)`` mask of the instances that each solution serves as it is; ``None`` where it is unknown.
-
-        Where members have known costs of their own, a solution serves only those whose known cost it holds;
-        ``shared`` adds one row per group of members with equal known costs.
-        """
-        if not isinstance(self.model, Family) or not self.model.shares:
-            return None
-        rows = solutions.detach().cpu().to(torch.float64).numpy()
-        mask = self.model.feasible(rows[:, : self.model[0].n])
-        if self.width > self.dimension:
-            for milp, members in self.model.known_groups():
-                known = milp.solution(rows[:, : milp.n])[:, -1]
-                mask[members] &= np.isclose(known, rows[:, -1], rtol=1e-6, atol=1e-6)
-        return torch.as_tensor(mask, device=solutions.device)
-
-    def shared(self, solutions: Tensor, instance: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """What solutions found for some instances offer to a cache.
+    def feasible(self, solutions: Tensor, members: Sequence[int] | None = None) -> Tensor | None:
+        """``(instances, m)`` mask of the instances for which each solution is feasible; ``None`` where it is unknown.
 
         Args:
             solutions: ``(m, width)``.
-            instance: ``(m,)`` ids of the instances that they were found for, for families.
-
-        Returns:
-            Rows ``(k, width)`` to store, and a mask ``(instances, k)`` of the instances that each serves (``None``
-            where the problem is not a family). Rows are more than ``m`` only where known costs differ between members.
+            members: ids of the instances; all of them when ``None``.
         """
-        if self.instances is None or instance is None:
-            return solutions, None
-        if not isinstance(self.model, Family) or not self.model.shares:
-            serves = torch.zeros(self.instances, len(solutions), dtype=torch.bool, device=solutions.device)
-            serves[instance.to(solutions.device), torch.arange(len(solutions), device=solutions.device)] = True
-            return solutions, serves
-        given = solutions.detach().cpu().to(torch.float64).numpy()
-        rows, mask = shared_rows(self.model, given, instance.tolist())
-        stored = solutions if rows is given else torch.as_tensor(rows, dtype=solutions.dtype, device=solutions.device)
-        return stored, torch.as_tensor(mask, device=solutions.device)
+        if not isinstance(self.model, Family):
+            return None
+        x = self.model.decisions(solutions.detach().cpu().to(torch.float64).numpy())
+        return torch.as_tensor(self.model.feasible(x, members=members), device=solutions.device)
 
     def sharing_note(self) -> str | None:
         """Why a cache shares no solution between the instances of this family, or ``None`` where it does."""
-        if self.instances is None or self.instances == 1 or (isinstance(self.model, Family) and self.model.shares):
+        if self.instances is None or self.instances == 1 or isinstance(self.model, Family):
             return None
-        why = "the family has no model" if self.model is None else "the cost map hides the decision"
         return (
-            f"cached solutions are not shared between the {self.instances} instances of this family, because {why}: "
-            "each is used only for the instance that it was found for, so a cache helps little"
+            f"cached solutions are not shared between the {self.instances} instances of this family, because it has no "
+            "model: each is used only for the instance that it was found for, so a cache helps little"
         )
 
     def check_instance(self, instance: Tensor | None, batch: int) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -76,3 +78,13 @@ def test_the_canonical_form_has_the_same_feasible_points(data):
     one = MILP(before.A, before.row_lower, before.row_upper, before.lower, before.upper)
     other = MILP(got.A, got.row_lower, got.row_upper, got.lower, got.upper)
     assert np.array_equal(one.check(points), other.check(points))
+
+
+def test_rows_can_be_kept_as_they_are_with_their_names():
+    rows = [[-1, -1], [2, 0], [1, 1], [1, 0]]
+    model = replace(_linear(rows, [-inf] * 4, [-1, 4, inf, 1]), row_names=("need", "cap", "free", "cap"))
+    kept = canonical(model, keep_rows=True)
+    assert kept.row_names == ("need", "#1", "#3")
+    assert kept.A.toarray().tolist() == [[-1, -1], [2, 0], [1, 0]]
+    assert kept.row_upper.tolist() == [-1, 4, 1]
+    assert canonical(model).row_names is None

@@ -321,10 +321,9 @@ class SolutionCache:
         self.problem.check_instance(instance, batch)
         known = self.store.instances
         if known is not None and self.problem.instances is not None and self.problem.instances > known:
-            feasible = self.problem.feasible(self.store.rows)
-            new = self.problem.instances - known
-            serves = torch.zeros(new, len(self), dtype=torch.bool) if feasible is None else feasible[known:]
-            self.store.add_instances(serves)
+            new = range(known, self.problem.instances)
+            serves = self.problem.feasible(self.store.rows, new)
+            self.store.add_instances(torch.zeros(len(new), len(self), dtype=torch.bool) if serves is None else serves)
 
     def _serves(self, rows: Tensor, ids: Tensor | None) -> Tensor | None:
         """Mask of the instances that each row serves: by the model where it can tell, else only its own instance."""

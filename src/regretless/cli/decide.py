@@ -19,6 +19,12 @@ def decide(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     features: Annotated[Path, typer.Option(help="Features of the new instances (.csv, .parquet, .npz).")],
     out: Annotated[Path, typer.Option(help="File to write (.csv, .parquet, .npz).")],
+    constraints: Annotated[
+        Path | None, typer.Option(help="Right-hand sides, bounds or known costs per instance (.csv, .parquet).")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Another .mps or .lp file with the same cost variables, for model files.")
+    ] = None,
     engine: Annotated[str | None, typer.Option(help="Another engine than in training, for model files.")] = None,
     workers: Workers = 1,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per solve, for model files.")] = None,
@@ -27,8 +33,10 @@ def decide(
     """Predict costs for new instances, solve them exactly, and write the decisions by variable name."""
     check_decision_file(out)
     refuse_unwritable(out, folder=False)
-    ready = decider(run, engine=engine, workers=workers, time_limit=time_limit)
-    seen, ids = ready.read(features)
+    ready = decider(
+        run, engine=engine, workers=workers, time_limit=time_limit, model=model, family=constraints is not None
+    )
+    seen, ids = ready.read(features, constraints)
     predicted, decisions = ready.decide(seen, ids, progress=False if json else None)
     write_decisions(
         out,

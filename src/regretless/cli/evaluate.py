@@ -24,6 +24,9 @@ def evaluate(
     on: Annotated[str | None, typer.Option(help="Part of the run's own data: test, validation or train.")] = None,
     features: Annotated[Path | None, typer.Option(help="Other data: features (.csv, .parquet, .npz).")] = None,
     costs: Annotated[Path | None, typer.Option(help="Other data: true costs, one column per cost variable.")] = None,
+    constraints: Annotated[
+        Path | None, typer.Option(help="Other data: right-hand sides, bounds or known costs per instance.")
+    ] = None,
     workers: Workers = 1,
     json: Json = False,
 ) -> None:
@@ -32,13 +35,15 @@ def evaluate(
         raise InputError(f"--on must be test, validation or train, got {on!r}")
     if (features is None) != (costs is None):
         raise InputError("--features and --costs go together: regret needs both")
+    if constraints is not None and features is None:
+        raise InputError("--constraints is for other data: give --features and --costs, too")
     if features is not None and on is not None:
         raise InputError("--on is for the run's own data: leave it out with --features and --costs")
     spec = read_spec(run)
     show.warn_of_idle_workers(spec, workers)
     if features is not None and costs is not None:
-        where, ready = str(features), decider(run, workers=workers)
-        model, problem, data = ready.model, ready.problem, ready.labelled(features, costs)
+        where, ready = str(features), decider(run, workers=workers, family=constraints is not None)
+        model, problem, data = ready.model, ready.problem, ready.labelled(features, costs, constraints)
     else:
         where = on or "test"
         if has_saved_problem(run):
@@ -62,7 +67,7 @@ def evaluate(
 
 def _refuse_changed(run: Path, spec: Spec) -> None:
     """Refuse the run's own data where its files are gone or have changed: the shares of a split no longer fit."""
-    paths = {"model": spec.problem, "features": spec.options.get("features"), "costs": spec.options.get("costs")}
+    paths = {"model": spec.problem} | {role: spec.options.get(role) for role in ("features", "costs", "constraints")}
     for role, known in (load_saved_problem(run).files or {}).items():
         path = Path(str(paths[role]))
         if not path.is_file() or digest(path) != known:

@@ -29,6 +29,9 @@ OnFailure = Annotated[
 ]
 Features = Annotated[Path | None, typer.Option(help="Model file: features (.csv, .parquet, .npz).")]
 Costs = Annotated[Path | None, typer.Option(help="Model file: true costs, one column per cost variable.")]
+Constraints = Annotated[
+    Path | None, typer.Option(help="Model file: right-hand sides, bounds or known costs per instance (.csv, .parquet).")
+]
 CostVariables = Annotated[
     list[str] | None,
     typer.Option(help="Model file: name or pattern, e.g. 'x_*', of the variables with predicted costs; repeatable."),

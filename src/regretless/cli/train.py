@@ -52,6 +52,7 @@ def train(
     on_failure: options.OnFailure = None,
     features: options.Features = None,
     costs: options.Costs = None,
+    constraints: options.Constraints = None,
     cost_variables: options.CostVariables = None,
     validation: options.Validation = None,
     test: options.Test = None,
@@ -68,8 +69,8 @@ def train(
     """
     defaults = training_defaults(problem, method)
     files = options.given(
-        features=features, costs=costs, cost_variables=cost_variables, validation=validation, test=test, model=model,
-        hidden=hidden,
+        features=features, costs=costs, constraints=constraints, cost_variables=cost_variables, validation=validation,
+        test=test, model=model, hidden=hidden,
     )  # fmt: skip
     options.check_files(problem, files)
     settings = _two_stage(method, epochs, lr) | defaults["settings"]

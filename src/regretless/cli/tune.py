@@ -36,6 +36,7 @@ def tune(
     time_limit: options.TimeLimit = None,
     features: options.Features = None,
     costs: options.Costs = None,
+    constraints: options.Constraints = None,
     cost_variables: options.CostVariables = None,
     validation: options.Validation = None,
     test: options.Test = None,
@@ -47,8 +48,8 @@ def tune(
 ) -> None:
     """Search for the settings with the lowest validation regret; test data take no part."""
     files = options.given(
-        features=features, costs=costs, cost_variables=cost_variables, validation=validation, test=test, model=model,
-        hidden=hidden,
+        features=features, costs=costs, constraints=constraints, cost_variables=cost_variables, validation=validation,
+        test=test, model=model, hidden=hidden,
     )  # fmt: skip
     options.check_files(problem, files)
     spec = Spec(

@@ -145,7 +145,9 @@ class Loss(nn.Module, ABC):
             self._left_out = torch.zeros(len(query), dtype=torch.bool, device=failed.device)
             self._left_out[failed] = True
 
-    def _minimizing(self, predicted: Tensor, true: Tensor, solution: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _minimizing(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Check the arguments and return minimizing costs and solutions in one precision; forget the last step."""
         problem = None if self.oracle is None else self.oracle.problem
         if predicted.ndim != 2 or (problem is not None and predicted.shape[1] != problem.dimension):
@@ -164,7 +166,7 @@ class Loss(nn.Module, ABC):
         true, solution = true.to(predicted.dtype), solution.to(predicted.dtype)
         if problem is None:
             return predicted, true, solution
-        return problem.to_minimization(predicted), problem.to_minimization(true), solution
+        return problem.to_minimization(predicted, instance), problem.to_minimization(true, instance), solution
 
     def _instances(self, batch: int) -> int:
         """Number of instances that count in the mean."""
@@ -195,7 +197,7 @@ class ClosedFormLoss(Loss):
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
         assert self.oracle is not None
-        c_hat, c, v = self._minimizing(predicted.detach(), true, solution)
+        c_hat, c, v = self._minimizing(predicted.detach(), true, solution, instance)
         with _no_autocast(predicted):
             value, gradient = self.value_and_gradient(c_hat, c, v, instance)
         if self._left_out is not None:
@@ -221,7 +223,7 @@ class AutogradLoss(Loss):
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
         with _no_autocast(predicted):
-            values = self.per_instance(*self._minimizing(predicted, true, solution), instance)
+            values = self.per_instance(*self._minimizing(predicted, true, solution, instance), instance)
         if self._left_out is not None:
             values = values.masked_fill(self._left_out, 0.0)
         if self.reduction == "none":

@@ -64,7 +64,8 @@ class PerturbedFenchelYoung(ClosedFormLoss):
         factor = (z - 0.5 * self.sigma**2).exp() if self.noise == "multiplicative" else torch.ones_like(z)
         costs = predicted + z if self.noise == "additive" else predicted * factor
         if self.problem is not None and self.problem.width > self.problem.dimension:  # known costs have no noise
-            costs[..., -1], factor[..., -1] = predicted[..., -1], 1.0
+            d = self.problem.dimension
+            costs[..., d:], factor[..., d:] = predicted[..., d:], 1.0
         solutions = torch.stack(self.query(list(costs), predicted, true, solution, instance))
         value = dot(predicted, solution) - (costs * solutions).sum(2).mean(0)
         return value, solution - (factor * solutions).mean(0)

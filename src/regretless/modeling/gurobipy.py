@@ -45,4 +45,5 @@ def linear(model: Any) -> LinearModel:
         constant=model.ObjCon,
         sense="max" if model.ModelSense < 0 else "min",
         names=tuple(model.getAttr("VarName")),
+        row_names=tuple(model.getAttr("ConstrName")),
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from regretless.errors import InputError
@@ -43,6 +45,7 @@ class LinearModel:
     constant: float
     sense: Sense
     names: tuple[str, ...]
+    row_names: tuple[str, ...] | None = None
 
 
 def stacked(rows: Sequence[Row], n: int) -> tuple[Any, Floats, Floats]:
@@ -54,11 +57,16 @@ def stacked(rows: Sequence[Row], n: int) -> tuple[Any, Floats, Floats]:
     return matrix, np.array([row.lower for row in rows], float), np.array([row.upper for row in rows], float)
 
 
-def canonical(model: LinearModel) -> LinearModel:
+def canonical(model: LinearModel, *, keep_rows: bool = False) -> LinearModel:
     """Return the canonical form, in which equal models are equal arrays.
 
     A row on one variable becomes a bound; a row without effect is left out; the first coefficient of a row is positive;
     huge bounds are infinite. The order of variables and rows does not change.
+
+    Args:
+        model: what a reader returned.
+        keep_rows: keep rows that have an effect as they are written, with their names, so that their sides can be
+            varied by name.
     """
     A = sparse.csr_array(model.A, dtype=np.float64)
     A.sum_duplicates()
@@ -70,12 +78,12 @@ def canonical(model: LinearModel) -> LinearModel:
     lower, upper = with_infinities(model.lower), with_infinities(model.upper)
     entries = np.diff(A.indptr)
     first = np.array([A.data[A.indptr[i]] if entries[i] else 1.0 for i in range(A.shape[0])])
-    flip = first < 0
+    flip = (first < 0) & (not keep_rows)
     A = sparse.csr_array(sparse.diags_array(np.where(flip, -1.0, 1.0)) @ A) if flip.any() else A
     row_lower, row_upper = np.where(flip, -row_upper, row_lower), np.where(flip, -row_lower, row_upper)
     keep = np.isfinite(row_lower) | np.isfinite(row_upper)
     keep &= ~((entries == 0) & (row_lower <= 0) & (row_upper >= 0))
-    for i in np.flatnonzero(keep & (entries == 1)):
+    for i in np.flatnonzero(keep & (entries == 1) & (not keep_rows)):
         j, a = A.indices[A.indptr[i]], A.data[A.indptr[i]]
         low, high = max(lower[j], row_lower[i] / a), min(upper[j], row_upper[i] / a)
         # Crossed bounds stay a row: the model is then infeasible, which the solver reports.
@@ -92,7 +100,15 @@ def canonical(model: LinearModel) -> LinearModel:
         objective=np.array(model.objective, dtype=np.float64),
         constant=float(model.constant),
         names=_named(model.names),
+        row_names=_row_names(model, keep) if keep_rows else None,
     )
+
+
+def _row_names(model: LinearModel, keep: NDArray[np.bool_]) -> tuple[str, ...]:
+    """Names of the rows that stay; one that the model does not name, or names twice, has its number."""
+    given = model.row_names or ("",) * len(keep)
+    once = {name for name, count in Counter(given).items() if name and count == 1}
+    return tuple(given[i] if given[i] in once else f"#{i}" for i in np.flatnonzero(keep))
 
 
 def _named(names: tuple[str, ...]) -> tuple[str, ...]:

@@ -48,4 +48,5 @@ def linear(model: Any) -> LinearModel:
         sense="max" if proto.objective.maximize else "min",
         # The field is empty if no variable has a name.
         names=tuple(variables.names) or ("",) * n,
+        row_names=tuple(rows.names) or None,
     )

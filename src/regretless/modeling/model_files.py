@@ -119,4 +119,5 @@ def _arrays(path: Path, highspy: Any, lp: Any, names: tuple[str, ...]) -> Linear
         constant=lp.offset_,
         sense="max" if lp.sense_ == highspy.ObjSense.kMaximize else "min",
         names=names,
+        row_names=tuple(str(name) for name in lp.row_names_) or None,
     )

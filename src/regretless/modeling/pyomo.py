@@ -33,12 +33,13 @@ def linear(model: Any) -> LinearModel:
             )
     variables = list(model.component_data_objects(pyomo.Var, descend_into=True))
     column = {id(variable): j for j, variable in enumerate(variables)}
-    rows = []
+    rows, row_names = [], []
     for constraint in model.component_data_objects(pyomo.Constraint, active=True, descend_into=True):
         terms, offset = _terms(constraint.body, column, f"the constraint {constraint.name!r}")
         low, high = (None if side is None else pyomo.value(side) for side in (constraint.lower, constraint.upper))
         low, high = -np.inf if low is None else low - offset, np.inf if high is None else high - offset
         rows.append(Row(terms, low, high))
+        row_names.append(constraint.name)
     A, row_lower, row_upper = stacked(rows, len(variables))
     targets = list(model.component_data_objects(pyomo.Objective, active=True, descend_into=True))
     if len(targets) > 1:
@@ -58,6 +59,7 @@ def linear(model: Any) -> LinearModel:
         constant=constant,
         sense="max" if targets and targets[0].sense != pyomo.minimize else "min",
         names=tuple(variable.name for variable in variables),
+        row_names=tuple(row_names),
     )
 
 

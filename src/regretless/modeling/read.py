@@ -51,7 +51,13 @@ class ModelRead:
         return iter((self.milp, self.sense, self.cost_names))
 
 
-def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, constant: float = 0.0) -> ModelRead:
+def read(
+    model: Any,
+    cost_variables: str | Sequence[str] | None = None,
+    *,
+    constant: float = 0.0,
+    keep_rows: bool = False,
+) -> ModelRead:
     """Read a model: the path of an ``.mps`` or ``.lp`` file (``.gz`` too), or an object of a modeling library.
 
     The objective becomes ``c . x[cost_variables] + h . x + constant``: the predicted costs ``c`` replace the
@@ -64,6 +70,7 @@ def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, const
         cost_variables: names, or a pattern such as ``"x_*"``, of the variables that the predicted costs belong to;
             ``None`` for the nonzeros of the objective.
         constant: added to the constant of the objective, for libraries that cannot hold one (linopy).
+        keep_rows: keep every row as it is written, with its name, so that ``Family.vary`` can vary it by name.
 
     Returns:
         The model, its sense and the names of the cost variables.
@@ -76,7 +83,7 @@ def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, const
     reader = _reader(model)
     if reader == READERS["cvxpy"][0] and is_convex_program(model):
         return _convex(model, cost_variables, constant)
-    linear = canonical(importlib.import_module(reader).linear(model))
+    linear = canonical(importlib.import_module(reader).linear(model), keep_rows=keep_rows)
     chosen = cost_columns(linear.names, linear.objective, cost_variables)
     n, d = len(linear.names), len(chosen)
     fixed = linear.objective.copy()
@@ -93,6 +100,7 @@ def read(model: Any, cost_variables: str | Sequence[str] | None = None, *, const
         fixed_cost=fixed if fixed.any() else None,
         constant=linear.constant + float(constant),
         names=linear.names,
+        row_names=linear.row_names,
     )
     return ModelRead(milp, linear.sense, tuple(linear.names[j] for j in chosen))
 

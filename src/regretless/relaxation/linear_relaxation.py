@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.family import Family
 from regretless.problem import Problem
 
 
@@ -27,7 +26,7 @@ class LinearRelaxation:
         model = problem.model
         if model is None:
             raise InputError("the linear relaxation needs a problem with a MILP, this one has only a solver function")
-        relaxed = Family([milp.relax() for milp in model]) if isinstance(model, Family) else model.relax()
+        relaxed = model.relax()
         self.problem = problem
         self.relaxed = Problem(
             relaxed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
@@ -10,13 +10,17 @@ from torch import Tensor, nn
 
 from regretless.data import Dataset
 from regretless.errors import InputError
-from regretless.family import member
+from regretless.family import Family, member
+from regretless.milp import MILP
+from regretless.modeling import read
 from regretless.problem import Problem
 from regretless.progress import track
 from regretless.runs.run_folder import read_spec, with_weights
 from regretless.runs.training_run import load_trained
 from regretless.solvers.checked_solve import check_finite
 from regretless.tables import Costs, Features, matched, read_costs, read_features
+from regretless.tables.constraints import read_constraints
+from regretless.tables.costs import order_of
 from regretless.tables.npz_file import finite, read_arrays
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
 from regretless.tables.table import ordered, suffix_of
@@ -46,21 +50,44 @@ class Decider:
     example: Tensor
     saved: SavedProblem | None = None
 
-    def read(self, path: Path | str) -> tuple[Features, Tensor | None]:
-        """Read features for this model, matched by name, and the ids of the instances, for families."""
-        if self.saved is None:
-            return self._read_arrays(Path(path))
-        features = read_features(path, self.cost_names)
-        return _fitting(features, self.saved, Path(path)), None
+    def read(self, path: Path | str, constraints: Path | str | None = None) -> tuple[Features, Tensor | None]:
+        """Read features for this model, matched by name, and the ids of the instances, for families.
 
-    def labelled(self, features: Path | str, costs: Path | str) -> Dataset:
-        """Read features and true costs, and solve the true optima."""
-        seen, ids = self.read(features)
+        Args:
+            path: the features.
+            constraints: right-hand sides, bounds or known costs per instance, for runs on model files; instances that
+                the family does not have yet join it. Without it the model of the run is that of every instance.
+        """
+        if self.saved is None:
+            if constraints is not None:
+                raise InputError("--constraints is for runs on model files; a named problem has its own constraints")
+            return self._read_arrays(Path(path))
+        seen = _fitting(read_features(path, self.cost_names), self.saved, Path(path))
+        return seen, self._members(seen, Path(path), constraints)
+
+    def _members(self, seen: Features, path: Path, constraints: Path | str | None) -> Tensor | None:
+        assert self.saved is not None
+        if not isinstance(self.problem.model, Family):
+            return None
+        count = len(seen.values)
+        if constraints is None:
+            return torch.full((count,), self.problem.family.add()[0])
+        varied = read_constraints(constraints, self.saved.milp)
+        ids = varied.join(self.problem.family, seen.instance, count, names=(str(constraints), str(path)))
+        return torch.tensor(ids)
+
+    def labelled(self, features: Path | str, costs: Path | str, constraints: Path | str | None = None) -> Dataset:
+        """Read features, true costs and perhaps constraints, and solve the true optima."""
+        seen, ids = self.read(features, constraints)
         true = read_costs(costs, self.cost_names)
-        # Ids of a family's members may repeat: rows are matched by their order.
-        true = true if ids is None else Costs(true.values, None)
+        if self.saved is None and ids is not None:  # ids of a family's members may repeat: rows are in the same order
+            true = Costs(true.values, None)
+        order = list(range(len(seen.values)))
+        if seen.instance is not None and true.instance is not None:
+            order = order_of(seen.instance, true.instance, names=(str(features), str(costs)))
         seen = matched(seen, true, names=(str(features), str(costs)))
-        return Dataset.solve(self.problem, self._tensor(seen), true.values, instance=ids)
+        instance = None if ids is None else ids[order]
+        return Dataset.solve(self.problem, self._tensor(seen), true.values, instance=instance)
 
     def decide(
         self, features: Features, ids: Tensor | None = None, *, progress: bool | None = None
@@ -96,7 +123,13 @@ class Decider:
 
 
 def decider(
-    folder: Path | str, *, engine: str | None = None, workers: int = 1, time_limit: float | None = None
+    folder: Path | str,
+    *,
+    engine: str | None = None,
+    workers: int = 1,
+    time_limit: float | None = None,
+    model: Path | str | None = None,
+    family: bool = False,
 ) -> Decider:
     """Load a finished run.
 
@@ -105,28 +138,48 @@ def decider(
         engine: in place of the one it was trained with, for runs on model files.
         workers: solver threads.
         time_limit: seconds per solve, for runs on model files.
+        model: another model file with the same cost variables and sense, in place of the run's own.
+        family: whether constraints will differ between instances, also where they did not in training.
 
     Raises:
-        FileError: there is no finished run in the folder.
+        FileError: there is no finished run in the folder, or the model file cannot be read.
+        InputError: the model has other cost variables or another sense.
     """
     folder = Path(folder)
     read_spec(folder)
     if has_saved_problem(folder):
         saved = load_saved_problem(folder)
+        saved = replace(saved, family=saved.family or family)
+        if model is not None:
+            saved = replace(saved, milp=_another_model(model, saved))
         problem = saved.problem(engine=engine, workers=workers, time_limit=time_limit)
         problem.name = folder.name
-        model = with_weights(saved.blank(), folder)
+        net = with_weights(saved.blank(), folder)
         names = _names(saved.milp.names, saved.milp.n)
-        return Decider(problem, model, saved.cost_names, names, torch.zeros(0, *saved.shape), saved)
+        return Decider(problem, net, saved.cost_names, names, torch.zeros(0, *saved.shape), saved)
     if engine is not None or time_limit is not None:
         raise InputError("--engine and --time-limit are for runs on model files; a named problem has its own oracle")
-    _, loaded, model = load_trained(folder, workers=workers)
+    if model is not None or family:
+        raise InputError("--model and --constraints are for runs on model files; a named problem has its own model")
+    _, loaded, net = load_trained(folder, workers=workers)
     problem, example = loaded.problem, loaded.test.features[:0]
     milp = None if problem.model is None else member(problem.model)
     names = _names(None, problem.dimension) if milp is None else _names(milp.names, milp.n)
     own = milp is not None and milp.cost_map is None  # every variable has its cost
     costs = names if own else tuple(f"c{j}" for j in range(problem.dimension))
-    return Decider(problem, model, costs, names, example)
+    return Decider(problem, net, costs, names, example)
+
+
+def _another_model(path: Path | str, saved: SavedProblem) -> MILP:
+    """Read a model that takes the place of the run's own."""
+    try:
+        milp, sense, _ = read(Path(path), saved.cost_names, keep_rows=True)
+    except InputError as error:
+        raise InputError(f"{path} must have the cost variables of the run: {error}") from error
+    if sense != saved.sense:
+        raise InputError(f"the sense of {path} must be {saved.sense!r} as in the run, got {sense!r}")
+    found: MILP = milp
+    return found
 
 
 def _joined(parts: list[Decisions]) -> Decisions:

@@ -174,12 +174,12 @@ def auto(
     )  # fmt: skip
     ranked = _ranked(runs, held_out)
     # With known costs in the objective, predictions must keep the scale that the losses gave them.
-    scale_free = problem.width == problem.dimension
+    scale_free = not problem.has_known_costs
     members, predicted = _best_committee(ranked, scale_free)
     before = problem.statistics.solves
     regrets = held_out.exact(predicted)
     scoring += problem.statistics.solves - before
-    scale = float(metrics.optimal_values(problem, data.costs, data.solutions).abs().mean())
+    scale = float(metrics.optimal_values(problem, data.costs, data.solutions, data.instance).abs().mean())
     verdict = judge(two_stage_regrets, regrets, scale, seed=seed)
     final, chosen = starts[-1], "two-stage"
     if members and verdict.gain > 0:

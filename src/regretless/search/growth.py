@@ -62,8 +62,8 @@ class LeaderGrowth:
         streams, settings, batch, _ = predicted.shape
         f, b = self.generator.integers(streams, size=count), self.generator.integers(batch, size=count)
         s = self.generator.choice(self.leaders or np.arange(settings), size=count)
-        costs = self.cache.problem.to_minimization(predicted[f, s, b])
         ids = None if self.instances is None else self.instances.to(index.device)[index[f, b]]
+        costs = self.cache.problem.to_minimization(predicted[f, s, b], ids)
         self.solved += count
         solved = self.cache.problem.attempt(costs, ids)
         found = solved.found

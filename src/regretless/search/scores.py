@@ -24,7 +24,7 @@ class HeldOut:
 
     def __init__(self, cache: SolutionCache, data: Dataset, folds: Sequence[Tensor]) -> None:
         self.cache, self.data, self.folds = cache, data, folds
-        self._costs = cache.problem.to_minimization(data.costs)
+        self._costs = cache.problem.to_minimization(data.costs, data.instance)
 
     def predict(self, models: StackedModels, parameters: Parameters) -> Tensor:
         """Held-out predictions ``(settings, n, d)`` in float64."""
@@ -42,7 +42,7 @@ class HeldOut:
         """Regrets ``(n,)`` of predictions ``(n, d)`` by look-up; infinite for predictions that are not finite."""
         if not bool(torch.isfinite(predicted).all()):
             return torch.full((len(predicted),), torch.inf, dtype=torch.float64)
-        queries = self.cache.problem.to_minimization(predicted)
+        queries = self.cache.problem.to_minimization(predicted, self.data.instance)
         (found,) = self.cache.look_up([queries], self.data.instance)
         return ((found.to(torch.float64) - self.data.solutions) * self._costs).sum(dim=1)
 
@@ -50,7 +50,7 @@ class HeldOut:
         """Exact regrets ``(n,)`` of predictions ``(n, d)``; one solve per instance, whose solution joins the cache."""
         problem, instance = self.cache.problem, self.data.instance
         with problem.counted_as("scoring"):
-            solved = problem.attempt(problem.to_minimization(predicted), instance)
+            solved = problem.attempt(problem.to_minimization(predicted, instance), instance)
         if problem.on_failure == "raise":
             refuse_failures(solved, instance)
         found = solved.found

@@ -28,7 +28,8 @@ class FunctionBackend:
 
     Args:
         function: takes ``(width,)`` costs, returns a solution ``(width,)`` in cost space. Where the model has known
-            costs, the last cost is their weight; with the identity as cost map ``(n,)`` values are enough.
+            costs, the last cost is their weight; with the identity as cost map ``(n,)`` values are enough. For a family
+            with models it takes the costs ``(n,)`` of all variables, known ones included, and returns their values.
         width: length of a solution.
         sign: -1 where the function maximizes, else 1.
         model: a MILP or family; with the identity as cost map the answers are checked against it.
@@ -58,13 +59,17 @@ class FunctionBackend:
         work = _Calls(function, with_instance)
         self._calls: Execution[_Job, Floats | str] = Execution(executor, work, workers=workers, limit=time_limit)
         first = None if model is None else member(model)
-        # how many of a solution's values are the decision itself
-        self._visible = width if first is None or first.cost_map is not None else first.n
+        self._family = model if isinstance(model, Family) else None
+        # how many values are the decision itself
+        hidden = first is None or (self._family is None and first.cost_map is not None)
+        self._visible = width if hidden or first is None else first.n
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, width)`` costs; see ``regretless.types.Backend``."""
         rows = (self.sign * costs.detach().cpu().to(torch.float64)).numpy()
         ids: list[int | None] = [None] * len(rows) if instance is None else instance.tolist()
+        if self._family is not None:
+            rows = np.array([self._family[i or 0].objective(row[None])[0] for row, i in zip(rows, ids, strict=True)])
         solution = np.full((len(rows), self.width), np.nan)
         status = [Status.OPTIMAL] * len(rows)
         message: dict[int, str] = {}
@@ -75,12 +80,16 @@ class FunctionBackend:
                 late = isinstance(answer, Unanswered) and answer.status is Status.TIME_LIMIT
                 status[k], message[k] = Status.TIME_LIMIT if late else Status.ERROR, str(error)
         values = torch.as_tensor(solution, device=costs.device)
+        shown = None
+        if decision:
+            x = solution[:, : self._visible] if self._family is None else self._family.decisions(solution)
+            shown = torch.as_tensor(x, device=costs.device)
         gap = torch.as_tensor(np.where(np.isnan(solution).any(axis=1), np.inf, 0.0), device=costs.device)
         return Solved(
             solution=values,
             status=status if message else None,
             gap=gap if message else None,
-            decision=values[:, : self._visible] if decision else None,
+            decision=shown,
             message=message,
         )
 
@@ -91,12 +100,13 @@ class FunctionBackend:
             )
         if isinstance(answer, str):
             raise SolveError(answer)
-        if answer.shape not in ((self.width,), (self._visible,)):
-            raise SolveError(f"the solver function must return {self.width} values, got shape {answer.shape}")
+        lengths = (self._visible,) if self._family is not None else (self.width, self._visible)
+        if answer.ndim != 1 or len(answer) not in lengths:
+            raise SolveError(f"the solver function must return {lengths[0]} values, got shape {answer.shape}")
         if not np.isfinite(answer).all():
             raise SolveError("the solver function returned NaN or infinite values")
         model = None if self.model is None else member(self.model, instance or 0)
-        if model is None or model.cost_map is not None:
+        if model is None or (self._family is None and model.cost_map is not None):
             return answer + 0.0
         x = answer_check(model).settled(answer[: model.n], TOLERANCE)
         if x is None:

@@ -55,11 +55,15 @@ def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Feat
         if n != m:
             raise InputError(f"{names[0]} has {n} instances and {names[1]} has {m}; the numbers must be equal")
         return features if features.instance is not None else replace(features, instance=costs.instance)
-    both = (features.instance, costs.instance)
-    for one, other in ((0, 1), (1, 0)):
-        alone = sorted(set(both[one]) - set(both[other]))
-        if alone:
-            raise InputError(f"{len(alone)} instances of {names[one]} are not in {names[other]}: {listed(alone)}")
-    place = {instance: i for i, instance in enumerate(features.instance)}
-    order = [place[instance] for instance in costs.instance]
+    order = order_of(features.instance, costs.instance, names=names)
     return replace(features, values=features.values[order], instance=costs.instance)
+
+
+def order_of(have: Sequence[str], wanted: Sequence[str], *, names: tuple[str, str]) -> list[int]:
+    """Positions of the wanted instances; the error for instances of only one of two files names them."""
+    for one, other, what in ((have, wanted, names), (wanted, have, names[::-1])):
+        alone = sorted(set(one) - set(other))
+        if alone:
+            raise InputError(f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}")
+    place = {instance: i for i, instance in enumerate(have)}
+    return [place[instance] for instance in wanted]

@@ -12,6 +12,7 @@ from scipy import sparse
 from torch import nn
 
 from regretless.errors import FileError
+from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.storage import load_state
@@ -30,7 +31,7 @@ class SavedProblem:
     """Everything that decisions need besides the weights.
 
     Attributes:
-        milp: the model.
+        milp: the model as it is written.
         sense: sense of its objective.
         cost_names: names of the variables whose costs are predicted, in order.
         feature_names: names of the k features; ``None`` if their file had none.
@@ -39,7 +40,8 @@ class SavedProblem:
         hidden: units of the hidden layer of the perceptron.
         engine: name of the engine.
         time_limit: seconds per solve.
-        files: SHA-256 of the original files, by role: model, features, costs.
+        files: SHA-256 of the original files, by role: model, features, costs, constraints.
+        family: whether constraints differ between instances; the model itself is then member 0.
     """
 
     milp: MILP
@@ -52,11 +54,13 @@ class SavedProblem:
     engine: str = "highs"
     time_limit: float | None = None
     files: dict[str, str] | None = None
+    family: bool = False
 
     def problem(self, *, engine: str | None = None, workers: int = 1, time_limit: float | None = None) -> Problem:
         """Build the exact oracle; arguments override the saved settings."""
         limit = self.time_limit if time_limit is None else time_limit
-        return Problem(self.milp, sense=self.sense, engine=engine or self.engine, workers=workers, time_limit=limit)
+        model = Family.vary(self.milp) if self.family else self.milp
+        return Problem(model, sense=self.sense, engine=engine or self.engine, workers=workers, time_limit=limit)
 
     def build(self, features: torch.Tensor, costs: torch.Tensor, seed: int) -> nn.Module:
         """Make a new model, scaled by training features ``(n, *shape)`` and costs ``(n, d)``."""
@@ -76,6 +80,7 @@ class SavedProblem:
             "vectors": {name: torch.as_tensor(np.asarray(getattr(milp, name), dtype=np.float64)) for name in VECTORS},
             "constant": milp.constant,
             "names": None if milp.names is None else list(milp.names),
+            "row_names": None if milp.row_names is None else list(milp.row_names),
             "sense": self.sense,
             "cost_names": list(self.cost_names),
             "feature_names": None if self.feature_names is None else list(self.feature_names),
@@ -83,6 +88,7 @@ class SavedProblem:
             "model": {"kind": self.model, "hidden": self.hidden},
             "engine": {"name": self.engine, "time_limit": self.time_limit},
             "files": self.files,
+            "family": self.family,
         }
 
 
@@ -106,6 +112,7 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
             cost_map=None if state["cost_map"] is None else _unpacked(state["cost_map"]),
             constant=state["constant"],
             names=None if state["names"] is None else tuple(state["names"]),
+            row_names=None if state.get("row_names") is None else tuple(state["row_names"]),
         )
         names = state["feature_names"]
         sizes = [*state["shape"], state["model"]["hidden"]]
@@ -122,6 +129,7 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
             state["engine"]["name"],
             state["engine"]["time_limit"],
             state["files"],
+            bool(state.get("family", False)),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileError(f"{path}: field 'state' holds no problem: {error}") from error

@@ -16,6 +16,7 @@ from regretless.modeling import read
 from regretless.modeling.model_files import SUFFIXES
 from regretless.problem import Problem
 from regretless.tables import Costs, Features, matched, read_costs, read_features
+from regretless.tables.constraints import read_constraints
 from regretless.tables.saved_problem import SavedProblem
 from regretless.training.models import Kind
 from regretless.types import OnFailure, Status
@@ -33,6 +34,7 @@ def load_model_file(
     *,
     features: str | None = None,
     costs: str | None = None,
+    constraints: str | None = None,
     cost_variables: str | Sequence[str] | None = None,
     validation: float = 0.0,
     test: float = 0.0,
@@ -52,6 +54,7 @@ def load_model_file(
         name: path of the model file.
         features: path of the features, per instance or per variable.
         costs: path of the true costs, one column per cost variable.
+        constraints: path of right-hand sides, bounds or known costs that differ between instances.
         cost_variables: names or patterns of the variables that the costs belong to; ``None`` for those with a nonzero
             coefficient in the objective.
         validation, test: shares of the instances that are held out.
@@ -77,19 +80,26 @@ def load_model_file(
         raise InputError(f"{name} is a model file: it needs --features and --costs, files with training data")
     # The options come first: they are the fastest to check.
     _check_shares(validation, test, split)
-    milp, sense, cost_names = read(Path(name), cost_variables)
+    milp, sense, cost_names = read(Path(name), cost_variables, keep_rows=True)
     true = read_costs(costs, cost_names)
     seen = matched(read_features(features, cost_names), true, names=(features, costs))
-    files = {"model": digest(name), "features": digest(features), "costs": digest(costs)}
-    shape = tuple(seen.values.shape[1:])
-    kept = SavedProblem(milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files)
+    paths = {"model": name, "features": features, "costs": costs}
+    if constraints is not None:
+        paths["constraints"] = constraints
+    files = {role: digest(path) for role, path in paths.items()}
+    shape, family = tuple(seen.values.shape[1:]), constraints is not None
+    kept = SavedProblem(milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files, family)
     kept.blank()  # raises for an unknown model or a wrong size before anything is solved
     blank = torch.zeros(len(true.values), 1)
     _parts(Dataset(blank, blank, blank), validation, test, None)  # raises for a part without instances
     problem = kept.problem(workers=workers)
     problem.name, problem.on_failure = name, on_failure
-    _refuse_unsolvable(problem, name, costs, true)
-    data = _solved(problem, seen, true, name, store)
+    ids = None
+    if constraints is not None:
+        varied = read_constraints(constraints, milp)
+        ids = varied.join(problem.family, true.instance, len(true.values), names=(constraints, costs))
+    _refuse_unsolvable(problem, name, costs, true, ids)
+    data = _solved(problem, seen, true, ids, name, store)
     train, held_out, tested = _parts(data, validation, test, seed if split == "random" else None)
     on = "test" if tested is not None else "validation" if held_out is not None else "train"
     return BenchmarkProblem(
@@ -122,17 +132,19 @@ def _check_shares(validation: float, test: float, split: str) -> None:
         raise InputError(f"the split of a model file's data must be 'chronological' or 'random', got {split!r}")
 
 
-def _refuse_unsolvable(problem: Problem, name: str, costs: str, true: Costs) -> None:
+def _refuse_unsolvable(problem: Problem, name: str, costs: str, true: Costs, ids: list[int] | None) -> None:
     """Report in one line what would fail for every instance."""
-    first = problem.solve(true.values[:1])
+    first = problem.solve(true.values[:1], None if ids is None else ids[:1])
     if first.status[0] in (Status.INFEASIBLE, Status.UNBOUNDED, Status.ERROR):
         said = f" ({first.message[0]})" if first.message.get(0) else ""
         raise SolveError(f"{name} is {first.status[0]} at the costs of the first instance of {costs}{said}")
 
 
-def _solved(problem: Problem, seen: Features, true: Costs, name: str, store: str | None) -> Dataset:
+def _solved(
+    problem: Problem, seen: Features, true: Costs, ids: list[int] | None, name: str, store: str | None
+) -> Dataset:
     try:
-        return Dataset.solve(problem, seen.values, true.values, store=store)
+        return Dataset.solve(problem, seen.values, true.values, instance=ids, store=store)
     except SolveError as error:
         which = f"instance {error.row}" if true.instance is None else f"instance {true.instance[error.row or 0]!r}"
         said = str(error).partition(" Set on_failure")[0]

@@ -203,11 +203,11 @@ def _mean_costs(
     # Predictions that are not finite make a bad candidate, not an error.
     finite = torch.isfinite(stacked).all(dim=1)
     solved = problem.attempt(
-        problem.to_minimization(torch.where(finite[:, None], stacked, torch.zeros_like(stacked))), ids
+        problem.to_minimization(torch.where(finite[:, None], stacked, torch.zeros_like(stacked)), ids), ids
     )
     if problem.on_failure == "raise":
         refuse_failures(solved, ids)
-    costs = problem.to_minimization(train.costs)
+    costs = problem.to_minimization(train.costs, train.instance)
     regrets: Tensor = (costs * (solved.solution.view(len(candidates), *train.solutions.shape) - train.solutions)).sum(2)
     # Instances whose solve failed are left out of the mean; a candidate without any instance is the worst.
     means = regrets.nanmean(dim=1)

@@ -77,7 +77,7 @@ def evaluate(model: nn.Module, data: Dataset, problem: Problem) -> Evaluation:
     regrets = metrics.regret(problem, predicted, data.costs, data.solutions, data.instance, status=data.status)
     known = ~torch.isnan(regrets)
     cut_short = problem.statistics.not_optimal - problem.statistics.failed - before
-    optimal = metrics.optimal_values(problem, data.costs, data.solutions)
+    optimal = metrics.optimal_values(problem, data.costs, data.solutions, data.instance)
     return Evaluation(
         regret=float(regrets[known].mean()) if bool(known.any()) else float("nan"),
         relative_regret=metrics.relative_regret(regrets, optimal),

@@ -210,7 +210,7 @@ def make_cache(problem: Problem, train: Dataset, *, seed: int = 0, **settings: A
     policy = named_policy(settings, instances=len(train))
     more = {key: value for key, value in settings.items() if key not in POLICY_SETTINGS}
     cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **more)
-    cache.prepare(problem.to_minimization(train.costs), train.instance)
+    cache.prepare(problem.to_minimization(train.costs, train.instance), train.instance)
     return cache
 
 

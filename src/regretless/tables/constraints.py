@@ -1,0 +1,144 @@
+"""Constraints per instance from files: other right-hand sides, bounds or known costs than in the model."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from regretless.errors import InputError
+from regretless.family import Family
+from regretless.milp import MILP, Floats, with_infinities
+from regretless.tables.costs import order_of
+from regretless.tables.read_table import read_table
+from regretless.tables.table import Table, listed, suffix_of
+from regretless.variations import first_crossed
+
+# Words before the colon of a column, and the vectors of the model that it changes; "row" depends on the row.
+WORDS: dict[str, tuple[str, ...]] = {
+    "row": (),
+    "row_lower": ("row_lower",),
+    "row_upper": ("row_upper",),
+    "lower": ("lower",),
+    "upper": ("upper",),
+    "fixed": ("fixed_cost",),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Constraints:
+    """What differs from the model, per instance.
+
+    Attributes:
+        variations: arguments of ``Family.add``: arrays ``(n, rows)`` or ``(n, variables)``.
+        instance: names of the n instances; ``None`` if the file has none.
+        columns: names of the columns.
+    """
+
+    variations: dict[str, Floats]
+    instance: tuple[str, ...] | None
+    columns: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.variations.values())))
+
+    def join(self, family: Family, instance: Sequence[str] | None, count: int, *, names: tuple[str, str]) -> list[int]:
+        """Add members to a family for instances, matched by the column ``instance`` if both have one, else row by row.
+
+        Args:
+            family: variations of the model that the constraints were read for.
+            instance: names of the instances.
+            count: number of the instances.
+            names: names of the file of constraints and of the other one, for messages.
+
+        Returns:
+            The id of the member of each instance.
+        """
+        order = list(range(len(self)))
+        if instance is not None and self.instance is not None:
+            order = order_of(self.instance, instance, names=names)
+        elif len(self) != count:
+            raise InputError(
+                f"{names[0]} has {len(self)} instances and {names[1]} has {count}; the numbers must be equal"
+            )
+        return family.add(**{part: values[order] for part, values in self.variations.items()})
+
+
+def read_constraints(path: Path | str, milp: MILP) -> Constraints:
+    """Read a CSV or Parquet file with one row per instance and one column per number that differs from the model.
+
+    ``row:NAME`` is the right-hand side of a row: the upper side of ``<=``, the lower side of ``>=``, both of ``==``.
+    ``row_lower:NAME`` and ``row_upper:NAME`` are the sides of any row, ``lower:NAME`` and ``upper:NAME`` the bounds and
+    ``fixed:NAME`` the known cost of a variable. From 1e20 on a side or bound is infinite. A column ``instance`` names
+    the rows.
+
+    Raises:
+        FileError, InputError: the message names file, line and column.
+    """
+    if suffix_of(path) == ".npz":
+        raise InputError(f"{path}: constraints must be a .csv or .parquet file")
+    table = read_table(path, keys=("instance",))
+    if not table.names:
+        raise InputError(f"{path} has no column with a constraint: name columns {_forms()}")
+    arrays: dict[str, Floats] = {}
+    source: dict[tuple[str, int], str] = {}
+    for k, column in enumerate(table.names):
+        parts, place = _target(table, column, milp)
+        for part in parts:
+            if (part, place) in source:
+                raise _error(
+                    table, None, column, f"{source[part, place]!r} gives the same number: leave one of them out"
+                )
+            source[part, place] = column
+            if part not in arrays:
+                arrays[part] = np.tile(getattr(milp, part), (len(table), 1))
+            values = table.values[:, k]
+            arrays[part][:, place] = values if part == "fixed_cost" else with_infinities(values)
+    crossed = first_crossed(milp, arrays)
+    if crossed is not None:
+        what = "row" if crossed.part.startswith("row") else "variable"
+        raise _error(
+            table,
+            crossed.member,
+            source[crossed.part, crossed.place],
+            f"nothing is left between the bounds {crossed.low:g} and {crossed.high:g} of the {what} {crossed.name}: "
+            "correct the cell",
+        )
+    return Constraints(arrays, table.instances, table.names)
+
+
+def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int]:
+    """The vectors that a column changes, and the place in them."""
+    word, colon, name = column.partition(":")
+    if not colon or word not in WORDS:
+        raise _error(table, None, column, f"a column of constraints is named {_forms()}")
+    of_row = word.startswith("row")
+    known = (milp.row_names if of_row else milp.names) or ()
+    what = "row" if of_row else "variable"
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"did you mean {word}:{close[0]}?" if close else f"its {what}s are {listed(known) or 'not named'}"
+        raise _error(table, None, column, f"the model has no {what} {name!r}; {hint}")
+    place = known.index(name)
+    if word != "row":
+        return WORDS[word], place
+    low, high = float(milp.row_lower[place]), float(milp.row_upper[place])
+    if low == high:
+        return ("row_lower", "row_upper"), place
+    if np.isfinite(low) and np.isfinite(high):
+        sides = f"row_lower:{name} and row_upper:{name}"
+        raise _error(table, None, column, f"the row {name!r} has two sides, {low:g} and {high:g}: use {sides}")
+    return ("row_upper",) if np.isfinite(high) else ("row_lower",), place
+
+
+def _forms() -> str:
+    return ", ".join(f"{word}:NAME" for word in WORDS)
+
+
+def _error(table: Table, row: int | None, column: str, said: str) -> InputError:
+    header = ", line 1" if suffix_of(table.path) == ".csv" else ""
+    where = header if row is None else f", {table.lines[row]}"
+    return InputError(f"{table.path}{where}, column {column!r}: {said}")

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regretless.errors import InputError
+from regretless.family import Family
+from regretless.milp import MILP
+from regretless.tables.constraints import read_constraints
+
+inf = np.inf
+MODEL = MILP(
+    [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 1.0, 1.0], [1.0, 0.0, 1.0]],
+    row_lower=[-inf, 1.0, 2.0, 0.0],
+    row_upper=[2.0, inf, 2.0, 5.0],
+    upper=9.0,
+    names=["a", "b", "c"],
+    row_names=["capacity", "need", "exact", "range"],
+)
+
+
+def put(folder: Path, text: str) -> Path:
+    path = folder / "r.csv"
+    path.write_text(text)
+    return path
+
+
+def test_a_column_of_a_row_is_its_right_hand_side(tmp_path: Path) -> None:
+    text = "row:capacity,row:need,row:exact,row_lower:range,row_upper:range\n3,2,4,1,6\n2,1,2,0,5\n"
+    found = read_constraints(put(tmp_path, text), MODEL)
+    assert found.variations["row_lower"].tolist() == [[-inf, 2, 4, 1], [-inf, 1, 2, 0]]
+    assert found.variations["row_upper"].tolist() == [[3, inf, 4, 6], [2, inf, 2, 5]]
+    family = Family.vary(MODEL)
+    assert found.join(family, None, 2, names=("r", "c")) == [1, 0], "the second line is the model itself"
+
+
+def test_bounds_and_known_costs_belong_to_variables(tmp_path: Path) -> None:
+    found = read_constraints(put(tmp_path, "fixed:a,upper:b,lower:c\n5,1e20,1\n"), MODEL)
+    assert found.variations["fixed_cost"].tolist() == [[5, 0, 0]]
+    assert found.variations["upper"].tolist() == [[9, inf, 9]]
+    assert found.variations["lower"].tolist() == [[0, 0, 1]]
+
+
+def test_rows_are_matched_by_instance_or_by_position(tmp_path: Path) -> None:
+    found = read_constraints(put(tmp_path, "instance,row:capacity\nmon,1\ntue,3\n"), MODEL)
+    family = Family.vary(MODEL)
+    ids = found.join(family, ("tue", "mon"), 2, names=("r.csv", "c.csv"))
+    assert [float(family[i].row_upper[0]) for i in ids] == [3.0, 1.0]
+    with pytest.raises(InputError, match=r"1 instances of c\.csv are not in r\.csv: wed"):
+        found.join(family, ("mon", "tue", "wed"), 3, names=("r.csv", "c.csv"))
+    with pytest.raises(InputError, match=r"r\.csv has 2 instances and c\.csv has 3; the numbers must be equal"):
+        found.join(family, None, 3, names=("r.csv", "c.csv"))
+
+
+def test_parquet_files_hold_the_same(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"instance": ["mon"], "row:capacity": [3]}), tmp_path / "r.parquet")
+    found = read_constraints(tmp_path / "r.parquet", MODEL)
+    assert (found.instance, found.variations["row_upper"][0, 0]) == (("mon",), 3.0)
+    parquet.write_table(arrow.table({"lower:a": [10]}), tmp_path / "r.parquet")
+    with pytest.raises(InputError, match=r"r\.parquet, row 1, column 'lower:a': nothing is left between"):
+        read_constraints(tmp_path / "r.parquet", MODEL)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("capacity\n1\n", r"r\.csv, line 1, column 'capacity': a column of constraints is named row:NAME, "),
+        (
+            "row:capacty\n1\n",
+            r"line 1, column 'row:capacty': the model has no row 'capacty'; did you mean row:capacity\?",
+        ),
+        ("upper:z\n1\n", r"line 1, column 'upper:z': the model has no variable 'z'; its variables are a, b, c"),
+        ("row:range\n1\n", r"column 'row:range': .* two sides, 0 and 5: use row_lower:range and row_upper:range"),
+        ("row:capacity,row_upper:capacity\n1,1\n", r"'row_upper:capacity': 'row:capacity' gives the same number"),
+        ("lower:a,upper:a\n1,2\n5,2\n", r"line 3, column 'upper:a': .* between the bounds 5 and 2 of the variable 'a'"),
+        (
+            "row_upper:need\n0\n",
+            r"line 2, column 'row_upper:need': nothing is left .* bounds 1 and 0 of the row 'need'",
+        ),
+        ("row:capacity\n\n1\nten\n", r"line 4, column 'row:capacity': expected a finite number, got 'ten'"),
+        ("instance,row:capacity\nmon,1\nmon,2\n", r"line 3, column 'instance': 'mon' occurs twice"),
+        ("instance\nmon\n", "has no column with a constraint: name columns row:NAME"),
+    ],
+)
+def test_a_bad_table_is_named_with_line_column_and_remedy(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        read_constraints(put(tmp_path, text), MODEL)
+
+
+def test_an_npz_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"constraints must be a \.csv or \.parquet file"):
+        read_constraints(tmp_path / "r.npz", MODEL)
