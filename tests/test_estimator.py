@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from regretless import MILP, Problem
 from regretless.errors import InputError
-from regretless.estimator import DecisionRegressor
+from regretless.estimator import DecisionRegressor, decide
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data
 
@@ -170,3 +170,41 @@ def test_columns_of_a_data_frame_are_matched_by_name():
     mixed = DecisionRegressor(problem, epochs=2).fit(X, frame[["d", "b", "a", "c"]])
     assert np.array_equal(plain.predict(X), mixed.predict(X))
     assert plain.score(X, frame[["c", "a", "b", "d"]]) == plain.score(X, C)
+
+
+def calendar_frame(n: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
+    """Costs that depend on weekday and zone alone."""
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=n), "zone": ["north", "south", "east"] * (n // 3)})
+    weekday, zone = frame["day"].dt.weekday.to_numpy(), np.arange(n) % 3
+    table = np.random.default_rng(0).normal(size=(7 + 3, 4))
+    return frame, table[weekday] + table[7 + zone]
+
+
+def test_data_frames_with_dates_and_words_are_encoded():
+    frame, C = calendar_frame()
+    model = DecisionRegressor(choose_one(), method="two-stage").fit(frame, C)
+    assert np.allclose(model.predict(frame), C, atol=0.15)  # the year's part is small
+    turned = frame[["zone", "day"]].assign(day=frame["day"].astype(str))
+    assert np.allclose(model.predict(turned), model.predict(frame))
+    assert model.score(turned, C) > -0.2
+    again = pickle.loads(pickle.dumps(model))
+    assert again.encoding_ == model.encoding_
+    with pytest.raises(InputError, match=r"features, row 0, column 'zone': 'west' was never seen in training"):
+        model.predict(frame.assign(zone="west"))
+    with pytest.raises(InputError, match="fitted on a data frame: pass one with its columns, got ndarray"):
+        model.predict(np.zeros((2, 2)))
+    free = DecisionRegressor(choose_one(), method="two-stage", columns={"unseen": "other"}).fit(frame, C)
+    assert free.predict(frame.assign(zone="west")).shape == C.shape
+
+
+def test_decide_works_behind_a_pipeline_and_a_search():
+    X, C = toy()
+    regressor = DecisionRegressor(choose_one(), method="spo", epochs=5)
+    pipeline = make_pipeline(StandardScaler(), regressor).fit(X, C)
+    found = decide(pipeline, X)
+    assert np.array_equal(found, pipeline[-1].decide(StandardScaler().fit(X).transform(X)))
+    assert (found.sum(axis=1) == 1).all()
+    search = GridSearchCV(make_pipeline(regressor), {"decisionregressor__lr": [0.1]}, cv=2).fit(X, C)
+    assert np.array_equal(decide(search, X), search.best_estimator_[-1].decide(X))
+    with pytest.raises(InputError, match="decide needs a DecisionRegressor, or a pipeline or a search with one"):
+        decide(StandardScaler(), X)

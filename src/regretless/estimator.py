@@ -19,6 +19,7 @@ from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
 from regretless.search import Trained, train
 from regretless.search.check_settings import check_numbers, check_settings
+from regretless.tables.encoding import Encoding
 from regretless.training import methods, predict
 from regretless.training.models import make_model
 
@@ -43,6 +44,8 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         validation: share of the data that stops training early by its exact regret; 0 trains to the end.
         patience: epochs without a better validation regret before training stops.
         settings: further settings of the method, as a dictionary.
+        columns: settings of ``regretless.tables.Encoding.learn`` for data frames, as a dictionary: ``categories``,
+            ``missing``, ``unseen`` and ``id``. A data frame with dates, words or booleans is encoded in any case.
         random_state: seed of first weights, shuffling, coin and validation split.
 
     >>> from regretless import Problem
@@ -66,6 +69,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         validation: float = 0.0,
         patience: int = 5,
         settings: dict[str, Any] | None = None,
+        columns: dict[str, Any] | None = None,
         random_state: int = 0,
     ) -> None:
         self.problem = problem
@@ -79,6 +83,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.validation = validation
         self.patience = patience
         self.settings = settings
+        self.columns = columns
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, instance: ArrayLike | None = None) -> DecisionRegressor:
@@ -174,8 +179,21 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("DecisionRegressor needs a problem: DecisionRegressor(problem, ...)")
         return self.problem
 
+    def _encoded(self, X: Any, *, first: bool) -> Any:
+        """Features of a data frame whose columns are not all numbers; anything else is returned as it is."""
+        if first:
+            self.encoding_: Encoding | None = None
+            if hasattr(X, "columns") and (self.columns is not None or not _all_numbers(X)):
+                self.encoding_ = Encoding.learn(X, **(self.columns or {}))
+        if self.encoding_ is None:
+            return X
+        if not hasattr(X, "columns"):
+            raise InputError(f"the model was fitted on a data frame: pass one with its columns, got {type(X).__name__}")
+        return self.encoding_.apply(X)
+
     def _checked(self, X: ArrayLike, y: ArrayLike | None = None, *, first: bool = False) -> Any:
         """Check that arrays are finite; the number of features is stored by fit and compared afterwards."""
+        X = self._encoded(X, first=first)
         settings: dict[str, Any] = {"reset": first}
         if getattr(X, "ndim", 2) == 3:
             settings |= {"allow_nd": True, "ensure_2d": False}
@@ -185,3 +203,30 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("DecisionRegressor requires y to be passed, but the target y is None")
         y = by_name(y, self._problem().cost_names)
         return validate_data(self, X, y, multi_output=True, y_numeric=True, **settings)
+
+
+def _all_numbers(frame: Any) -> bool:
+    """Whether every column of a data frame is numeric; empty cells are then left to scikit-learn's own check."""
+    return all(np.asarray(frame[column]).dtype.kind in "iuf" for column in frame.columns)
+
+
+def decide(model: Any, X: Any, instance: ArrayLike | None = None) -> NDArray[np.float64]:
+    """Decisions of a fitted estimator, also behind a ``Pipeline`` or a search.
+
+    A pipeline passes on ``predict`` and ``score`` only. This function applies its other steps to the features and then
+    calls ``decide`` of the ``DecisionRegressor`` at its end.
+
+    Args:
+        model: a ``DecisionRegressor``, a ``Pipeline`` that ends in one, or a fitted search over either.
+        X: features, as for ``fit``.
+        instance: ``(n,)`` ids, for families.
+    """
+    found = getattr(model, "best_estimator_", model)
+    if isinstance(found, DecisionRegressor):
+        return found.decide(X, instance)
+    steps = getattr(found, "steps", None)
+    if not steps:
+        raise InputError(
+            f"decide needs a DecisionRegressor, or a pipeline or a search with one, got {type(found).__name__}"
+        )
+    return decide(steps[-1][1], found[:-1].transform(X) if len(steps) > 1 else X, instance)

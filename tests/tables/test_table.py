@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from regretless.errors import FileError, InputError
-from regretless.tables.table import listed, make_table, ordered, refuse_missing, suffix_of
+from regretless.tables.table import listed, ordered, refuse_missing, suffix_of
 
 
 def test_suffixes_are_read_in_any_case() -> None:
@@ -20,20 +20,6 @@ def test_suffixes_are_read_in_any_case() -> None:
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="there is no file"):
         refuse_missing(tmp_path)
-
-
-def test_a_table_holds_numbers_as_values_and_keys_as_text() -> None:
-    table = make_table(Path("t"), {"instance": [1, "b"], "a": [True, 2]}, ("instance",), ("row 1", "row 2"))
-    assert (table.names, table.values.tolist(), table.keys) == (("a",), [[1.0], [2.0]], {"instance": ("1", "b")})
-    assert len(table) == 2
-
-
-@pytest.mark.parametrize(
-    ("cell", "message"), [(None, "the cell is empty"), ("x", "number, got 'x'"), (float("nan"), "number, got nan")]
-)
-def test_a_cell_that_is_not_a_finite_number_is_named(cell: object, message: str) -> None:
-    with pytest.raises(InputError, match=f"t, row 2, column 'a': .*{message}"):
-        make_table(Path("t"), {"a": [1, cell]}, (), ("row 1", "row 2"))
 
 
 def test_columns_come_in_the_order_wanted() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from regretless.cli.show import print_json
-from regretless.cli.spec_options import Json, Workers
+from regretless.cli.spec_options import Json, Unseen, Workers, checked_unseen
 from regretless.cli.writable import refuse_unwritable
 from regretless.runs.decide import decider
 from regretless.runs.decision_files import check_decision_file, write_decisions
@@ -26,6 +26,7 @@ def decide(
         Path | None, typer.Option(help="Another .mps or .lp file with the same cost variables, for model files.")
     ] = None,
     engine: Annotated[str | None, typer.Option(help="Another engine than in training, for model files.")] = None,
+    unseen: Unseen = None,
     workers: Workers = 1,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per solve, for model files.")] = None,
     json: Json = False,
@@ -34,7 +35,13 @@ def decide(
     check_decision_file(out)
     refuse_unwritable(out, folder=False)
     ready = decider(
-        run, engine=engine, workers=workers, time_limit=time_limit, model=model, family=constraints is not None
+        run,
+        engine=engine,
+        workers=workers,
+        time_limit=time_limit,
+        model=model,
+        family=constraints is not None,
+        unseen=checked_unseen(unseen),
     )
     seen, ids = ready.read(features, constraints)
     predicted, decisions = ready.decide(seen, ids, progress=False if json else None)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from regretless.cli import show
-from regretless.cli.spec_options import Json, Workers
+from regretless.cli.spec_options import Json, Unseen, Workers, checked_unseen
 from regretless.errors import InputError
 from regretless.runs import Spec, load_trained
 from regretless.runs.decide import decider
@@ -27,6 +27,7 @@ def evaluate(
     constraints: Annotated[
         Path | None, typer.Option(help="Other data: right-hand sides, bounds or known costs per instance.")
     ] = None,
+    unseen: Unseen = None,
     workers: Workers = 1,
     json: Json = False,
 ) -> None:
@@ -42,7 +43,10 @@ def evaluate(
     spec = read_spec(run)
     show.warn_of_idle_workers(spec, workers)
     if features is not None and costs is not None:
-        where, ready = str(features), decider(run, workers=workers, family=constraints is not None)
+        where, ready = (
+            str(features),
+            decider(run, workers=workers, family=constraints is not None, unseen=checked_unseen(unseen)),
+        )
         model, problem, data = ready.model, ready.problem, ready.labelled(features, costs, constraints)
     else:
         where = on or "test"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -31,6 +31,17 @@ Features = Annotated[Path | None, typer.Option(help="Model file: features (.csv,
 Costs = Annotated[Path | None, typer.Option(help="Model file: true costs, one column per cost variable.")]
 Constraints = Annotated[
     Path | None, typer.Option(help="Model file: right-hand sides, bounds or known costs per instance (.csv, .parquet).")
+]
+Id = Annotated[
+    str | None, typer.Option("--id", help="Model file: column that names the rows of all tables (instance).")
+]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(help="Model file: column of the features that is a category although it holds numbers; repeatable."),
+]
+Missing = Annotated[str | None, typer.Option(help="Model file: empty cells of the features: refuse (default) or fill.")]
+Unseen = Annotated[
+    str | None, typer.Option(help="Levels never seen in training: refuse (default) or other (none of the known ones).")
 ]
 CostVariables = Annotated[
     list[str] | None,
@@ -67,6 +78,13 @@ def parse(words: list[str] | None) -> dict[str, Any]:
         except ValueError:
             settings[name] = value
     return settings
+
+
+def checked_unseen(value: str | None) -> Literal["refuse", "other"] | None:
+    """Refuse a choice that ``--unseen`` does not have."""
+    if value is None or value == "refuse" or value == "other":
+        return value  # type: ignore[return-value]
+    raise InputError(f"--unseen must be refuse or other, got {value!r}")
 
 
 def check_files(problem: str, files: dict[str, Any]) -> None:

@@ -53,6 +53,10 @@ def train(
     features: options.Features = None,
     costs: options.Costs = None,
     constraints: options.Constraints = None,
+    id_: options.Id = None,
+    categories: options.Categories = None,
+    missing: options.Missing = None,
+    unseen: options.Unseen = None,
     cost_variables: options.CostVariables = None,
     validation: options.Validation = None,
     test: options.Test = None,
@@ -70,7 +74,7 @@ def train(
     defaults = training_defaults(problem, method)
     files = options.given(
         features=features, costs=costs, constraints=constraints, cost_variables=cost_variables, validation=validation,
-        test=test, model=model, hidden=hidden,
+        test=test, model=model, hidden=hidden, id=id_, categories=categories, missing=missing, unseen=unseen,
     )  # fmt: skip
     options.check_files(problem, files)
     settings = _two_stage(method, epochs, lr) | defaults["settings"]

@@ -37,6 +37,10 @@ def tune(
     features: options.Features = None,
     costs: options.Costs = None,
     constraints: options.Constraints = None,
+    id_: options.Id = None,
+    categories: options.Categories = None,
+    missing: options.Missing = None,
+    unseen: options.Unseen = None,
     cost_variables: options.CostVariables = None,
     validation: options.Validation = None,
     test: options.Test = None,
@@ -49,7 +53,7 @@ def tune(
     """Search for the settings with the lowest validation regret; test data take no part."""
     files = options.given(
         features=features, costs=costs, constraints=constraints, cost_variables=cost_variables, validation=validation,
-        test=test, model=model, hidden=hidden,
+        test=test, model=model, hidden=hidden, id=id_, categories=categories, missing=missing, unseen=unseen,
     )  # fmt: skip
     options.check_files(problem, files)
     spec = Spec(

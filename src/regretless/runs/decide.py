@@ -21,6 +21,7 @@ from regretless.solvers.checked_solve import check_finite
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
 from regretless.tables.costs import order_of
+from regretless.tables.encoding import Unseen
 from regretless.tables.npz_file import finite, read_arrays
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
 from regretless.tables.table import ordered, suffix_of
@@ -62,7 +63,7 @@ class Decider:
             if constraints is not None:
                 raise InputError("--constraints is for runs on model files; a named problem has its own constraints")
             return self._read_arrays(Path(path))
-        seen = _fitting(read_features(path, self.cost_names), self.saved, Path(path))
+        seen = _fitting(read_features(path, self.cost_names, self.saved.encoding), self.saved, Path(path))
         return seen, self._members(seen, Path(path), constraints)
 
     def _members(self, seen: Features, path: Path, constraints: Path | str | None) -> Tensor | None:
@@ -72,14 +73,14 @@ class Decider:
         count = len(seen.values)
         if constraints is None:
             return torch.full((count,), self.problem.family.add()[0])
-        varied = read_constraints(constraints, self.saved.milp)
+        varied = read_constraints(constraints, self.saved.milp, id=self.saved.id)
         ids = varied.join(self.problem.family, seen.instance, count, names=(str(constraints), str(path)))
         return torch.tensor(ids)
 
     def labelled(self, features: Path | str, costs: Path | str, constraints: Path | str | None = None) -> Dataset:
         """Read features, true costs and perhaps constraints, and solve the true optima."""
         seen, ids = self.read(features, constraints)
-        true = read_costs(costs, self.cost_names)
+        true = read_costs(costs, self.cost_names, id="instance" if self.saved is None else self.saved.id)
         if self.saved is None and ids is not None:  # ids of a family's members may repeat: rows are in the same order
             true = Costs(true.values, None)
         order = list(range(len(seen.values)))
@@ -130,6 +131,7 @@ def decider(
     time_limit: float | None = None,
     model: Path | str | None = None,
     family: bool = False,
+    unseen: Unseen | None = None,
 ) -> Decider:
     """Load a finished run.
 
@@ -139,6 +141,7 @@ def decider(
         workers: solver threads.
         time_limit: seconds per solve, for runs on model files.
         model: another model file with the same cost variables and sense, in place of the run's own.
+        unseen: in place of the choice of training, what to do with levels of a category that were never seen.
         family: whether constraints will differ between instances, also where they did not in training.
 
     Raises:
@@ -150,6 +153,8 @@ def decider(
     if has_saved_problem(folder):
         saved = load_saved_problem(folder)
         saved = replace(saved, family=saved.family or family)
+        if unseen is not None and saved.encoding is not None:
+            saved = replace(saved, encoding=replace(saved.encoding, unseen=unseen))
         if model is not None:
             saved = replace(saved, milp=_another_model(model, saved))
         problem = saved.problem(engine=engine, workers=workers, time_limit=time_limit)

@@ -20,7 +20,7 @@ from regretless.tables import saved_problem
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
 # Files that a run writes before its first epoch is kept.
-FIRST = (SPEC, "environment.json", saved_problem.FILE, ".lock")
+FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, ".lock")
 
 
 def run_path(results: Path | str, spec: Spec) -> Path:

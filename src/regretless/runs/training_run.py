@@ -82,7 +82,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     write_json(folder / files.SPEC, spec.as_dict())
     write_json(folder / "environment.json", environment())
     if loaded.kept is not None:
-        save_state(folder / saved_problem.FILE, loaded.kept, kind=saved_problem.KIND)
+        saved_problem.save_problem(folder, loaded.kept)
     model, before = loaded.model(0 if spec.init == "shared" else spec.seed), solve_ledger(loaded.problem)
     start = time.perf_counter()
     fitted = _train(

@@ -67,20 +67,18 @@ class Constraints:
         return family.add(**{part: values[order] for part, values in self.variations.items()})
 
 
-def read_constraints(path: Path | str, milp: MILP) -> Constraints:
+def read_constraints(path: Path | str, milp: MILP, *, id: str = "instance") -> Constraints:
     """Read a CSV or Parquet file with one row per instance and one column per number that differs from the model.
 
     ``row:NAME`` is the right-hand side of a row: the upper side of ``<=``, the lower side of ``>=``, both of ``==``.
     ``row_lower:NAME`` and ``row_upper:NAME`` are the sides of any row, ``lower:NAME`` and ``upper:NAME`` the bounds and
-    ``fixed:NAME`` the known cost of a variable. From 1e20 on a side or bound is infinite. A column ``instance`` names
+    ``fixed:NAME`` the known cost of a variable. From 1e20 on a side or bound is infinite. The column ``id`` names
     the rows.
 
     Raises:
         FileError, InputError: the message names file, line and column.
     """
-    if suffix_of(path) == ".npz":
-        raise InputError(f"{path}: constraints must be a .csv or .parquet file")
-    table = read_table(path, keys=("instance",))
+    table = read_table(path, id=id)
     if not table.names:
         raise InputError(f"{path} has no column with a constraint: name columns {_forms()}")
     arrays: dict[str, Floats] = {}

@@ -22,8 +22,8 @@ class Costs:
     instance: tuple[str, ...] | None
 
 
-def read_costs(path: Path | str, cost_names: Sequence[str]) -> Costs:
-    """Read true costs: one row per instance, one column per cost variable in any order, and maybe ``instance``.
+def read_costs(path: Path | str, cost_names: Sequence[str], *, id: str = "instance") -> Costs:
+    """Read true costs: one row per instance, one column per cost variable in any order, and maybe ``id``.
 
     In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``; ``cost_names`` holds the names of its columns,
     and without it they are in the order of the model.
@@ -38,7 +38,7 @@ def read_costs(path: Path | str, cost_names: Sequence[str]) -> Costs:
         values = values if have is None else ordered(path, have, values, cost_names, "cost")
         return Costs(values, strings(path, arrays, "instance", len(values)))
     # A variable of the model may be called "instance": then that column holds its cost.
-    table = read_table(path, keys=() if "instance" in cost_names else ("instance",))
+    table = read_table(path, id=None if id in cost_names else id)
     return Costs(ordered(table.path, table.names, table.values, cost_names, "cost"), table.instances)
 
 

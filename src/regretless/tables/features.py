@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from regretless.errors import InputError
 from regretless.milp import Floats
+from regretless.tables.cells import Cells, read_cells
+from regretless.tables.encoding import Encoding
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
-from regretless.tables.read_table import read_table
-from regretless.tables.table import Table, listed, ordered, suffix_of
+from regretless.tables.table import listed, ordered, suffix_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,31 +37,86 @@ class Features:
         return self.values.ndim == 3
 
 
-def read_features(path: Path | str, cost_names: Sequence[str]) -> Features:
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """Columns of a file or a data frame with one row per instance, or per variable of an instance.
+
+    Attributes:
+        cells: all columns, the keys included.
+        id: column that names the instances.
+        rows: per instance, the positions of its rows: one, or one per variable in the order of the model.
+        instance: names of the instances; ``None`` if the table has none.
+        per_variable: whether every variable has its own row.
+    """
+
+    cells: Cells
+    id: str
+    rows: tuple[tuple[int, ...], ...]
+    instance: tuple[str, ...] | None
+    per_variable: bool
+
+    def learn(self, positions: Sequence[int], **settings: Any) -> Encoding:
+        """Learn an encoding from the rows of some instances; settings are those of ``Encoding.learn``."""
+        some = [row for i in positions for row in self.rows[i]]
+        return Encoding.learn(self._columns.rows(some), id=self.id, **settings)
+
+    def encoded(self, encoding: Encoding) -> Features:
+        """Encode all rows."""
+        values = encoding.apply(self._columns)
+        shaped = values[np.array(self.rows)] if self.per_variable else values
+        return Features(np.ascontiguousarray(shaped), encoding.feature_names, self.instance)
+
+    @property
+    def _columns(self) -> Cells:
+        return self.cells.without(["variable"]) if self.per_variable else self.cells
+
+
+def feature_table(path: Path | str, cost_names: Sequence[str], *, id: str = "instance") -> FeatureTable:
+    """Read the columns of a CSV or Parquet file.
+
+    With the columns ``id`` and ``variable`` there is one row per variable of an instance; else one row per instance.
+
+    Args:
+        path: the file.
+        cost_names: names of the variables whose costs are predicted, in the order of the model.
+        id: column that names the instances.
+
+    Raises:
+        FileError, InputError: the message names file, line and column if they are known.
+    """
+    cells = read_cells(path)
+    if id != "instance" and id not in cells.columns:
+        raise cells.error(f"there is no column {id!r}, which names the rows: add it, or train without --id")
+    if set(cells.columns) <= {id, "variable"} and id == "instance":
+        raise InputError(f"{path} has no column with a feature")
+    if "variable" not in cells.columns:
+        rows = tuple((i,) for i in range(len(cells)))
+        return FeatureTable(cells, id, rows, cells.unique_key(id), False)
+    names = cells.key(id)
+    if names is None:
+        raise InputError(f"{path} has a column 'variable' but no column {id!r}; rows per variable need both")
+    return FeatureTable(cells, id, _stacked(cells, names, cost_names), tuple(dict.fromkeys(names)), True)
+
+
+def read_features(path: Path | str, cost_names: Sequence[str], encoding: Encoding | None = None) -> Features:
     """Read features per instance or per variable.
 
-    - CSV or Parquet with one row per instance: every column is a feature; a column ``instance`` names the rows.
-    - CSV or Parquet with the columns ``instance`` and ``variable``: one row per variable of an instance.
+    - CSV or Parquet: see ``feature_table``; without an encoding one is learned from all rows.
     - NPZ: the array ``features`` (or the only one), ``(n, k)`` or ``(n, d, k)``; optional arrays ``feature_names``,
       ``variable_names`` (matched to those of the model) and ``instance``.
 
     Args:
         path: the file.
         cost_names: names of the variables whose costs are predicted, in the order of the model.
+        encoding: of training.
 
     Raises:
         FileError, InputError: the message names file, line and column if they are known.
     """
     if suffix_of(path) == ".npz":
         return _features_from_arrays(Path(path), cost_names)
-    table = read_table(path)
-    if not table.names:
-        raise InputError(f"{path} has no column with a feature")
-    if "variable" in table.keys:
-        if "instance" not in table.keys:
-            raise InputError(f"{path} has a column 'variable' but no column 'instance'; rows per variable need both")
-        return _stacked(table, table.keys["instance"], cost_names)
-    return Features(table.values, table.names, table.instances)
+    table = feature_table(path, cost_names, id="instance" if encoding is None else encoding.id)
+    return table.encoded(table.learn(range(len(table.rows))) if encoding is None else encoding)
 
 
 def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:
@@ -78,23 +135,23 @@ def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:
     return Features(np.ascontiguousarray(values), names, strings(path, arrays, "instance", len(values)))
 
 
-def _stacked(table: Table, instance: tuple[str, ...], cost_names: Sequence[str]) -> Features:
-    """Rows per variable to ``(n, d, k)``; instances in the order in which they first appear."""
-    rows = {name: i for i, name in enumerate(dict.fromkeys(instance))}
-    columns = {name: j for j, name in enumerate(cost_names)}
-    values = np.full((len(rows), len(columns), len(table.names)), np.nan)
-    for i, (which, variable) in enumerate(zip(instance, table.keys["variable"], strict=True)):
-        if variable not in columns:
-            raise InputError(
-                f"{table.path}, {table.lines[i]}, column 'variable': {variable!r} is not one of the "
-                f"{len(columns)} cost variables ({listed(cost_names)})"
+def _stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+    """Rows of each instance in the order of the variables; instances in the order in which they first appear."""
+    variables = cells.key("variable") or ()
+    known = set(cost_names)
+    found: dict[str, dict[str, int]] = {name: {} for name in instance}
+    for i, (which, variable) in enumerate(zip(instance, variables, strict=True)):
+        if variable not in known:
+            raise cells.error(
+                f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)})",
+                row=i,
+                column="variable",
             )
-        cell = (rows[which], columns[variable])
-        if not np.isnan(values[cell]).any():
-            raise InputError(f"{table.path}, {table.lines[i]}: instance {which!r} has {variable!r} twice")
-        values[cell] = table.values[i]
-    missing = np.argwhere(np.isnan(values).any(axis=2))
-    if len(missing):
-        which, variable = list(rows)[missing[0][0]], cost_names[missing[0][1]]
-        raise InputError(f"{table.path}: instance {which!r} has no row for the variable {variable!r}")
-    return Features(values, table.names, tuple(rows))
+        if variable in found[which]:
+            raise cells.error(f"instance {which!r} has {variable!r} twice: remove one of the rows", row=i)
+        found[which][variable] = i
+    for which, rows in found.items():
+        missing = [name for name in cost_names if name not in rows]
+        if missing:
+            raise InputError(f"{cells.source}: instance {which!r} has no row for the variable {missing[0]!r}")
+    return tuple(tuple(rows[name] for name in cost_names) for rows in found.values())

@@ -15,12 +15,13 @@ from regretless.errors import FileError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.storage import load_state
+from regretless.storage import load_state, read_json, save_state, write_json
+from regretless.tables.encoding import Encoding
 from regretless.training.cost_scale import with_cost_scale
 from regretless.training.models import Kind, make_model
 from regretless.types import Sense
 
-FILE, KIND = "problem.safetensors", "problem"
+FILE, KIND, ENCODING = "problem.safetensors", "problem", "encoding.json"
 # No model has such a size, but a damaged number may, and would fill the memory.
 LARGEST = 10_000_000
 VECTORS = ("row_lower", "row_upper", "lower", "upper", "integer", "fixed_cost")
@@ -42,6 +43,7 @@ class SavedProblem:
         time_limit: seconds per solve.
         files: SHA-256 of the original files, by role: model, features, costs, constraints.
         family: whether constraints differ between instances; the model itself is then member 0.
+        encoding: from the columns of the training data to features; ``None`` if they were arrays.
     """
 
     milp: MILP
@@ -55,6 +57,12 @@ class SavedProblem:
     time_limit: float | None = None
     files: dict[str, str] | None = None
     family: bool = False
+    encoding: Encoding | None = None
+
+    @property
+    def id(self) -> str:
+        """Column that names the rows of tables."""
+        return "instance" if self.encoding is None else self.encoding.id
 
     def problem(self, *, engine: str | None = None, workers: int = 1, time_limit: float | None = None) -> Problem:
         """Build the exact oracle; arguments override the saved settings."""
@@ -89,7 +97,16 @@ class SavedProblem:
             "engine": {"name": self.engine, "time_limit": self.time_limit},
             "files": self.files,
             "family": self.family,
+            "encoding": None if self.encoding is None else self.encoding.as_dict(),
         }
+
+
+def save_problem(folder: Path | str, state: dict[str, Any]) -> None:
+    """Write what ``SavedProblem.state`` returned; the encoding of the features is a JSON file of its own."""
+    encoding = state["encoding"]
+    if encoding is not None:
+        write_json(Path(folder) / ENCODING, encoding)
+    save_state(Path(folder) / FILE, state | {"encoding": encoding is not None}, kind=KIND)
 
 
 def has_saved_problem(folder: Path | str) -> bool:
@@ -130,9 +147,14 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
             state["engine"]["time_limit"],
             state["files"],
             bool(state.get("family", False)),
+            _read_encoding(path.parent / ENCODING) if state.get("encoding") else None,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise FileError(f"{path}: field 'state' holds no problem: {error}") from error
+
+
+def _read_encoding(path: Path) -> Encoding:
+    return Encoding.from_dict(read_json(path), str(path))
 
 
 def _matrix(matrix: Any) -> dict[str, Any]:

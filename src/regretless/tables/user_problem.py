@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -17,7 +18,11 @@ from regretless.modeling.model_files import SUFFIXES
 from regretless.problem import Problem
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
+from regretless.tables.costs import order_of
+from regretless.tables.encoding import Encoding, Missing, Unseen
+from regretless.tables.features import feature_table
 from regretless.tables.saved_problem import SavedProblem
+from regretless.tables.table import suffix_of
 from regretless.training.models import Kind
 from regretless.types import OnFailure, Status
 
@@ -35,6 +40,10 @@ def load_model_file(
     features: str | None = None,
     costs: str | None = None,
     constraints: str | None = None,
+    id: str = "instance",
+    categories: Sequence[str] = (),
+    missing: Missing = "refuse",
+    unseen: Unseen = "refuse",
     cost_variables: str | Sequence[str] | None = None,
     validation: float = 0.0,
     test: float = 0.0,
@@ -55,6 +64,10 @@ def load_model_file(
         features: path of the features, per instance or per variable.
         costs: path of the true costs, one column per cost variable.
         constraints: path of right-hand sides, bounds or known costs that differ between instances.
+        id: column that names the rows of all tables.
+        categories: columns of the features that are categories whatever they hold.
+        missing: ``refuse`` empty cells of the features or ``fill`` them.
+        unseen: ``refuse`` levels that were never seen in training or let them count as none of the ``other`` ones.
         cost_variables: names or patterns of the variables that the costs belong to; ``None`` for those with a nonzero
             coefficient in the objective.
         validation, test: shares of the instances that are held out.
@@ -81,22 +94,26 @@ def load_model_file(
     # The options come first: they are the fastest to check.
     _check_shares(validation, test, split)
     milp, sense, cost_names = read(Path(name), cost_variables, keep_rows=True)
-    true = read_costs(costs, cost_names)
-    seen = matched(read_features(features, cost_names), true, names=(features, costs))
+    true = read_costs(costs, cost_names, id=id)
+    planned = _parts(_numbered(len(true.values)), validation, test, seed if split == "random" else None)
+    seen, encoding = _features(
+        features, cost_names, true, costs, planned[0].features.flatten().tolist(), id=id, categories=categories,
+        missing=missing, unseen=unseen,
+    )  # fmt: skip
     paths = {"model": name, "features": features, "costs": costs}
     if constraints is not None:
         paths["constraints"] = constraints
     files = {role: digest(path) for role, path in paths.items()}
     shape, family = tuple(seen.values.shape[1:]), constraints is not None
-    kept = SavedProblem(milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files, family)
+    kept = SavedProblem(
+        milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files, family, encoding
+    )
     kept.blank()  # raises for an unknown model or a wrong size before anything is solved
-    blank = torch.zeros(len(true.values), 1)
-    _parts(Dataset(blank, blank, blank), validation, test, None)  # raises for a part without instances
     problem = kept.problem(workers=workers)
     problem.name, problem.on_failure = name, on_failure
     ids = None
     if constraints is not None:
-        varied = read_constraints(constraints, milp)
+        varied = read_constraints(constraints, milp, id=id)
         ids = varied.join(problem.family, true.instance, len(true.values), names=(constraints, costs))
     _refuse_unsolvable(problem, name, costs, true, ids)
     data = _solved(problem, seen, true, ids, name, store)
@@ -121,6 +138,31 @@ def digest(path: Path | str) -> str:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()
     except OSError as error:
         raise FileError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _numbered(n: int) -> Dataset:
+    """Positions in place of data, to see how they are cut; raises for a part without instances."""
+    positions = torch.arange(n)[:, None]
+    return Dataset(positions, positions, positions)
+
+
+def _features(
+    path: str, cost_names: Sequence[str], true: Costs, costs: str, train: list[int], **settings: Any
+) -> tuple[Features, Encoding | None]:
+    """Features in the order of the costs, and the encoding that was learned from the training instances."""
+    if suffix_of(path) == ".npz":
+        return matched(read_features(path, cost_names), true, names=(path, costs)), None
+    table = feature_table(path, cost_names, id=settings.pop("id"))
+    by_name = table.instance is not None and true.instance is not None
+    order = list(range(len(table.rows)))
+    if by_name:
+        order = order_of(table.instance or (), true.instance or (), names=(path, costs))
+    elif len(order) != len(true.values):
+        raise InputError(
+            f"{path} has {len(order)} instances and {costs} has {len(true.values)}; the numbers must be equal"
+        )
+    encoding = table.learn([order[i] for i in train], **settings)
+    return matched(table.encoded(encoding), true, names=(path, costs)), encoding
 
 
 def _check_shares(validation: float, test: float, split: str) -> None:

@@ -1,0 +1,201 @@
+"""The cells of a file or a data frame, by column, before anything is made of them."""
+
+from __future__ import annotations
+
+import csv
+import math
+import numbers
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from regretless.errors import FileError, InputError
+from regretless.optional import need
+from regretless.tables.table import listed, refuse_missing, suffix_of
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """Rows of cells.
+
+    Attributes:
+        source: the file, for messages.
+        columns: cells by column: text, numbers, booleans, dates, or ``None`` where a cell is empty.
+        lines: position of each row in the file, for messages.
+        header: position of the names of the columns, for messages.
+    """
+
+    source: str
+    columns: dict[str, list[Any]]
+    lines: tuple[str, ...]
+    header: str = ""
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def error(self, said: str, *, row: int | None = None, column: str | None = None) -> InputError:
+        """An error that names file, line and column."""
+        where = [self.source, self.header if row is None else self.lines[row]]
+        where.append("" if column is None else f"column {column!r}")
+        return InputError(f"{', '.join(part for part in where if part)}: {said}")
+
+    def rows(self, positions: Sequence[int]) -> Cells:
+        """Some of the rows."""
+        columns = {name: [cells[i] for i in positions] for name, cells in self.columns.items()}
+        return replace(self, columns=columns, lines=tuple(self.lines[i] for i in positions))
+
+    def without(self, names: Sequence[str]) -> Cells:
+        """All columns but some."""
+        return replace(self, columns={name: cells for name, cells in self.columns.items() if name not in names})
+
+    def key(self, name: str) -> tuple[str, ...] | None:
+        """The cells of a column as text, none of them empty; ``None`` if there is no such column."""
+        if name not in self.columns:
+            return None
+        cells = self.columns[name]
+        if None in cells:
+            raise self.error(
+                "the cell is empty: every row needs a name, or leave the column out", row=cells.index(None), column=name
+            )
+        return tuple(_text(cell) for cell in cells)
+
+    def unique_key(self, name: str) -> tuple[str, ...] | None:
+        """The cells of a column that names the rows; a name that occurs twice is an error."""
+        names = self.key(name)
+        first: dict[str, int] = {}
+        for i, value in enumerate(names or ()):
+            if value in first:
+                there = self.lines[first[value]]
+                raise self.error(
+                    f"{value!r} occurs twice, first in {there}: remove one of the rows", row=i, column=name
+                )
+            first[value] = i
+        return names
+
+
+def read_cells(path: Path | str) -> Cells:
+    """Read a CSV file (UTF-8, commas, a header) or a Parquet file.
+
+    Raises:
+        FileError: the file is missing or cannot be read.
+        InputError: there are no rows, or a row has too few or too many cells.
+        MissingDependencyError: pyarrow is not installed and the file is a Parquet file.
+    """
+    path = Path(path)
+    suffix = suffix_of(path)
+    if suffix == ".npz":
+        raise InputError(f"{path}: a table must be a .csv or .parquet file")
+    refuse_missing(path)
+    cells = _read_parquet(path) if suffix == ".parquet" else _read_csv(path)
+    if not cells.lines:
+        raise InputError(f"{path} has no rows")
+    return cells
+
+
+def frame_cells(frame: Any, name: str = "features") -> Cells:
+    """The cells of a data frame of pandas, polars or the like."""
+    names = [str(column) for column in frame.columns]
+    twice = [column for i, column in enumerate(names) if column in names[:i]]
+    if twice:
+        raise InputError(f"{name} has two columns called {twice[0]!r}")
+    columns = {str(column): [_cell(value) for value in frame[column]] for column in frame.columns}
+    cells = Cells(name, columns, tuple(f"row {i}" for i in range(len(frame))))
+    if not cells.lines:
+        raise InputError(f"{name} has no rows")
+    return cells
+
+
+def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str) -> None:
+    """Refuse a table whose columns are not the wanted ones, in any order."""
+    have = list(cells.columns)
+    missing = [name for name in wanted if name not in set(have)]
+    extra = [name for name in have if name not in set(wanted)]
+    if missing or extra:
+        parts = [f"missing: {listed(missing)}" if missing else "", f"unknown: {listed(extra)}" if extra else ""]
+        raise cells.error(
+            f"expected {len(wanted)} {what} columns ({listed(wanted)}), got {len(have)}; "
+            + "; ".join(part for part in parts if part)
+        )
+
+
+def _read_csv(path: Path) -> Cells:
+    rows: list[list[str]] = []
+    lines: list[str] = []
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.reader(file, strict=True)
+            header = [name.strip() for name in next(reader, [])]
+            _check_header(path, header)
+            for cells in reader:
+                if not cells:
+                    continue
+                lines.append(f"line {reader.line_num}")
+                rows.append(cells)
+                if len(cells) != len(header):
+                    raise InputError(
+                        f"{path}, {lines[-1]}: expected {len(header)} cells as in the header, got {len(cells)}"
+                    )
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FileError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
+    by_column = zip(*rows, strict=True) if rows else [()] * len(header)
+    columns = {name: [cell.strip() or None for cell in cells] for name, cells in zip(header, by_column, strict=True)}
+    return Cells(str(path), columns, tuple(lines), "line 1")
+
+
+def _check_header(path: Path, header: list[str]) -> None:
+    if not header:
+        raise InputError(f"{path} is empty: its first line must name the columns")
+    if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
+        raise InputError(f"{path}, line 1: cells must be separated by commas, got {header[0][:40]!r}")
+    for i, name in enumerate(header):
+        if not name:
+            raise InputError(f"{path}, line 1: column {i + 1} has no name")
+        if header.index(name) < i:
+            raise InputError(f"{path}, line 1: two columns are called {name!r}")
+    if all(number(name) is not None for name in header):
+        raise InputError(f"{path}, line 1: the first line must name the columns, got numbers ({header[0]}, ...)")
+
+
+def number(cell: Any) -> float | None:
+    """The number in a cell; ``None`` if there is none. Booleans are 0 and 1."""
+    if isinstance(cell, str):
+        try:
+            return float(cell)
+        except ValueError:
+            return None
+    return float(cell) if isinstance(cell, numbers.Real | Decimal) else None
+
+
+def _read_parquet(path: Path) -> Cells:
+    parquet = need("pyarrow.parquet", pip="pyarrow", why="read Parquet files")
+    try:
+        read = parquet.read_table(path)
+        columns = {
+            str(name): [_cell(c) for c in read.column(i).to_pylist()] for i, name in enumerate(read.column_names)
+        }
+    except (OSError, ValueError, NotImplementedError) as error:  # pyarrow's errors derive from these
+        raise FileError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
+    if len(columns) < len(read.column_names):
+        raise InputError(f"{path} has two columns with the same name")
+    return Cells(str(path), columns, tuple(f"row {i}" for i in range(1, read.num_rows + 1)))
+
+
+def _cell(value: Any) -> Any:
+    """A cell, with ``None`` for every way to say that it is empty."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if isinstance(value, str):
+        return value.strip() or None
+    if hasattr(value, "item") and getattr(value, "ndim", 1) == 0:  # a scalar of NumPy
+        value = value.item()
+    # what stands for "not a number", "not a time" or "not available" is not equal to itself
+    return value if (value == value) is True else None
+
+
+def _text(cell: Any) -> str:
+    """A cell as text; a number without a fraction as an integer, as it is written in a CSV file."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell)

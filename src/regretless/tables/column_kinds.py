@@ -1,0 +1,130 @@
+"""What a column of a table holds: numbers, booleans, dates, times, or categories."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Any, Literal
+
+from regretless.tables.cells import Cells, number
+
+Kind = Literal["number", "boolean", "date", "time", "category"]
+BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
+EXAMPLES = {
+    "number": "a finite number",
+    "boolean": "true or false",
+    "date": "a date such as 2024-01-31 or 2024-01-31 12:30",
+    "time": "a time of day such as 12:30",
+    "category": "a word",
+}
+# A column of words is a set of categories only if they repeat.
+MOST_LEVELS = 20
+
+
+def kind_of(cells: Cells, column: str) -> Kind:
+    """Find what the cells of a column are; all must be of one kind.
+
+    Raises:
+        InputError: the column is empty, mixes kinds (the first cell that differs from the most frequent kind is
+            named), or holds words of which most occur once.
+    """
+    found: dict[Kind, list[int]] = {}
+    for i, cell in enumerate(cells.columns[column]):
+        if cell is not None:
+            found.setdefault(_kind(cell), []).append(i)
+    if not found:
+        raise cells.error("all cells are empty: leave the column out", column=column)
+    kind = max(found, key=lambda one: len(found[one]))
+    for other, rows in found.items():
+        if other != kind:
+            raise cells.error(
+                f"expected {EXAMPLES[kind]} as in {len(found[kind])} other cells, got "
+                f"{str(cells.columns[column][rows[0]])[:40]!r}: correct the cell, or declare the column with "
+                f"--categories {column}",
+                row=rows[0],
+                column=column,
+            )
+    if kind == "category":
+        _refuse_identifiers(cells, column)
+    return kind
+
+
+def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
+    """A cell as a float, a date, a time or a word; ``None`` if it is empty.
+
+    Raises:
+        InputError: the cell is of another kind.
+    """
+    cell = cells.columns[column][row]
+    if cell is None:
+        return None
+    if kind == "category":
+        return word_of(cell)
+    value: Any = None
+    if kind == "number":
+        value = number(cell)
+        value = value if value is not None and math.isfinite(value) else None
+    elif kind == "boolean":
+        value = float(cell) if isinstance(cell, bool) else BOOLEANS.get(str(cell).lower())
+    elif kind == "date":
+        value = as_date(cell)
+    elif kind == "time":
+        value = as_time(cell)
+    if value is None:
+        raise cells.error(
+            f"expected {EXAMPLES[kind]}, got {str(cell)[:40]!r}: correct the cell", row=row, column=column
+        )
+    return value
+
+
+def word_of(cell: Any) -> str:
+    """A cell as the name of a level; numbers without a fraction are written as integers in every kind of file."""
+    value = None if isinstance(cell, bool) else number(cell)
+    return str(int(value)) if value is not None and value.is_integer() else str(cell)
+
+
+def as_date(cell: Any) -> dt.datetime | None:
+    """A date or a date with a time, as a point in local time."""
+    if isinstance(cell, dt.datetime):
+        return cell
+    if isinstance(cell, dt.date):
+        return dt.datetime(cell.year, cell.month, cell.day)
+    if not isinstance(cell, str) or number(cell) is not None:
+        return None
+    try:
+        return dt.datetime.fromisoformat(cell)
+    except ValueError:
+        return None
+
+
+def as_time(cell: Any) -> dt.time | None:
+    """A time of day."""
+    if isinstance(cell, dt.time):
+        return cell
+    if not isinstance(cell, str) or ":" not in cell:
+        return None
+    try:
+        return dt.time.fromisoformat(cell)
+    except ValueError:
+        return None
+
+
+def _kind(cell: Any) -> Kind:
+    if isinstance(cell, bool) or (isinstance(cell, str) and cell.lower() in BOOLEANS):
+        return "boolean"
+    if number(cell) is not None:
+        return "number"
+    if as_time(cell) is not None:
+        return "time"
+    return "category" if as_date(cell) is None else "date"
+
+
+def _refuse_identifiers(cells: Cells, column: str) -> None:
+    words = [word_of(cell) for cell in cells.columns[column] if cell is not None]
+    levels = len(set(words))
+    if levels > MOST_LEVELS and 2 * levels > len(words):
+        raise cells.error(
+            f"{levels} different words in {len(words)} rows, such as {words[0][:40]!r}: declare the column with "
+            f"--categories {column} or --id {column}, write dates as 2024-01-31, or leave it out",
+            column=column,
+        )

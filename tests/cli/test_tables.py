@@ -1,0 +1,150 @@
+"""Tables as people have them, through the command line: dates, words, booleans, gaps and ids."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from .files import ITEMS, CommandLine, Files, write_csv
+
+HEADER = ["day", "zone", "wind", "holiday"]
+
+
+def day(i: int) -> str:
+    return (dt.date(2024, 1, 1) + dt.timedelta(days=i)).isoformat()
+
+
+def features(n: int = 40, first: int = 0) -> list[list[object]]:
+    zones = ("north", "south")
+    return [[day(first + i), zones[i % 2], i % 5, "yes" if i % 7 == 6 else "no"] for i in range(n)]
+
+
+def words(files: Files, out: str = "run", **more: object) -> list[object]:
+    return files.words(out, features=files.folder / "t.csv", costs=files.folder / "k.csv", id="day", **more)
+
+
+@pytest.fixture
+def dated(files: Files) -> Files:
+    write_csv(files.folder / "t.csv", HEADER, features())
+    write_csv(
+        files.folder / "k.csv", ["day", *ITEMS], [[day(i), *row] for i, row in enumerate(files.costs.tolist())][::-1]
+    )
+    return files
+
+
+def test_a_table_with_dates_words_and_ids_trains_evaluates_and_decides(dated: Files, cli: CommandLine) -> None:
+    cli.ok(*words(dated))
+    run = dated.folder / "run"
+    encoding = json.loads((run / "encoding.json").read_text())
+    assert [(column["name"], column["kind"]) for column in encoding["columns"]] == [
+        ("day", "date"), ("zone", "category"), ("wind", "number"), ("holiday", "boolean"),
+    ]  # fmt: skip
+    new = write_csv(dated.folder / "new.csv", HEADER[::-1], [row[::-1] for row in features(3, first=60)])
+    cli.ok("decide", run, "--features", new, "--out", dated.folder / "d.csv")
+    with (dated.folder / "d.csv").open() as file:
+        assert [row["instance"] for row in csv.DictReader(file)] == [day(60), day(61), day(62)]
+    own = cli.ok("evaluate", run, "--json").json
+    again = cli.ok(
+        "evaluate", run, "--features", dated.folder / "t.csv", "--costs", dated.folder / "k.csv", "--json"
+    ).json
+    assert own["instances"] == 8
+    assert again["instances"] == 40
+
+
+def test_the_encoding_is_learned_from_training_rows_alone(dated: Files, cli: CommandLine) -> None:
+    # The costs are in reverse order of the days: the first days are tested on.
+    rows = features()
+    rows[0][1] = "west"
+    write_csv(dated.folder / "t.csv", HEADER, rows)
+    assert "t.csv, line 2, column 'zone': 'west' was never seen in training" in cli(*words(dated)).error
+    cli.ok(*words(dated, unseen="other"))
+    encoding = json.loads((dated.folder / "run" / "encoding.json").read_text())
+    assert encoding["columns"][1]["parts"] == ["north", "south"]
+
+
+BAD = {
+    "a missing date": (3, 0, "", "t.csv, line 5, column 'day': the cell is empty: every row needs a name"),
+    "a text among numbers": (4, 2, "windy", "t.csv, line 6, column 'wind': expected a finite number"),
+    "two rows of one id": (
+        5,
+        0,
+        day(4),
+        "t.csv, line 7, column 'day': '2024-01-05' occurs twice, first in line 6: remove",
+    ),
+    "an empty number": (6, 2, "", "t.csv, line 8, column 'wind': the cell is empty: fill it"),
+    "a date that is none": (7, 0, "8 Jan", "1 instances of"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_bad_table_is_refused_before_anything_is_solved_or_written(
+    case: str, dated: Files, cli: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row, column, cell, said = BAD[case]
+    rows = features()
+    rows[row][column] = cell
+    write_csv(dated.folder / "t.csv", HEADER, rows)
+    monkeypatch.setattr("regretless.problem.Problem.attempt", lambda *_, **__: pytest.fail("something was solved"))
+    before = sorted(dated.folder.rglob("*"))
+    assert said in cli(*words(dated)).error
+    assert sorted(dated.folder.rglob("*")) == before
+
+
+NEW = {
+    "a missing date": (["", "north", 1, "no"], "line 2, column 'day': the cell is empty"),
+    "a text among numbers": ([day(90), "north", "windy", "no"], "line 2, column 'wind': expected a finite number, got"),
+    "an unknown level": ([day(90), "west", 1, "no"], "line 2, column 'zone': 'west' was never seen in training"),
+    "a word that is no date": (["tomorrow", "north", 1, "no"], "line 2, column 'day': expected a date such as"),
+    "an empty word": ([day(90), "", 1, "no"], "line 2, column 'zone': the cell is empty"),
+}
+
+
+@pytest.fixture(scope="module")
+def dated_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from regretless.runs import Spec, run
+
+    from .files import make_files
+
+    files = make_files(tmp_path_factory.mktemp("dated"))
+    write_csv(files.folder / "t.csv", HEADER, features())
+    options = {"features": str(files.folder / "t.csv"), "costs": str(files.c), "cost_variables": ["x_*"], "id": "day"}
+    run(Spec(str(files.model), "two-stage", epochs=1, options=options), files.folder / "run", progress=False)
+    return files.folder / "run"
+
+
+@pytest.mark.parametrize("case", NEW)
+def test_a_bad_new_table_is_refused_with_line_column_and_remedy(
+    case: str, dated_run: Path, cli: CommandLine, tmp_path: Path
+) -> None:
+    row, said = NEW[case]
+    new, out = write_csv(tmp_path / "new.csv", HEADER, [row]), tmp_path / "d.csv"
+    assert f"new.csv, {said}" in cli("decide", dated_run, "--features", new, "--out", out).error
+    assert not out.exists()
+
+
+def test_an_unknown_level_may_count_as_none_of_the_known_ones(
+    dated_run: Path, cli: CommandLine, tmp_path: Path
+) -> None:
+    new, out = write_csv(tmp_path / "new.csv", HEADER, [[day(90), "west", 1, "no"]]), tmp_path / "d.csv"
+    cli.ok("decide", dated_run, "--features", new, "--out", out, "--unseen", "other")
+    assert (
+        "--unseen must be refuse or other"
+        in cli("decide", dated_run, "--features", new, "--out", out, "--unseen", "any").error
+    )
+
+
+def test_parquet_files_with_real_dates_are_the_same(dated: Files, cli: CommandLine) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame(features(), columns=HEADER)
+    frame = frame.assign(day=pandas.to_datetime(frame["day"]).dt.date, holiday=frame["holiday"] == "yes")
+    frame.to_parquet(dated.folder / "t.parquet")
+    cli.ok(*words(dated, "csv"))
+    cli.ok(*dated.words("parquet", features=dated.folder / "t.parquet", costs=dated.folder / "k.csv", id="day"))
+    figures = [json.loads((dated.folder / run / "metrics.json").read_text())["regret"] for run in ("csv", "parquet")]
+    assert np.isclose(*figures)

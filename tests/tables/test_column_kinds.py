@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from regretless.errors import InputError
+from regretless.tables.cells import Cells
+from regretless.tables.column_kinds import kind_of, value_of, word_of
+
+
+def cells(column: list[Any]) -> Cells:
+    return Cells("x.csv", {"a": column}, tuple(f"line {i + 2}" for i in range(len(column))), "line 1")
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "first"),
+    [
+        (["1.5", None, "-2e3"], "number", 1.5),
+        ([3, 4], "number", 3.0),
+        (["true", "No"], "boolean", 1.0),
+        ([False, True], "boolean", 0.0),
+        (["2024-01-31", "2024-02-01"], "date", dt.datetime(2024, 1, 31)),
+        (["2024-01-31 12:30", "2024-02-01T00:00:00+01:00"], "date", dt.datetime(2024, 1, 31, 12, 30)),
+        ([dt.date(2024, 1, 31)], "date", dt.datetime(2024, 1, 31)),
+        (["12:30", "00:15:00"], "time", dt.time(12, 30)),
+        (["north", "south"], "category", "north"),
+    ],
+)
+def test_a_column_is_of_one_kind(column: list[Any], kind: Any, first: Any) -> None:
+    table = cells(column)
+    assert kind_of(table, "a") == kind
+    assert value_of(table, "a", 0, kind) == first
+    assert value_of(cells([None]), "a", 0, kind) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (["1", "2", "ten"], r"x\.csv, line 4, column 'a': expected a finite number as in 2 other cells, got 'ten'"),
+        (["2024-01-31", "2024-01-31", "31.1."], r"line 4, column 'a': expected a date such as .*, got '31.1.'"),
+        (["red", "blue", "3"], r"line 4, column 'a': expected a word .*--categories a"),
+        ([None, None], r"x\.csv, line 1, column 'a': all cells are empty: leave the column out"),
+        ([f"31.{m}.{y}" for m in range(1, 8) for y in range(4)], r"28 different words in 28 rows.* write dates as"),
+    ],
+)
+def test_a_column_of_no_kind_is_refused_with_a_remedy(column: list[Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        kind_of(cells(column), "a")
+
+
+def test_a_cell_of_another_kind_than_in_training_is_refused() -> None:
+    for cell, kind in (("x", "number"), ("inf", "number"), ("7", "date"), ("maybe", "boolean"), ("noon", "time")):
+        with pytest.raises(InputError, match=r"line 2, column 'a': expected .*: correct the cell"):
+            value_of(cells([cell]), "a", 0, kind)  # type: ignore[arg-type]
+
+
+def test_the_name_of_a_level_does_not_depend_on_the_file() -> None:
+    assert [word_of(cell) for cell in (3, 3.0, "3", "3.0", "03a", True)] == ["3", "3", "3", "3", "03a", "True"]

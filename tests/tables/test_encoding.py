@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from regretless.errors import FileError, InputError
+from regretless.tables.cells import Cells
+from regretless.tables.encoding import Encoding
+
+
+def cells(**columns: list[Any]) -> Cells:
+    rows = len(next(iter(columns.values())))
+    return Cells("x.csv", columns, tuple(f"line {i + 2}" for i in range(rows)), "line 1")
+
+
+TABLE = cells(
+    day=["2024-01-01", "2024-01-02", "2024-01-03", "2024-01-04"],
+    zone=["north", "south", "north", "south"],
+    wind=["3", "5", "4", "4"],
+    holiday=["yes", "no", "no", "no"],
+)
+
+
+def test_every_kind_of_column_becomes_features() -> None:
+    encoding = Encoding.learn(TABLE)
+    assert encoding.feature_names == (
+        "day:weekday=mon", "day:weekday=tue", "day:weekday=wed", "day:weekday=thu", "day:year_sin", "day:year_cos",
+        "zone=north", "zone=south", "wind", "holiday",
+    )  # fmt: skip
+    values = encoding.apply(TABLE)
+    assert values[:, :4].tolist() == np.eye(4).tolist()
+    assert values[:, 6:].tolist() == [[1, 0, 3, 1], [0, 1, 5, 0], [1, 0, 4, 0], [0, 1, 4, 0]]
+
+
+def test_columns_are_matched_by_name_in_any_order() -> None:
+    encoding = Encoding.learn(TABLE)
+    turned = cells(**dict(reversed(TABLE.columns.items())))
+    assert np.array_equal(encoding.apply(turned), encoding.apply(TABLE))
+    with pytest.raises(InputError, match=r"x\.csv, line 1: expected 4 feature columns .* missing: zone; unknown: zon"):
+        encoding.apply(cells(**{"zon" if name == "zone" else name: c for name, c in TABLE.columns.items()}))
+
+
+def test_an_encoding_is_json_and_the_same_afterwards() -> None:
+    for settings in ({}, {"missing": "fill", "unseen": "other", "id": "day", "categories": ["wind"]}):
+        encoding = Encoding.learn(TABLE, **settings)  # type: ignore[arg-type]
+        again = Encoding.from_dict(json.loads(json.dumps(encoding.as_dict())))
+        assert again == encoding
+        assert np.array_equal(again.apply(TABLE), encoding.apply(TABLE))
+
+
+@pytest.mark.parametrize("change", [{"version": 2}, {"columns": []}, {"missing": "x"}, {"columns": [{"name": "a"}]}])
+def test_damaged_json_is_named(change: dict[str, Any]) -> None:
+    with pytest.raises(FileError, match=r"run/encoding\.json holds no encoding"):
+        Encoding.from_dict(Encoding.learn(TABLE).as_dict() | change, "run/encoding.json")
+
+
+def test_rare_levels_share_a_feature_that_also_takes_unseen_ones() -> None:
+    words = ["a"] * 200 + ["b"] * 200 + ["c", "d", "d"]
+    encoding = Encoding.learn(cells(zone=words))
+    assert encoding.feature_names == ("zone=a", "zone=b", "zone=other")
+    assert encoding.apply(cells(zone=["b", "c", "never"])).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
+
+
+def test_an_unseen_level_is_refused_or_counts_as_none() -> None:
+    encoding = Encoding.learn(TABLE)
+    new = cells(day=["2024-02-01"], zone=["west"], wind=["1"], holiday=["no"])
+    with pytest.raises(
+        InputError, match=r"x\.csv, line 2, column 'zone': 'west' was never seen .* north, south: .* --unseen other"
+    ):
+        encoding.apply(new)
+    free = Encoding.learn(TABLE, unseen="other")
+    assert free.apply(new)[0, 6:].tolist() == [0, 0, 1, 0]
+
+
+def test_empty_cells_are_refused_or_filled_by_choice() -> None:
+    gaps = cells(wind=["1", None, "3", "9"], zone=["a", "a", None, None], calm=["5", "5", "6", "7"])
+    with pytest.raises(InputError, match=r"line 3, column 'wind': the cell is empty: fill it, .* --missing fill"):
+        Encoding.learn(gaps)
+    encoding = Encoding.learn(gaps, missing="fill")
+    assert encoding.feature_names == ("wind", "wind=missing", "zone=a", "zone=missing", "calm")
+    assert encoding.apply(gaps)[1].tolist() == [3.0, 1.0, 1.0, 0.0, 5.0]
+    # a gap where training had none counts as the median
+    assert encoding.apply(cells(wind=["2"], zone=["a"], calm=[None]))[0].tolist() == [2.0, 0.0, 1.0, 0.0, 5.5]
+
+
+def test_a_missing_date_is_always_refused() -> None:
+    days = cells(day=["2024-01-01", None, "2024-01-03"])
+    for missing in ("refuse", "fill"):
+        with pytest.raises(InputError, match=r"x\.csv, line 3, column 'day': the cell is empty: write the date"):
+            Encoding.learn(days, missing=missing)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"line 3, column 'day': the cell is empty: write the date"):
+        Encoding.learn(cells(day=["2024-01-01", "2024-01-02"]), missing="fill").apply(days)
+
+
+def test_an_id_is_no_feature_unless_it_holds_dates() -> None:
+    table = cells(order=["o1", "o2", "o3"], wind=["1", "2", "3"])
+    assert Encoding.learn(table, id="order").feature_names == ("wind",)
+    assert Encoding.learn(cells(instance=["1", "2"], wind=["1", "2"])).feature_names == ("wind",)
+    dated = Encoding.learn(TABLE, id="day")
+    assert dated.feature_names[0] == "day:weekday=mon"
+    with pytest.raises(InputError, match="there is no column 'ordr' for id; there are order, wind"):
+        Encoding.learn(table, id="ordr")
+
+
+def test_numeric_codes_are_categories_where_that_is_declared() -> None:
+    table = cells(zone=["1", "2", "1", "2"])
+    assert Encoding.learn(table).feature_names == ("zone",)
+    encoding = Encoding.learn(table, categories=["zone"])
+    assert encoding.feature_names == ("zone=1", "zone=2")
+    assert encoding.apply(pd.DataFrame({"zone": [2.0]})).tolist() == [[0, 1]]
+    with pytest.raises(InputError, match="there is no column 'zne' for categories; there are zone"):
+        Encoding.learn(table, categories=["zne"])
+
+
+def test_frames_and_files_have_the_same_features() -> None:
+    frame = pd.DataFrame(TABLE.columns).assign(day=lambda f: pd.to_datetime(f["day"]), wind=[3.0, 5.0, 4.0, 4.0])
+    frame["holiday"] = [True, False, False, False]
+    encoding = Encoding.learn(TABLE)
+    assert Encoding.learn(frame) == encoding
+    assert np.array_equal(encoding.apply(frame), encoding.apply(TABLE))
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=40))
+def test_every_row_of_a_category_has_one_feature(words: list[str]) -> None:
+    values = Encoding.learn(cells(zone=words)).apply(cells(zone=words))
+    assert (values.sum(axis=1) == 1).all()
+
+
+def test_choices_are_checked() -> None:
+    with pytest.raises(InputError, match="missing must be 'refuse' or 'fill' and unseen 'refuse' or 'other'"):
+        Encoding.learn(TABLE, missing="mean")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"x\.csv, line 1: no column is a feature"):
+        Encoding.learn(cells(instance=["a"]))
