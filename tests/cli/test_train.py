@@ -190,10 +190,10 @@ def test_wrong_words_give_one_line_and_leave_nothing(case: str, cli: CommandLine
 
 
 CELLS = {
-    "text": ("x", 2, "many", r"x\.csv, line 4, column 'b': expected a finite number, got 'many'"),
+    "text": ("x", 2, "many", r"x\.csv, line 4, column 'b': expected a finite number as in 23 other cells, got 'many'"),
     "empty": ("x", 2, "", r"x\.csv, line 4, column 'b': the cell is empty"),
-    "nan": ("c", 0, "nan", r"c\.csv, line 2, column 'x_3': expected a finite number, got nan"),
-    "infinite": ("c", 5, "-inf", r"c\.csv, line 7, column 'x_3': expected a finite number, got -inf"),
+    "nan": ("c", 0, "nan", r"c\.csv, line 2, column 'x_3': expected a finite number, got 'nan'"),
+    "infinite": ("c", 5, "-inf", r"c\.csv, line 7, column 'x_3': expected a finite number, got '-inf'"),
 }
 
 
