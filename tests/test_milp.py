@@ -224,3 +224,22 @@ def test_integer_bounds_round_inward_and_leave_the_impossible_alone():
 
 def test_huge_bounds_are_infinite():
     assert with_infinities([1e20, -1e30, 3.0, -np.inf]).tolist() == [np.inf, -np.inf, 3.0, -np.inf]
+
+
+def test_rows_of_tiny_coefficients_are_scaled_up_with_their_bounds() -> None:
+    tiny = 2.0**-40
+    milp = MILP([[3 * tiny, 4 * tiny], [3.0, 4.0], [0.0, 0.0]], row_upper=[5 * tiny, 5.0, 1e-9])
+    assert milp.check([[1, 1], [0, 1]]).tolist() == [False, True]
+    (row, other, empty), upper = milp.A.toarray(), milp.row_upper
+    assert row.tolist() == [384.0, 512.0]
+    assert upper[0] == 640.0
+    assert other.tolist() == [3.0, 4.0]
+    assert empty.tolist() == [0.0, 0.0]
+    assert upper[1:].tolist() == [5.0, 1e-9]
+    assert MILP(milp.A, row_upper=upper).fingerprint == milp.fingerprint, "once is enough"
+
+
+def test_the_matrix_of_the_caller_is_not_scaled() -> None:
+    given = sparse.csr_array(np.array([[1e-9, 2e-9]]))
+    MILP(given, row_upper=1e-9)
+    assert given.toarray().tolist() == [[1e-9, 2e-9]]

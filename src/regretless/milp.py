@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 TOLERANCE = 1e-6
 # Solvers write infinity as a large number; larger bounds can never be active in float64 arithmetic.
 INFINITE = 1e20
+# Tolerances are absolute: for an engine a row whose coefficients are all 1e-9 holds nothing back.
+TINY_ROW = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +29,9 @@ class MILP:
     ``h`` (``fixed_cost``) holds the costs that are known in advance. Everything that learns sees only the *cost space*:
     ``G x``, and, where there are known costs, one more coordinate ``h . x + constant`` whose cost is always 1.
     So losses, caches and regrets have one rule, and no special case for known costs.
+
+    A row whose coefficients are all below 0.001 is multiplied by a power of two, with its bounds: the feasible set stays
+    the same, and the absolute tolerances of engines and checks apply to it as to any other row.
 
     Args:
         A: ``(rows, n)`` dense or sparse.
@@ -75,6 +80,13 @@ class MILP:
             if getattr(self, field) is not None:
                 put(field, tuple(getattr(self, field)))
         self.validate()
+        largest = abs(self.A).max(axis=1).toarray().ravel() if self.A.nnz else np.zeros(rows)
+        tiny = (largest > 0) & (largest < TINY_ROW)
+        if tiny.any():
+            scale = np.where(tiny, np.ldexp(1.0, 10 - np.frexp(largest)[1]), 1.0)
+            self.A.data *= np.repeat(scale, np.diff(self.A.indptr))  # a copy of the caller's
+            put("row_lower", self.row_lower * scale)
+            put("row_upper", self.row_upper * scale)
 
     def validate(self) -> None:
         """Check shapes, bounds and finiteness; raise ``InputError`` naming the first thing that is wrong."""

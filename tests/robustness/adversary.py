@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
@@ -12,7 +12,10 @@ from regretless.milp import MILP
 
 inf = np.inf
 LARGEST_BOX = 3000  # points that brute force tries
-SHAPES = ("binary", "small", "mixed", "large", "free", "decimals", "scaled rows", "unbounded", "lattice")
+SHAPES = (
+    "binary", "small", "mixed", "large", "free", "decimals", "scaled rows", "unbounded", "lattice", "linear",
+    "mixed free", "tiny rows", "fixed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,16 @@ def case(seed: int) -> Case:
     if shape == "mixed":
         integer[-1] = False
         upper[-1] += rng.choice([0.0, 0.5])
-    if shape == "free":
-        lower[0], upper[0] = -inf, inf
-        A, low, high = np.vstack([A, np.eye(n)[:1]]), np.append(low, inside[0] - 3), np.append(high, inside[0] + 3)
+    if shape == "linear":
+        integer[:] = False
+    if shape == "fixed":
+        fixed = rng.random(n) < 0.5
+        lower, upper = np.where(fixed, inside, lower), np.where(fixed, inside, upper)
+    if shape in ("free", "mixed free"):
+        j = 0 if shape == "free" else n - 1
+        integer[j] = shape == "free"
+        lower[j], upper[j] = -inf, inf
+        A, low, high = np.vstack([A, np.eye(n)[j]]), np.append(low, inside[j] - 3), np.append(high, inside[j] + 3)
     if shape == "unbounded":
         upper[rng.random(n) < 0.7] = inf
     if shape == "decimals":
@@ -67,6 +77,10 @@ def case(seed: int) -> Case:
         A, low, high = A / unit, low / unit, high / unit
     if shape == "scaled rows" and rows:
         scale = 10.0 ** rng.integers(0, 7, rows)
+        A, low, high = A * scale[:, None], low * scale, high * scale
+    if shape == "tiny rows" and rows:
+        # powers of two, so that brute force is exact; an empty row with a tiny bound is a matter of tolerance
+        scale = np.where(A.any(axis=1), 0.5 ** rng.integers(5, 40, rows), 1.0)
         A, low, high = A * scale[:, None], low * scale, high * scale
     if rows and rng.random() < 0.1:
         A[0], low[0], high[0] = 0.0, min(low[0], 0.0), max(high[0], 0.0)
@@ -90,8 +104,21 @@ def _costs(rng: np.random.Generator, n: int) -> np.ndarray:
             return costs
 
 
+def enlarged(milp: MILP) -> MILP:
+    """The same model with rows of tiny coefficients scaled up, so that a tolerance means something for them."""
+    largest = np.abs(milp.A.toarray()).max(axis=1, initial=0.0)
+    scale = np.where((largest > 0) & (largest < 1), 2.0 ** -np.floor(np.log2(np.where(largest > 0, largest, 1.0))), 1.0)
+    return replace(
+        milp,
+        A=milp.A.toarray() * scale[:, None],
+        row_lower=milp.row_lower * scale,
+        row_upper=milp.row_upper * scale,
+    )
+
+
 def exactly_feasible(milp: MILP, x: np.ndarray) -> bool:
     """Whether a decision is feasible: without a tolerance for rows of integers, with 1e-6 for all others."""
+    milp = enlarged(milp)
     if not bool(milp.check(x, 1e-6)[0]):
         return False
     integers = np.array([bool((row == np.round(row)).all()) for row in milp.A.toarray()], dtype=bool)
@@ -109,13 +136,17 @@ def value(costs: np.ndarray, x: np.ndarray) -> Fraction:
 def brute_force(given: Case) -> tuple[bool, Fraction | None] | None:
     """Whether there is a feasible point, and the least objective; ``None`` where the box is too large.
 
-    The last variable may be continuous: then it takes the better end of the interval that the rows leave it.
+    The last variable may be continuous: then it takes the better end of the interval that the rows leave it. A linear
+    program in a box has an optimum at one of its vertices.
     """
-    milp, costs = given.milp, given.costs
+    milp, costs = enlarged(given.milp), given.costs
+    if given.shape == "linear":
+        points = _vertices(milp)
+        return bool(len(points)), min((value(costs, x) for x in points), default=None)
     if given.shape == "free":  # the last row bounds the first variable
         milp = replace(milp, lower=_put(milp.lower, milp.row_lower[-1]), upper=_put(milp.upper, milp.row_upper[-1]))
     count = milp.n - int(not milp.integer[-1])
-    if not np.isfinite(milp.lower).all() or not np.isfinite(milp.upper).all():
+    if not np.isfinite(milp.lower[:count]).all() or not np.isfinite(milp.upper[:count]).all():
         return None
     if np.prod(milp.upper[:count] - milp.lower[:count] + 1.0) > LARGEST_BOX:
         return None
@@ -138,6 +169,19 @@ def brute_force(given: Case) -> tuple[bool, Fraction | None] | None:
             found = min(value(costs, np.append(x, end)) for end in (left, max(left, right)))
             best = found if best is None else min(best, found)
     return best is not None, best
+
+
+def _vertices(milp: MILP) -> np.ndarray:
+    """All vertices of a bounded polytope: feasible points where as many sides meet as there are variables."""
+    n = milp.n
+    A = np.vstack([milp.A.toarray(), milp.A.toarray(), np.eye(n), np.eye(n)])
+    sides = np.concatenate([milp.row_lower, milp.row_upper, milp.lower, milp.upper])
+    A, sides = A[np.isfinite(sides)], sides[np.isfinite(sides)]
+    chosen = np.array(list(combinations(range(len(sides)), n)))
+    square = A[chosen]
+    regular = np.abs(np.linalg.det(square)) > 1e-9
+    points = np.linalg.solve(square[regular], sides[chosen[regular]][..., None])[..., 0]
+    return points[milp.check(points, 1e-9)]
 
 
 def _put(values: np.ndarray, first: float) -> np.ndarray:

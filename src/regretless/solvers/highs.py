@@ -41,7 +41,10 @@ class HighsEngine:
         # HiGHS 1.14.0 presolves some models with integer and continuous variables to a worse point and calls it optimal
         # (its issue 3043, fixed in 1.15).
         mixed = milp.integer.any() and not milp.integer.all()
-        safe = {"presolve": "off"} if mixed and self._highs.version() == "1.14.0" else {}
+        safe: dict[str, Any] = {"presolve": "off"} if mixed and self._highs.version() == "1.14.0" else {}
+        # Continuous variables exploit the tolerance of rows in full: with the default of 1e-6 answers lie outside by
+        # that much, and are better than the optimum.
+        safe |= {"mip_feasibility_tolerance": 1e-8} if mixed else {}
         settings = DEFAULTS | safe | ({} if time_limit is None else {"time_limit": float(time_limit)}) | options
         # first of all, because setOptionValue itself prints
         self._highs.setOptionValue("output_flag", settings.pop("output_flag"))
