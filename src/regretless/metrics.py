@@ -10,7 +10,7 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
-from regretless.types import Status
+from regretless.types import Solved, Status
 
 SOLVE_BATCH = 64
 
@@ -60,21 +60,49 @@ def regret(
         ids = None if instance is None else instance[part]
         with problem.counted_as("evaluation", unless_set=True):
             solved = problem.attempt(to_minimization[part], ids)
+        known = None if status is None else status[part]
         rows = range(start, start + SOLVE_BATCH)
-        if problem.on_failure == "raise":
-            refuse_failures(solved, ids, rows)
-        c, label, found = cost[part], best[part], solved.solution.to(torch.float64)
-        refuse_better_than_label(
-            (c * found).sum(dim=1),
-            (c * label).sum(dim=1),
-            value_scale(c, found, label),
-            optimal=None if status is None else torch.tensor([s is Status.OPTIMAL for s in status[part]]),
-            instance=ids,
-            rows=rows,
-            sense=problem.sense,
-        )
-        regrets.append((c * (found - label)).sum(dim=1))
+        regrets.append(checked_regrets(problem, solved, cost[part], best[part], instance=ids, status=known, rows=rows))
     return torch.cat(regrets) if regrets else cost.new_zeros(0)
+
+
+def checked_regrets(
+    problem: Problem,
+    solved: Solved,
+    cost: Tensor,
+    label: Tensor,
+    *,
+    instance: Tensor | None = None,
+    status: Sequence[Status] | None = None,
+    rows: Sequence[int] | None = None,
+) -> Tensor:
+    """Regrets ``(n,)`` of solves at predicted costs; NaN where a solve failed and that is not an error.
+
+    Args:
+        problem: that was solved.
+        solved: the solves.
+        cost: ``(n, width)`` true costs, minimizing, float64.
+        label: ``(n, width)`` true optima, float64.
+        instance: ``(n,)`` ids, for families.
+        status: how the solve of each label ended; all optimal when ``None``.
+        rows: the caller's numbers of these instances, where they are only a part of its data.
+
+    Raises:
+        SolveError: as ``regret``.
+    """
+    if problem.on_failure == "raise":
+        refuse_failures(solved, instance, rows)
+    found = solved.solution.to(torch.float64)
+    refuse_better_than_label(
+        (cost * found).sum(dim=1),
+        (cost * label).sum(dim=1),
+        value_scale(cost, found, label),
+        optimal=None if status is None else torch.tensor([s is Status.OPTIMAL for s in status]),
+        instance=instance,
+        rows=rows,
+        sense=problem.sense,
+    )
+    return (cost * (found - label)).sum(dim=1)
 
 
 def optimal_values(problem: Problem, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:

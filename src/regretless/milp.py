@@ -30,8 +30,8 @@ class MILP:
     ``G x``, and, where there are known costs, one more coordinate ``h . x + constant`` whose cost is always 1.
     So losses, caches and regrets have one rule, and no special case for known costs.
 
-    A row whose coefficients are all below 0.001 is multiplied by a power of two, with its bounds: the feasible set stays
-    the same, and the absolute tolerances of engines and checks apply to it as to any other row.
+    A row whose coefficients are all below 0.001 is multiplied by a power of two, with its bounds. The feasible set
+    stays the same, and the absolute tolerances of engines and checks apply to the row as to any other.
 
     Args:
         A: ``(rows, n)`` dense or sparse.

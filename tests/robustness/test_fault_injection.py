@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -9,14 +11,14 @@ from regretless.errors import RegretlessWarning, SolveError
 from regretless.training import evaluate, methods
 
 from . import small
-from .faults import FAULTS, Injector, install
+from .faults import FAULTS, Faulty, Injector, install
 
 SHARE = 0.2
 LIMIT = 0.3  # seconds; the pool gives up after 0.7, and a fault hangs for one
 
 
 @pytest.mark.parametrize("on_failure", ["cache", "skip"])
-@pytest.mark.parametrize("name", [name for name in methods.names() if name != "auto"])  # see tests/search
+@pytest.mark.parametrize("name", methods.names())
 def test_every_method_trains_to_the_end_with_a_faulty_engine(
     name: str, on_failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -32,6 +34,11 @@ def test_every_method_trains_to_the_end_with_a_faulty_engine(
         counted = problem.statistics
         assert counted.solves == sum(injector.done.values())
         assert counted.failed == counted.not_optimal == injector.failed
+    if name == "auto":  # scoring is outside of the epochs
+        growth = problem.statistics.by_purpose["growth"].solves
+        assert history.total("solves") == growth > 0
+        assert 0 < history.total("failed") == history.total("not_optimal") < injector.failed
+        assert problem.statistics.by_purpose["scoring"].solves == 2 * len(given)
     if injector.done and loss is not None:
         assert history.total("solves") == sum(injector.done.values())
         assert history.total("failed") == history.total("not_optimal") == injector.failed
@@ -60,15 +67,55 @@ def test_no_wrong_label_comes_out_of_a_faulty_engine(monkeypatch: pytest.MonkeyP
         assert torch.equal(best, known[tuple(cost.tolist())])
 
 
-@pytest.mark.parametrize("name", ["spo", "map-dc", "direct"])
+@pytest.mark.parametrize("name", ["spo", "map-dc", "direct", "auto"])
 def test_with_raise_the_error_names_instance_and_cause(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = small.data()
     install(monkeypatch, Injector(1.0, seed=2))
     problem = small.problem(engine="faulty", time_limit=LIMIT)
     causes = "injected|infeasible for the model|must have shape|time limit"
-    where = "" if name == "direct" else r"training instance \d+ in epoch 1, step 1, learning rate 0\.05: "
+    where = "" if name in ("direct", "auto") else r"training instance \d+ in epoch 1, step 1, learning rate 0\.05: "
     with pytest.raises(SolveError, match=rf"{where}no solution for instance \d+ of the batch: .*({causes})"):
         small.train(name, problem, given)
+
+
+class Later:
+    """An injector that spoils nothing until a number of solves has been made."""
+
+    def __init__(self, first: int, share: float) -> None:
+        self.left, self.injector = first, Injector(0.0, seed=2)
+        self.share = share
+
+    def install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        install(monkeypatch, self.injector)
+        well = Faulty.solve
+
+        def solve(engine: Faulty, *given: Any) -> Any:
+            self.left -= 1
+            self.injector.share = self.share if self.left < 0 else 0.0
+            return well(engine, *given)
+
+        monkeypatch.setattr(Faulty, "solve", solve)
+
+
+@pytest.mark.parametrize("solves", [12, 30])
+def test_a_search_stops_where_growth_or_the_last_scoring_fails_under_raise(
+    solves: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = small.data()  # 12 instances: scored once before the growth, which makes 18 solves, and once after
+    Later(solves, 1.0).install(monkeypatch)
+    problem = small.problem(engine="faulty", time_limit=LIMIT)
+    with pytest.raises(SolveError, match=r"no solution for instance \d+ of the batch"):
+        small.train("auto", problem, given)
+    counts = problem.statistics.by_purpose
+    assert ("growth" in counts) and counts["scoring"].solves == (12 if solves == 12 else 24)
+
+
+@pytest.mark.parametrize("name", ["direct", "auto"])
+def test_an_answer_that_beats_its_label_stops_a_search(name: str) -> None:
+    given = small.data()
+    wrong = Dataset(given.features, given.costs, torch.zeros_like(given.solutions))  # an empty knapsack is not optimal
+    with pytest.raises(SolveError, match=r"better than its label .* A label is optimal by definition"):
+        small.train(name, small.problem(), wrong)
 
 
 def test_labels_that_cannot_be_solved_are_named_under_raise(monkeypatch: pytest.MonkeyPatch) -> None:

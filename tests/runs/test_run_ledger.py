@@ -22,13 +22,13 @@ def test_every_purpose_has_its_solves_and_seconds() -> None:
     found = solve_ledger(counting(labels=4, evaluation=2))
     assert tuple(found) == get_args(Purpose)
     assert found["labels"] == {"solves": 4, "seconds": 2.0}
-    assert solves(found) == {"labels": 4, "growth": 0, "watching": 0, "scoring": 0, "evaluation": 2}
+    assert solves(found) == {"labels": 4, "growth": 0, "watching": 0, "scoring": 0, "evaluation": 2, "decisions": 0}
 
 
 def test_earlier_solves_are_subtracted_and_labels_are_not() -> None:
     before = solve_ledger(counting(labels=4, growth=10, evaluation=3))
     found = solve_ledger(counting(labels=4, growth=15, evaluation=6), since=before)
-    assert solves(found) == {"labels": 4, "growth": 5, "watching": 0, "scoring": 0, "evaluation": 3}
+    assert solves(found) == {"labels": 4, "growth": 5, "watching": 0, "scoring": 0, "evaluation": 3, "decisions": 0}
     assert found["growth"]["seconds"] == 2.5
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from regretless.errors import FileError, InputError, TrainingError
 from regretless.problems import BenchmarkProblem, load
 from regretless.runs import Spec
 from regretless.runs import tune as module
+from regretless.runs.run_lock import try_lock
 from regretless.runs.tune import searched, tune_settings
 
 pytest.importorskip("optuna")
@@ -73,6 +75,26 @@ def test_a_damaged_log_is_named(loaded: BenchmarkProblem, tmp_path: Path) -> Non
     (tmp_path / "trials.log").write_text("nonsense\n")
     with pytest.raises(FileError, match=r"trials\.log is damaged"):
         search(loaded, tmp_path, 1)
+
+
+def test_a_folder_that_another_process_works_in_is_refused_and_left_alone(
+    loaded: BenchmarkProblem, tmp_path: Path
+) -> None:
+    with try_lock(tmp_path / ".lock"), pytest.raises(FileError, match="another process is at work"):
+        search(loaded, tmp_path, 1)
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_a_folder_that_vanishes_is_named(
+    loaded: BenchmarkProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def vanishes(*_: Any) -> float:
+        shutil.rmtree(tmp_path / "search")
+        return 1.0
+
+    monkeypatch.setattr(module, "_validation_regret", vanishes)
+    with pytest.raises(FileError, match=r"cannot write .*trials\.log: No such file"):
+        search(loaded, tmp_path / "search", 2)
 
 
 def test_only_settings_worth_a_search_are_varied() -> None:

@@ -53,6 +53,11 @@ class TestWithCpSat:
     def _package(self):
         pytest.importorskip("ortools")
 
+    @pytest.mark.parametrize("row", [[0.0, 0.0], [2.0, 4.0]])
+    def test_a_row_whose_bounds_hold_no_integer_is_infeasible(self, row):
+        engine = make_engine("cpsat", MILP([row], row_lower=0.6, row_upper=0.6))
+        assert engine.solve(np.ones(2)).status is Status.INFEASIBLE
+
     def test_integer_costs_have_no_gap_and_others_report_theirs(self):
         engine = make_engine("cpsat", KNAPSACK)
         exact = engine.solve(np.array([-3.0, -4.5, -5.25, -2.0]))

@@ -6,14 +6,14 @@ import threading
 import pytest
 
 from regretless.training import Interrupted, fit
-from regretless.training.interrupt import Interruption
+from regretless.training.interrupt import SIGNALS, Interruption
 
 from .runs import LOSSES, Trap, data, model, problem
 
 TRAIN = data()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_a_signal_is_a_wish_until_the_next_step(number):
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with Interruption() as interruption:
@@ -29,6 +29,18 @@ def test_a_second_signal_ends_at_once():
         signal.raise_signal(signal.SIGINT)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_that_is_ignored_stays_ignored(number):
+    before = signal.signal(number, signal.SIG_IGN)  # as nohup does with SIGHUP
+    try:
+        with Interruption() as interruption:
+            signal.raise_signal(number)
+            assert interruption.received == ""
+            assert signal.getsignal(number) is signal.SIG_IGN
+    finally:
+        signal.signal(number, before)
 
 
 def test_handlers_are_put_back_after_an_error():

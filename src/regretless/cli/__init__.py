@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 
 from regretless.errors import InputError, MissingDependencyError, RegretlessError
@@ -10,21 +12,40 @@ from regretless.errors import InputError, MissingDependencyError, RegretlessErro
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     try:
+        code = _run(arguments)
+        if sys.stdout is not None:  # it is None where a shell closed it
+            sys.stdout.flush()
+    except BrokenPipeError:  # the reader has left, as in: regretless ... | head -1
+        _drop_output()
+        code = 1
+    except OSError as error:  # a full disk under standard output, or a file that no error of ours names
+        _drop_output()
+        print(f"error: {error}", file=sys.stderr)
+        code = 1
+    sys.exit(code)
+
+
+def _run(arguments: list[str] | None) -> int:
+    try:
         from regretless.cli.app import UsageError, app
     except ModuleNotFoundError as error:
         print(f"error: the command line needs typer and rich ({error}): pip install typer rich", file=sys.stderr)
-        sys.exit(1)
+        return 1
     try:
-        sys.exit(app(arguments, standalone_mode=False) or 0)
+        return int(app(arguments, standalone_mode=False) or 0)
     except UsageError as error:
         if message := " ".join(error.format_message().split()):  # empty after a help page
             print(f"error: {message}", file=sys.stderr)
-        sys.exit(2)
+        return 2
     except RegretlessError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(2 if isinstance(error, InputError) and not isinstance(error, MissingDependencyError) else 1)
+        return 2 if isinstance(error, InputError) and not isinstance(error, MissingDependencyError) else 1
     except KeyboardInterrupt as stop:
         print(f"\n{stop or 'interrupted'}", file=sys.stderr)
-        sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(1)
+        return 130
+
+
+def _drop_output() -> None:
+    """Let nothing be written to standard output any more: Python flushes it once more at its end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from regretless.cli.show import print_json
+from regretless.cli.show import print_json, print_ledger
 from regretless.cli.spec_options import Json, Unseen, Workers, checked_unseen
 from regretless.cli.writable import refuse_unwritable
 from regretless.runs.decide import decider
 from regretless.runs.decision_files import check_decision_file, write_decisions
+from regretless.runs.run_ledger import solve_ledger
 
 
 def decide(
@@ -54,12 +55,15 @@ def decide(
         instance=seen.instance,
     )
     counts = {str(status): decisions.status.count(status) for status in dict.fromkeys(decisions.status)}
+    ledger = solve_ledger(ready.problem)
     without = int(decisions.decision.isnan().any(dim=1).sum())
     if json:
-        print_json({"out": str(out), "instances": len(predicted), "without_decision": without, "status": counts})
+        about = {"out": str(out), "instances": len(predicted), "without_decision": without, "status": counts}
+        print_json(about | {"ledger": ledger})
     else:
         ended = ", ".join(f"{count} {status}" for status, count in counts.items())
         print(f"{len(predicted)} instances ({ended}) written to {out}")
+        print_ledger(ledger)
     if without:
         print(
             f"error: {without} of {len(predicted)} instances have no decision; their cells are empty", file=sys.stderr

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from regretless.cli.show import print_json
+from regretless.cli.show import print_json, print_ledger
 from regretless.cli.spec_options import Json
 from regretless.cli.writable import need_report_packages, refuse_unwritable
 from regretless.paper.reproduce import Outcome, plan, reproduce_runs
@@ -58,6 +58,7 @@ def _print(outcome: Outcome, out: Path, page: Path) -> None:
         print(f"failed: {result.spec.problem}, {result.spec.method}, seed {result.spec.seed}: {result.error}")
     outside = sum(len(table.outside) for table in outcome.tables)
     print(f"* outside the tolerance: {outside} cells. {len(outcome.results)} runs, tables and figures in {out}")
+    print_ledger(outcome.ledger)
     print(f"report: {page}")
 
 
@@ -81,4 +82,5 @@ def _summary(outcome: Outcome, out: Path, page: Path) -> dict[str, Any]:
         "failed": [result.row() for result in outcome.failed],
         "tables": {table.about["name"]: table.rows for table in outcome.tables},
         "figures": outcome.figures,
+        "ledger": outcome.ledger,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from regretless.paper.result_tables import TableData, make_tables, write_tables
 from regretless.runs.grid_progress import GridProgress
 from regretless.runs.results import Result, read_results, register, write_results
 from regretless.runs.run_folder import METRICS, run_path
+from regretless.runs.run_ledger import Ledger, grid_ledger
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.worker_pool import do_runs
@@ -39,6 +41,15 @@ class Outcome:
     def failed(self) -> list[Result]:
         """Runs that failed; the same command tries them again."""
         return [result for result in self.results if result.status == "failed"]
+
+    @property
+    def ledger(self) -> Ledger:
+        """Exact solves of all runs, by purpose."""
+        return grid_ledger((_problem(result), result.figures.get("ledger")) for result in self.results)
+
+
+def _problem(result: Result) -> str:
+    return json.dumps([result.spec.problem, result.spec.options], sort_keys=True)
 
 
 def plan(
@@ -77,7 +88,7 @@ def reproduce_runs(
 
     Raises:
         InputError, MissingDependencyError: a setting or a package; nothing was solved or written.
-        KeyboardInterrupt: SIGINT or SIGTERM came; the message says how to continue.
+        KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; the message says how to continue.
     """
     out = Path(out)
     need("matplotlib", pip="matplotlib", why="draw the figures")

@@ -97,10 +97,11 @@ class Decider:
         predicted = predict(self.model, self._tensor(features)).to(torch.float64)
         check_finite(predicted)
         parts = [slice(i, i + SOLVE_BATCH) for i in range(0, len(predicted), SOLVE_BATCH)]
-        solved = [
-            self.problem.solve(predicted[part], None if ids is None else ids[part])
-            for part in track(parts, total=len(parts), label="decisions", show=progress)
-        ]
+        with self.problem.counted_as("decisions"):
+            solved = [
+                self.problem.solve(predicted[part], None if ids is None else ids[part])
+                for part in track(parts, total=len(parts), label="decisions", show=progress)
+            ]
         return predicted, _joined(solved)
 
     def _read_arrays(self, path: Path) -> tuple[Features, Tensor | None]:

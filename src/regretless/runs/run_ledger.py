@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import get_args
+import math
+from collections.abc import Iterable
+from typing import Any, get_args
 
 from regretless.problem import Problem
 from regretless.solvers.ledger import Purpose
@@ -17,7 +19,7 @@ def solve_ledger(problem: Problem, *, since: Ledger | None = None, history: Hist
     """Return ``{"labels": {"solves": n, "seconds": s}, ...}`` for every purpose.
 
     Labels are the true optima, growth the solves of training, watching the regrets of single epochs, scoring the
-    comparison of candidates in a search, and evaluation the figures at the end.
+    comparison of candidates in a search, evaluation the figures at the end, and decisions the use of a trained model.
 
     Args:
         problem: it counts its solves by purpose, from its construction on.
@@ -35,6 +37,36 @@ def solve_ledger(problem: Problem, *, since: Ledger | None = None, history: Hist
         if kept["solves"] > found[purpose]["solves"]:
             found[purpose] = kept
     return found
+
+
+def grid_ledger(runs: Iterable[tuple[str, Any]]) -> Ledger:
+    """Add up the ledgers of many runs, given with the problem that each belongs to.
+
+    Labels are solved once per problem and stand in the ledger of each of its runs: they count once.
+
+    >>> one = {"labels": {"solves": 9, "seconds": 1.0}, "growth": {"solves": 2, "seconds": 0.5}}
+    >>> {purpose: count["solves"] for purpose, count in grid_ledger([("a", one), ("a", one)]).items() if count["solves"]}
+    {'labels': 9, 'growth': 4}
+    """
+    total: Ledger = {purpose: {"solves": 0, "seconds": 0.0} for purpose in get_args(Purpose)}
+    labels: Ledger = {}
+    for problem, ledger in runs:
+        for purpose, sums in total.items():
+            count = read_count(ledger, purpose)
+            if purpose == "labels":
+                labels[problem] = max(labels.get(problem, count), count, key=lambda one: one["solves"])
+            else:
+                sums |= {name: sums[name] + count[name] for name in sums}
+    total["labels"] = {name: sum(count[name] for count in labels.values()) for name in ("solves", "seconds")}
+    return total
+
+
+def read_count(ledger: Any, purpose: str) -> dict[str, float]:
+    """Solves and seconds of a purpose in a ledger that was read from a file; zeros where it has none."""
+    count = ledger.get(purpose) if isinstance(ledger, dict) else None
+    found = count if isinstance(count, dict) else {}
+    numbers = {name: found.get(name) for name in ("solves", "seconds")}
+    return {name: n if isinstance(n, int | float) and math.isfinite(n) else 0 for name, n in numbers.items()}
 
 
 def ledger_line(solves: Ledger) -> str:

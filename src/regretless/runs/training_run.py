@@ -79,10 +79,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
         raise InputError(f"patience needs validation data, and {spec.problem} has none: leave patience out")
     for left in folder.glob(f".{files.CHECKPOINT}.*.tmp"):  # by a process that was killed while it wrote
         left.unlink(missing_ok=True)
-    write_json(folder / files.SPEC, spec.as_dict())
-    write_json(folder / "environment.json", environment())
-    if loaded.kept is not None:
-        saved_problem.save_problem(folder, loaded.kept)
+    _write_first(spec, folder, loaded)
     model, before = loaded.model(0 if spec.init == "shared" else spec.seed), solve_ledger(loaded.problem)
     start = time.perf_counter()
     fitted = _train(
@@ -102,12 +99,22 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     if fitted.search is not None:
         figures |= _search_figures(fitted.search, loaded, folder)
     figures |= {"ledger": solve_ledger(loaded.problem, since=before, history=history)}
+    if not (folder / files.SPEC).exists():  # somebody removed the folder in the meantime
+        _write_first(spec, folder, loaded)
     save_state(folder / files.WEIGHTS, dict(model.state_dict()), kind="weights")
     write_text(folder / "history.csv", history.to_csv())
     # Last, since this is what marks the run as done.
     write_json(folder / files.METRICS, figures)
     (folder / files.CHECKPOINT).unlink(missing_ok=True)
     return figures
+
+
+def _write_first(spec: Spec, folder: Path, loaded: BenchmarkProblem) -> None:
+    """Write what a run needs beside its weights."""
+    write_json(folder / files.SPEC, spec.as_dict())
+    write_json(folder / "environment.json", environment())
+    if loaded.kept is not None:
+        saved_problem.save_problem(folder, loaded.kept)
 
 
 def _search_figures(search: AutoResult, loaded: BenchmarkProblem, folder: Path) -> dict[str, Any]:

@@ -18,9 +18,11 @@ from regretless.problems import BenchmarkProblem
 from regretless.progress import track
 from regretless.runs.run_folder import missing_paths, removed_on_failure
 from regretless.runs.run_ledger import Ledger, solve_ledger
+from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
+from regretless.runs.trial_log import LOG, open_trials
 from regretless.search import train
 from regretless.storage import read_json, write_json
 from regretless.tables.user_problem import is_model_file
@@ -31,6 +33,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "lambda_": (1e-2, 1e3), "tau": (1e-3, 1e2), "cutoff": (1e-3, 1e1), "temperature": (1e-2, 1e1),
     "sigma": (5e-2, 2.0), "p_solve": (1e-2, 1.0),
 }  # fmt: skip
+SEARCH = "search.json"
 LR = (1e-3, 3.0)
 FEWEST_EPOCHS = 2
 
@@ -79,7 +82,8 @@ def tune_settings(
 
     Raises:
         InputError: the split has no validation data, or a setting cannot be used.
-        FileError: the folder holds another search, or every trial diverged.
+        FileError: the folder holds another search, another process is at work in it, its files are damaged or cannot
+            be written, or every trial diverged.
         MissingDependencyError: Optuna is not installed.
     """
     optuna, folder = need("optuna", pip="optuna", why="tune settings"), Path(folder)
@@ -101,21 +105,17 @@ def tune_settings(
             "use --split chronological or random, or --validation 0.1 with a model file"
         )
     study: Any = None
-    new = missing_paths(folder, ("search.json", "trials.log"))
-    with removed_on_failure(new, unless=lambda: study is not None and _finished(optuna, study) > 0):
-        study = _study(optuna, folder, identity)
-        done = _finished(optuna, study)
-        label = f"tuning {spec.method}"
-        for number in track(range(done, trials), total=max(trials - done, 0), label=label, show=progress):
-            # Every trial has its own seeded sampler: a search that was stopped continues as if it had not been.
-            seed = int(np.random.default_rng([spec.seed, number]).integers(2**31))
-            study.sampler = optuna.samplers.TPESampler(seed=seed)
-            trial = study.ask()
-            tried = _suggested(trial, spec, ranges, most_epochs)
-            try:
-                study.tell(trial, _validation_regret(tried, loaded))
-            except TrainingError:
-                study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+    new = missing_paths(folder, (SEARCH, LOG, ".lock"))
+    with (
+        try_lock(folder / ".lock") as held,
+        removed_on_failure(new, unless=lambda: not held or _has_trials(optuna, study)),
+    ):
+        if not held:
+            raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
+        _refuse_another(folder, identity)  # before Optuna opens its log, which it writes to at once
+        write_json(folder / SEARCH, identity)
+        with open_trials(folder) as study:
+            _do_trials(optuna, study, loaded, spec, ranges, trials, most_epochs, progress)
     best = _best(optuna, study, folder, partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs))
     return replace(best, ledger=solve_ledger(loaded.problem))
 
@@ -128,23 +128,42 @@ def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[floa
 
 
 def _refuse_another(folder: Path, identity: dict[str, Any]) -> None:
-    path = folder / "search.json"
+    path = folder / SEARCH
     if path.exists() and read_json(path) != json.loads(json.dumps(identity)):
         raise FileError(f"{folder} holds another search (other problem, method or settings): choose another --out")
 
 
-def _study(optuna: Any, folder: Path, identity: dict[str, Any]) -> Any:
-    _refuse_another(folder, identity)  # before Optuna opens its log, which it writes to at once
-    write_json(folder / "search.json", identity)
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
+def _do_trials(
+    optuna: Any,
+    study: Any,
+    loaded: BenchmarkProblem,
+    spec: Spec,
+    ranges: dict[str, tuple[float, float]],
+    trials: int,
+    most_epochs: int,
+    progress: bool | None,
+) -> None:
+    """Do the trials that are left."""
+    done = _finished(optuna, study)
+    label = f"tuning {spec.method}"
+    for number in track(range(done, trials), total=max(trials - done, 0), label=label, show=progress):
+        # Every trial has its own seeded sampler: a search that was stopped continues as if it had not been.
+        seed = int(np.random.default_rng([spec.seed, number]).integers(2**31))
+        study.sampler = optuna.samplers.TPESampler(seed=seed)
+        trial = study.ask()
+        tried = _suggested(trial, spec, ranges, most_epochs)
+        try:
+            study.tell(trial, _validation_regret(tried, loaded))
+        except TrainingError:
+            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+
+
+def _has_trials(optuna: Any, study: Any) -> bool:
+    """Whether there is a finished trial to keep; a log that cannot be read is no reason to remove it."""
     try:
-        backend = optuna.storages.journal.JournalFileBackend(str(folder / "trials.log"))
-        storage = optuna.storages.JournalStorage(backend)
-        return optuna.create_study(storage=storage, study_name="regretless", load_if_exists=True)
-    except OSError as error:
-        raise FileError(f"cannot keep a search in {folder}: {error.strerror or error}") from error
-    except (ValueError, KeyError) as error:
-        raise FileError(f"{folder / 'trials.log'} is damaged or foreign: {error}") from error
+        return study is not None and _finished(optuna, study) > 0
+    except OSError:
+        return True
 
 
 def _finished(optuna: Any, study: Any) -> int:

@@ -20,6 +20,7 @@ from typing import Any
 from regretless.errors import InputError
 from regretless.runs.run_folder import record_failure, run_path
 from regretless.runs.spec import Spec
+from regretless.training.interrupt import SIGNALS
 
 STOP_SECONDS = 60.0  # for a worker to end before it is killed
 RETRY_SECONDS = 0.5  # until a run of another process is tried again
@@ -145,7 +146,7 @@ def do_runs(specs: Sequence[Spec], results: Path | str, *, workers: int = 2, rep
         report: called after every run with its answer, and every second with ``None``.
 
     Raises:
-        KeyboardInterrupt: SIGINT or SIGTERM came; every worker has kept its run and ended.
+        KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; every worker has kept its run and ended.
     """
     if workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
@@ -173,17 +174,19 @@ def do_runs(specs: Sequence[Spec], results: Path | str, *, workers: int = 2, rep
 
 @contextlib.contextmanager
 def _termination_as_interrupt() -> Iterator[None]:
-    """Treat SIGTERM inside the block as Ctrl-C; signals can be caught in the main thread only."""
+    """Treat SIGTERM and SIGHUP inside the block as Ctrl-C; signals can be caught in the main thread only."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        raise KeyboardInterrupt("terminated")
+        raise KeyboardInterrupt(signal.Signals(number).name)
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    caught = [n for n in SIGNALS if n != signal.SIGINT and signal.getsignal(n) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, interrupt) for number in caught}
     try:
         yield
     finally:
-        # None stands for a handler that was not set from Python.
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+        for number, handler in before.items():
+            # None stands for a handler that was not set from Python.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

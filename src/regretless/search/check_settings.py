@@ -74,7 +74,8 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
     solved = problem.solve(data.costs[:1])  # the method may not solve at all in one epoch
     if solved.status[0] is not Status.OPTIMAL:
         raise SolveError(f"{engine} cannot solve a problem of two variables: {solved.message.get(0, solved.status[0])}")
-    model = _Scale()
+    # A search starts from two-stage weights, which its own linear model has in closed form.
+    model = None if method == "auto" else _Scale()
     try:
         few: dict[str, Any] = {"epochs": 1}
         if method == "direct":

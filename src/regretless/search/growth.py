@@ -11,6 +11,7 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.search.scores import HeldOut
+from regretless.solvers.checked_solve import refuse_failures
 from regretless.training.stacked_models import StackedModels
 
 LEADERS = 5
@@ -50,7 +51,7 @@ class LeaderGrowth:
         self.leaders: list[int] = []
         self.rows: list[dict[str, Any]] = []
         self.solved, self.seconds = 0, 0.0
-        self._since = time.monotonic()
+        self._since, self._before = time.monotonic(), self._counts()
 
     def on_step(self, predicted: Tensor, index: Tensor, valid: Tensor) -> None:
         """Solve a few of the predictions of a step; see ``Observer``."""
@@ -66,6 +67,8 @@ class LeaderGrowth:
         costs = self.cache.problem.to_minimization(predicted[f, s, b], ids)
         self.solved += count
         solved = self.cache.problem.attempt(costs, ids)
+        if self.cache.problem.on_failure == "raise":
+            refuse_failures(solved, ids, index[f, b].tolist())
         found = solved.found
         if bool(found.any()):
             self.cache.add(solved.solution[found], None if ids is None else ids[found])
@@ -81,10 +84,18 @@ class LeaderGrowth:
         self.seconds += seconds
         solves = self.solved - sum(row["solves"] for row in self.rows)
         row = {"epoch": epoch, "regret": float(scores[order[0]]), "seconds": seconds, "solves": solves}
+        before, self._before = self._before, self._counts()
+        row |= {name: count - before[name] for name, count in self._before.items()}
         self.rows.append(row | {"cache_size": len(self.cache)})
         if self.time_limit is not None and self.seconds >= self.time_limit:
             return f"the time limit of {self.time_limit:g} s is reached"
         return ""
+
+    def _counts(self) -> dict[str, float]:
+        """Running totals of the problem and the cache, beside the solves."""
+        used = self.cache.problem.statistics
+        found = {"solver_seconds": used.seconds, "not_optimal": used.not_optimal, "failed": used.failed}
+        return found | {"lookups": self.cache.statistics.lookups}
 
     def state_dict(self) -> dict[str, Any]:
         """Generator, leaders and counts."""
@@ -101,3 +112,4 @@ class LeaderGrowth:
         self.generator.bit_generator.state = state["generator"]
         self.leaders, self.rows = [int(s) for s in state["leaders"]], list(state["rows"])
         self.solved, self.seconds = int(state["solved"]), float(state["seconds"])
+        self._before = self._counts()

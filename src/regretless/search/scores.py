@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from regretless import metrics
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.solvers.checked_solve import refuse_failures
 from regretless.training.stacked_models import Parameters, StackedModels
 
 
@@ -47,12 +47,17 @@ class HeldOut:
         return ((found.to(torch.float64) - self.data.solutions) * self._costs).sum(dim=1)
 
     def exact(self, predicted: Tensor) -> Tensor:
-        """Exact regrets ``(n,)`` of predictions ``(n, d)``; one solve per instance, whose solution joins the cache."""
+        """Exact regrets ``(n,)`` of predictions ``(n, d)``; one solve per instance, whose solution joins the cache.
+
+        NaN where a solve failed and the problem does not have ``on_failure="raise"``.
+        """
         problem, instance = self.cache.problem, self.data.instance
         with problem.counted_as("scoring"):
             solved = problem.attempt(problem.to_minimization(predicted, instance), instance)
-        if problem.on_failure == "raise":
-            refuse_failures(solved, instance)
+        data = self.data
+        regrets = metrics.checked_regrets(
+            problem, solved, self._costs, data.solutions, instance=instance, status=data.status
+        )
         found = solved.found
         self.cache.add(solved.solution[found], None if instance is None else instance[found])
-        return ((solved.solution.to(torch.float64) - self.data.solutions) * self._costs).sum(dim=1)
+        return regrets

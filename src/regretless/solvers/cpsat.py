@@ -44,10 +44,12 @@ class CpSatEngine:
         self._lower, self._upper = integer_bounds(milp)
         self._settings = DEFAULTS | ({} if time_limit is None else {"max_time_in_seconds": float(time_limit)}) | options
         # bounds such as 0.2 <= x <= 0.8 hold no integer, and CP-SAT has no empty domain
-        self._empty = bool((self._lower > self._upper).any())
+        self._infeasible = ""
+        if (self._lower > self._upper).any():
+            self._infeasible = "the bounds of an integer variable hold no integer"
         self._model = self._cp.CpModel()
         self._solver()
-        if not self._empty:
+        if not self._infeasible:
             self._pass_model()
 
     def _pass_model(self) -> None:
@@ -55,6 +57,8 @@ class CpSatEngine:
         pairs = zip(self._lower.tolist(), self._upper.tolist(), strict=True)
         self._x = [model.new_int_var(int(low), int(high), "") for low, high in pairs]
         for row in integer_rows(self.milp, self._lower, self._upper):
+            if row.lower > row.upper:  # CP-SAT ignores it where the row has no variable
+                self._infeasible = "the bounds of a row of integers hold no integer"
             variables = [self._x[j] for j in row.columns]
             expression = self._cp.LinearExpr.weighted_sum(variables, row.coefficients)
             model.add_linear_expression_in_domain(expression, self._cp.Domain(row.lower, row.upper))
@@ -71,8 +75,8 @@ class CpSatEngine:
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
         """Minimize ``objective . x``."""
-        if self._empty:
-            return Outcome(None, Status.INFEASIBLE, np.inf, "the bounds of an integer variable hold no integer")
+        if self._infeasible:
+            return Outcome(None, Status.INFEASIBLE, np.inf, self._infeasible)
         costs, self.scale, lost = scaled(objective, self._lower, self._upper)
         model, solver = self._model, self._solver()
         model.clear_objective()

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from regretless.errors import InputError
 from regretless.types import Solved, Status
 
-Purpose = Literal["labels", "growth", "watching", "scoring", "evaluation"]
+Purpose = Literal["labels", "growth", "watching", "scoring", "evaluation", "decisions"]
 DEFAULT: Purpose = "growth"
 _purpose: ContextVar[Purpose | None] = ContextVar("purpose of exact solves", default=None)
 _lock = threading.Lock()  # one for all: it is held for less than a microsecond, and statistics stay picklable
@@ -68,8 +68,8 @@ def counted_as(purpose: Purpose, *, unless_set: bool = False) -> Iterator[None]:
     """Count the exact solves of this thread, inside of the ``with`` block, for ``purpose``.
 
     Args:
-        purpose: ``"labels"``, ``"growth"`` (the default outside of any block), ``"watching"``, ``"scoring"`` or
-            ``"evaluation"``.
+        purpose: ``"labels"``, ``"growth"`` (the default outside of any block), ``"watching"``, ``"scoring"``,
+            ``"evaluation"`` or ``"decisions"``.
         unless_set: leave the purpose of an outer block as it is.
     """
     if purpose not in get_args(Purpose):

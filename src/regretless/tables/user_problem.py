@@ -176,7 +176,8 @@ def _check_shares(validation: float, test: float, split: str) -> None:
 
 def _refuse_unsolvable(problem: Problem, name: str, costs: str, true: Costs, ids: list[int] | None) -> None:
     """Report in one line what would fail for every instance."""
-    first = problem.solve(true.values[:1], None if ids is None else ids[:1])
+    with problem.counted_as("labels"):
+        first = problem.solve(true.values[:1], None if ids is None else ids[:1])
     if first.status[0] in (Status.INFEASIBLE, Status.UNBOUNDED, Status.ERROR):
         said = f" ({first.message[0]})" if first.message.get(0) else ""
         raise SolveError(f"{name} is {first.status[0]} at the costs of the first instance of {costs}{said}")

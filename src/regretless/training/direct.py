@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
+from regretless import metrics
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.optional import need
 from regretless.problem import Problem
 from regretless.progress import track
-from regretless.solvers.checked_solve import refuse_failures
 from regretless.training.evaluate import evaluate, predict
 from regretless.training.fit import Fitted, Interrupted
 from regretless.training.history import History
@@ -205,10 +205,12 @@ def _mean_costs(
     solved = problem.attempt(
         problem.to_minimization(torch.where(finite[:, None], stacked, torch.zeros_like(stacked)), ids), ids
     )
-    if problem.on_failure == "raise":
-        refuse_failures(solved, ids)
-    costs = problem.to_minimization(train.costs, train.instance)
-    regrets: Tensor = (costs * (solved.solution.view(len(candidates), *train.solutions.shape) - train.solutions)).sum(2)
+    n, k = len(train), len(candidates)
+    status = None if train.status is None else train.status * k
+    costs, labels = problem.to_minimization(train.costs, train.instance).repeat(k, 1), train.solutions.repeat(k, 1)
+    regrets = metrics.checked_regrets(
+        problem, solved, costs, labels, instance=ids, status=status, rows=list(range(n)) * k
+    ).view(k, n)
     # Instances whose solve failed are left out of the mean; a candidate without any instance is the worst.
     means = regrets.nanmean(dim=1)
     return [float(value) for value in means.nan_to_num(nan=torch.inf)]

@@ -81,7 +81,7 @@ def fit(
             instance.
         SolveError: a solve failed and the problem has ``on_failure="raise"``; the message names step and instance.
         FileError: the checkpoint is damaged, of another run, or of a longer one; it is not changed.
-        Interrupted: SIGINT or SIGTERM was received; the checkpoint, where there is one, is of the last step.
+        Interrupted: SIGINT, SIGTERM or SIGHUP was received; the checkpoint, where there is one, is of the last step.
     """
     if epochs < 0 or batch_size < 1 or len(train) == 0:
         raise InputError(

@@ -1,4 +1,4 @@
-"""Ctrl-C and termination end a run after the current step, so that nothing is lost."""
+"""Ctrl-C, termination and a closed terminal end a run after the current step, so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
+# Windows has no SIGHUP.
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
 
 class Interruption:
-    """While it is entered, the first SIGINT or SIGTERM sets ``received``; a second one ends the process at once.
+    """While it is entered, the first SIGINT, SIGTERM or SIGHUP sets ``received``; a second one ends the process.
 
-    Signals can be caught only in the main thread; in other threads this does nothing.
+    Signals can be caught only in the main thread; in other threads this does nothing. A signal that is ignored, such as
+    SIGHUP under ``nohup``, stays ignored.
 
     Attributes:
         received: name of the signal, or an empty text.
@@ -23,8 +27,9 @@ class Interruption:
 
     def __enter__(self) -> Interruption:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._catch)
+            for number in SIGNALS:
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._catch)
         return self
 
     def __exit__(

@@ -129,7 +129,7 @@ def fit_stacked(
     Raises:
         InputError: a loss reduces over the batch, or a number does not fit.
         FileError: the checkpoint is damaged or of another search.
-        Interrupted: SIGINT or SIGTERM was received; the checkpoint, where there is one, is of the last epoch.
+        Interrupted: SIGINT, SIGTERM or SIGHUP was received; the checkpoint, where there is one, is of the last epoch.
     """
     if any(loss.reduction != "none" for loss in losses):
         raise InputError("stacked runs need losses with reduction='none'")
