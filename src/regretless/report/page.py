@@ -21,6 +21,7 @@ from regretless.report.problem_charts import Styles, problem_charts
 from regretless.report.protocol import environment, protocol
 from regretless.report.questions import questions
 from regretless.report.report_data import DONE, ReportData, Run
+from regretless.report.solves_table import solves_table
 from regretless.report.summary_table import summary_table
 
 EMBEDDED = ("regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "solver_seconds", "solves",
@@ -69,7 +70,7 @@ def _problem(section: Section, styles: Styles, anchor: str) -> dict[str, Any]:
     ]
     return {
         "anchor": anchor, "label": section.label, "finding": finding(section), "table": summary_table(section),
-        "charts": problem_charts(section, styles, anchor), "legend": legend,
+        "charts": problem_charts(section, styles, anchor), "legend": legend, "solves": solves_table(section),
     }  # fmt: skip
 
 

@@ -45,8 +45,8 @@ def grid_ledger(runs: Iterable[tuple[str, Any]]) -> Ledger:
     Labels are solved once per problem and stand in the ledger of each of its runs: they count once.
 
     >>> one = {"labels": {"solves": 9, "seconds": 1.0}, "growth": {"solves": 2, "seconds": 0.5}}
-    >>> {purpose: count["solves"] for purpose, count in grid_ledger([("a", one), ("a", one)]).items() if count["solves"]}
-    {'labels': 9, 'growth': 4}
+    >>> ledger_line(grid_ledger([("a", one), ("a", one)]))
+    'solves: labels 9 (1.0 s), growth 4 (1.0 s)'
     """
     total: Ledger = {purpose: {"solves": 0, "seconds": 0.0} for purpose in get_args(Purpose)}
     labels: Ledger = {}
