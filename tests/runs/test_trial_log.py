@@ -55,7 +55,12 @@ def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    add_trial(tmp_path)
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(FileError, match=r"cannot write .*trials\.log: No space left"), open_trials(tmp_path) as study:
-        study.ask()
+    def fills_up() -> None:
+        with open_trials(tmp_path) as study:
+            monkeypatch.setattr(os, "fsync", full)
+            study.ask()
+
+    with pytest.raises(FileError, match=r"cannot write .*trials\.log: No space left"):
+        fills_up()
+    with pytest.raises(FileError, match=r"cannot keep a search in .*: No space left"), open_trials(tmp_path):
+        pass
