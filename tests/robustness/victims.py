@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import resource
 import sys
 import tempfile
 import traceback
@@ -75,7 +76,42 @@ def save_for_ever(path: str) -> None:
         both[k % 2].save(path)
 
 
-VICTIMS = {"train": train, "cache": save_for_ever, "cli": lambda *words: command_line([str(word) for word in words])}
+def command(*words: object) -> None:
+    """The command line."""
+    command_line([str(word) for word in words])
+
+
+def without_reader(*words: object) -> None:
+    """The command line, with a standard output whose reader has left, as in ``regretless ... | head -0``."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    os.dup2(writer, 1)
+    command(*words)
+
+
+def to_full_disk(*words: object) -> None:
+    """The command line, with a standard output that takes nothing."""
+    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+    command(*words)
+
+
+def without_output(*words: object) -> None:
+    """The command line, with a closed standard output, as in ``regretless ... >&-``."""
+    os.close(1)
+    sys.stdout = None  # as Python sets it when it starts like that
+    command(*words)
+
+
+def on_full_disk(largest: int, *words: object) -> None:
+    """The command line, where no file can grow beyond a number of bytes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+    command(*words)
+
+
+VICTIMS = {
+    "train": train, "cache": save_for_ever, "cli": command, "without reader": without_reader,
+    "to full disk": to_full_disk, "without output": without_output, "on full disk": on_full_disk,
+}  # fmt: skip
 
 
 def serve() -> None:
@@ -95,8 +131,9 @@ def serve() -> None:
             except BaseException:
                 traceback.print_exc()
             finally:
-                sys.stderr.flush()
-                sys.stdout.flush()
+                for stream in (sys.stderr, sys.stdout):
+                    if stream is not None:
+                        stream.flush()
                 os._exit(code)
         print(child, flush=True)
         _, status = os.waitpid(child, 0)
