@@ -35,6 +35,7 @@ TRAINING = {
 FILES = {
     "features": ["none.csv", "x.txt", "c.csv/x.csv"],
     "costs": ["none.csv", "x.csv"],
+    "constraints": ["none.csv", "x.txt"],
     "cost-variables": ["y_*"],
     "validation": ["1.5", "-0.1", "nan", "0.001"],
     "test": ["1.5", "-0.1", "nan", "0.001"],
@@ -51,10 +52,11 @@ BAD: list[tuple[str, dict[str, list[str]]]] = [
     (f"{TUNE} --method spo --with-p-solve", {}),
     ("evaluate run",
      {"run": ["none", "."], "on": ["all"], "features": ["x.csv"], "costs": ["c.csv"], "workers": ["0"]}),
-    ("evaluate run --features x.csv --costs c.csv", {"features": ["none.csv"], "costs": ["none.csv"], "on": ["test"]}),
+    ("evaluate run --features x.csv --costs c.csv",
+     {"features": ["none.csv"], "costs": ["none.csv"], "on": ["test"], "constraints": ["none.csv"]}),
     ("decide run --features x.csv --out d.csv",
      {"run": ["none", "."], "features": ["none.csv", "c.csv"], "out": ["d.xlsx", "run", "taken/d.csv"],
-      "engine": ["abacus"], "workers": ["0"], "time-limit": ["-1"]}),
+      "engine": ["abacus"], "workers": ["0"], "time-limit": ["-1"], "constraints": ["none.csv"], "model": ["none.lp"]}),
     ("demo", {"out": ["taken", "taken/deeper"], "seed": ["-1"]}),
     ("doctor", {}),
     ("data list", {}),
@@ -67,9 +69,16 @@ BAD: list[tuple[str, dict[str, list[str]]]] = [
 
 
 def commands() -> dict[str, Any]:
-    group: Any = typer.main.get_command(app)
-    found = {name: command for name, command in group.commands.items() if not hasattr(command, "commands")}
-    return found | {f"data {name}": command for name, command in group.commands["data"].commands.items()}
+    """All commands, those of groups by both of their words."""
+
+    def inside(group: Any, before: str) -> dict[str, Any]:
+        found = {}
+        for name, command in group.commands.items():
+            nested = inside(command, f"{before}{name} ") if hasattr(command, "commands") else {before + name: command}
+            found |= nested
+        return found
+
+    return inside(typer.main.get_command(app), "")
 
 
 def flags(name: str) -> list[str]:
