@@ -1,4 +1,4 @@
-"""The README's picture: regret and solver calls of every method of the demo.
+"""The README's picture: regret, solves and seconds of every method of the demo.
 
 regretless demo --out demo && python docs/make_demo_picture.py demo docs/pictures/demo.svg
 """
@@ -15,9 +15,10 @@ from regretless.charts import Chart, chart_style, svg_file
 from regretless.charts.style import COLORS
 from regretless.storage import write_text
 
-ORDER = ("two-stage", "nce-c", "spo", "spo-cache", "map-dc")
+ORDER = ("two-stage", "spo", "spo-cache", "map-dc", "auto")
 OWN_COLOR = {"two-stage": COLORS[0], "spo": COLORS[2]}
 CACHED = COLORS[1]
+TITLES = {"regret": "test regret", "training_solves": "solver calls in training", "epoch_seconds": "seconds per epoch"}
 
 
 def main(results: Path, out: Path) -> None:
@@ -26,22 +27,27 @@ def main(results: Path, out: Path) -> None:
     for folder in sorted((results / "runs").iterdir()):
         spec = json.loads((folder / "spec.json").read_text())
         rows[spec["method"]] = json.loads((folder / "metrics.json").read_text())
+    for row in rows.values():
+        row["training_solves"] = row["solves"] + row.get("scoring_solves", 0)
     names = [name for name in ORDER if name in rows]
     with chart_style():
         figure = Figure(figsize=(9, 2.9), layout="constrained")
-        left, right = figure.subplots(1, 2, sharey=True)
-        titles = {"regret": "test regret (lower is better)", "solves": "solver calls"}
-        for axes, (column, title) in zip((left, right), titles.items(), strict=True):
+        panels = figure.subplots(1, len(TITLES), sharey=True)
+        for axes, (column, title) in zip(panels, TITLES.items(), strict=True):
             values = [rows[name][column] for name in names]
-            axes.barh(names, values, color=[OWN_COLOR.get(name, CACHED) for name in names], height=0.62)
+            lengths = [value or 0.0 for value in values]
+            axes.barh(names, lengths, color=[OWN_COLOR.get(name, CACHED) for name in names], height=0.62)
             for place, value in enumerate(values):
-                axes.annotate(f"{value:,.0f}", (value, place), (4, 0), textcoords="offset points", va="center")
+                text = (
+                    "closed form" if value is None else f"{value:,.0f}" if value >= 100 or not value else f"{value:.3g}"
+                )
+                axes.annotate(text, (lengths[place], place), (4, 0), textcoords="offset points", va="center")
             axes.set_title(title, loc="left")
             axes.spines["bottom"].set_visible(False)
             axes.grid(visible=False)
             axes.set_xticks([])
-            axes.set_xlim(0, 1.18 * max(values))
-        left.invert_yaxis()
+            axes.set_xlim(0, 1.3 * max(lengths))
+        panels[0].invert_yaxis()
         write_text(out, svg_file(Chart(figure)))
 
 

@@ -7,14 +7,39 @@ import pytest
 from .files import CommandLine
 
 
+def row_of(text: str, method: str) -> list[str]:
+    """Cells of a printed table's row."""
+    lines = [line for line in text.splitlines() if line.startswith(f"│ {method} ")]
+    assert len(lines) == 1, text
+    return [cell.strip() for cell in lines[0].strip("│").split("│")]
+
+
 @pytest.mark.slow
-def test_the_demo_trains_five_methods_and_writes_a_report(cli: CommandLine, tmp_path: Path) -> None:
+def test_the_demo_shows_what_caching_saves(cli: CommandLine, tmp_path: Path) -> None:
     summary = cli.ok("demo", "--out", tmp_path / "demo", "--json").json
     figures = summary["methods"]
-    assert set(figures) == {"two-stage", "spo", "spo-cache", "nce-c", "map-dc"}
-    assert figures["map-dc"]["regret"] < figures["two-stage"]["regret"]
-    assert figures["map-dc"]["solves"] < figures["spo"]["solves"] / 10
+    assert list(figures) == ["two-stage", "spo", "spo-cache", "map-dc", "auto"]
+    spo, cached = figures["spo"], figures["spo-cache"]
+    assert cached["regret"] <= 1.03 * spo["regret"]
+    assert cached["solves"] < spo["solves"] / 20
+    assert figures["auto"]["regret"] == min(row["regret"] for row in figures.values())
+    assert figures["two-stage"]["reason"] == "ridge regression in closed form"
     assert Path(summary["report"]).is_file()
+
     again = cli.ok("demo", "--out", tmp_path / "demo").out
-    assert "map-dc" in again
+    solves = figures["auto"]["solves"] + figures["auto"]["scoring_solves"]
+    assert row_of(again, "auto")[3] == str(solves)
+    assert "solves: labels" in again
     assert "report:" in again
+
+
+@pytest.mark.slow
+def test_the_knapsack_demo_prints_the_same_figures_as_version_01(cli: CommandLine, tmp_path: Path) -> None:
+    printed = cli.ok("demo", "--problem", "knapsack", "--out", tmp_path / "demo").out
+    expected = {"two-stage": "1177.2", "spo": "745.4", "spo-cache": "770.0", "nce-c": "943.7", "map-dc": "747.3"}
+    assert {method: row_of(printed, method)[1] for method in expected} == expected
+
+
+def test_a_problem_that_is_no_demo_is_refused(cli: CommandLine, tmp_path: Path) -> None:
+    assert cli("demo", "--problem", "matching", "--out", tmp_path / "demo").code == 2
+    assert not (tmp_path / "demo").exists()

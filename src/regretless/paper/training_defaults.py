@@ -11,6 +11,8 @@ from regretless.training import methods
 GENERAL = {"lr": 0.1, "epochs": 20}
 # One setting for every decision loss on the embedded data; two-stage takes one instance per step, and 0.1 is enough.
 SYNTHETIC = {"lr": 0.5, "epochs": 20}
+# The demo's problem, whose solves take most of the time.
+WORKSHOP = {"lr": 0.1, "epochs": 6}
 # PyEPO's notebooks, on the problems with data from its formulas.
 PYEPO = {"lr": 0.01, "epochs": 20}
 
@@ -33,5 +35,6 @@ def training_defaults(problem: str, method: str) -> dict[str, Any]:
             settings = {name: value for name, value in spec.settings.items() if name not in ("p_solve", "grow_at")}
             return {"lr": spec.lr, "epochs": spec.epochs, "batch_size": spec.batch_size, "settings": settings}
     own = SYNTHETIC if problem.startswith("synthetic") and method != "two-stage" else GENERAL
+    own = WORKSHOP if problem == "workshop" and method != "two-stage" else own
     own = PYEPO if any(problem in row[0] for row in GENERATED) else own
     return own | {"batch_size": None, "settings": {}}

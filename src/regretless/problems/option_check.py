@@ -29,7 +29,8 @@ def options_of(loader: Callable[..., Any]) -> dict[str, Option]:
     }
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         shared = get_type_hints(Settings)
-        found |= {one.name: Option(shared[one.name], str(one.type), one.default) for one in fields(Settings)}
+        more = {one.name: Option(shared[one.name], str(one.type), one.default) for one in fields(Settings)}
+        found |= {key: option for key, option in more.items() if key not in found}
     return found
 
 

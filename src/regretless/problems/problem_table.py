@@ -29,6 +29,7 @@ TABLE: tuple[tuple[tuple[str, ...], str, str], ...] = (
         "regretless.problems.knapsack",
         "load_synthetic_knapsack",
     ),
+    (("workshop",), "regretless.problems.workshop", "load_workshop"),
     (("knapsack-60", "knapsack-120", "knapsack-180"), "regretless.problems.knapsack", "load_knapsack"),
     (("energy-1", "energy-2", "energy-3"), "regretless.problems.energy", "load_energy"),
     (("matching-10", "matching-25", "matching-50"), "regretless.problems.matching", "load_matching"),

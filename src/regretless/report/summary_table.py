@@ -32,7 +32,9 @@ MEASURES = (
     Measure("mse", "MSE", "mean squared error of the predicted costs on the test data", LOW),
     Measure("auc", "AUC", "area under the ROC curve, where costs are yes or no", HIGH),
     Measure("epoch_seconds", "seconds per epoch", "training only, without evaluation", LOW),
+    Measure("train_seconds", "training seconds", "all of the training, with its solves, without evaluation", LOW),
     Measure("solves", "solver calls", "exact solves during training", integers=True),
+    Measure("scoring_solves", "scoring calls", "exact solves that compare candidates on held-out data", integers=True),
     Measure("lookups", "look-ups", "instances answered by the cache", integers=True),
     Measure("cache_size", "cache size", "different solutions in the cache at the end", integers=True),
 )

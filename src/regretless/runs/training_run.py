@@ -90,7 +90,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     result = evaluate(model, loaded.test, loaded.problem)
     figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
     figures |= {"on": loaded.evaluated_on, **result.as_dict()}
-    figures |= {"epoch_seconds": history.total("seconds") / max(len(history), 1)}
+    figures |= {"epoch_seconds": history.total("seconds") / len(history) if len(history) else None}
     figures |= {"solver_seconds": history.total("solver_seconds")}
     figures |= {name: int(history.total(name)) for name in ("solves", "lookups")}
     figures |= {f"training_{name}": int(history.total(name)) for name in ("not_optimal", "failed")}
