@@ -21,6 +21,13 @@ CACHED = COLORS[1]
 TITLES = {"regret": "test regret", "training_solves": "solver calls in training", "epoch_seconds": "seconds per epoch"}
 
 
+def written(value: float | None) -> str:
+    """A number with three digits; two-stage has no epochs."""
+    if value is None:
+        return "closed form"
+    return f"{value:.0f}" if value >= 100 or not value else f"{value:.3g}"
+
+
 def main(results: Path, out: Path) -> None:
     """Read the runs and draw them."""
     rows = {}
@@ -38,10 +45,7 @@ def main(results: Path, out: Path) -> None:
             lengths = [value or 0.0 for value in values]
             axes.barh(names, lengths, color=[OWN_COLOR.get(name, CACHED) for name in names], height=0.62)
             for place, value in enumerate(values):
-                text = (
-                    "closed form" if value is None else f"{value:,.0f}" if value >= 100 or not value else f"{value:.3g}"
-                )
-                axes.annotate(text, (lengths[place], place), (4, 0), textcoords="offset points", va="center")
+                axes.annotate(written(value), (lengths[place], place), (4, 0), textcoords="offset points", va="center")
             axes.set_title(title, loc="left")
             axes.spines["bottom"].set_visible(False)
             axes.grid(visible=False)

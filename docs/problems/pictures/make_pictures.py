@@ -107,6 +107,20 @@ def top_k(axes: Any) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def workshop(axes: Any) -> None:
+    """The prices of a day and the energy bought in every hour."""
+    day = load("workshop", **ONE).train
+    axes.bar(range(24), day.solutions[0], color="#1f5fa8", width=0.9)
+    axes.set_xlabel("hour")
+    axes.set_ylabel("energy bought (MWh)", color="#1f5fa8")
+    prices = axes.twinx()
+    prices.step(range(24), day.costs[0], where="mid", color="#c76a1a")
+    prices.set_ylabel("price (per MWh)", color="#c76a1a")
+    axes.set_title(f"a day that costs {float(day.costs[0] @ day.solutions[0]):.0f}", loc="left", fontsize=10)
+    for one in (axes, prices):
+        one.spines["top"].set_visible(False)
+
+
 def main() -> None:
     """Draw all pictures."""
     mpl.rcParams.update({"svg.hashsalt": "regretless", "font.size": 10, "svg.fonttype": "none"})
@@ -114,6 +128,7 @@ def main() -> None:
         (shortest_path, (3.4, 3.4)), (multi_knapsack, (6.4, 2.4)), (travelling_salesman, (4.6, 4.0)),
         (vehicle_routing, (4.6, 4.0)), (portfolio, (6.4, 2.4)), (facility_location, (4.6, 4.0)),
         (random_linear_program, (6.4, 2.4)), (top_k, (4.6, 2.8)),
+        (workshop, (6.4, 2.6)),
     )  # fmt: skip
     for draw, size in drawn:
         figure, axes = plt.subplots(figsize=size, layout="constrained")
