@@ -57,7 +57,7 @@ BAD: list[tuple[str, dict[str, list[str]]]] = [
     ("decide run --features x.csv --out d.csv",
      {"run": ["none", "."], "features": ["none.csv", "c.csv"], "out": ["d.xlsx", "run", "taken/d.csv"],
       "engine": ["abacus"], "workers": ["0"], "time-limit": ["-1"], "constraints": ["none.csv"], "model": ["none.lp"]}),
-    ("demo", {"out": ["taken", "taken/deeper"], "seed": ["-1"]}),
+    ("demo", {"problem": ["matching"], "out": ["taken", "taken/deeper"], "seed": ["-1"], "workers": ["0", "-2"]}),
     ("doctor", {}),
     ("data list", {}),
     ("data fetch magic", {"name": ["magic"]}),

@@ -80,12 +80,14 @@ def demo(
         DemoProblem, typer.Option(help="workshop (a general MILP, solved by HiGHS) or knapsack (a special oracle).")
     ] = DemoProblem.workshop,
     out: Annotated[Path, typer.Option(help="Folder for runs and report.")] = Path("demo"),
-    workers: Annotated[int, typer.Option(help="Solver threads; by default one per processor, at most 4.")] = 0,
+    workers: Annotated[
+        int | None, typer.Option(help="Solver threads; by default one per processor, at most 4.")
+    ] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Train five methods on embedded data, print a table and write an HTML report."""
-    workers = workers or min(os.cpu_count() or 1, 4)
+    workers = min(os.cpu_count() or 1, 4) if workers is None else workers
     specs = DEMOS[problem].specs(seed)
     need_report_packages()
     refuse_unwritable(out)
