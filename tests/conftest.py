@@ -1,10 +1,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import settings
+
+from regretless.milp import MILP
+
+from .random_linear_models import minimum, random_model
 
 # The machine's load must not decide whether a property holds, and in CI neither must chance: there every run tries the
 # same cases, so that a change is judged by what it changed. Elsewhere each run looks for new ones.
@@ -17,3 +23,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests marked ``data`` read the public files, which are not part of the project."""
     if item.get_closest_marker("data") and not os.environ.get("REGRETLESS_DATA"):
         pytest.skip("REGRETLESS_DATA names no folder with the public files")
+
+
+@pytest.fixture(name="random_model", scope="session")
+def _random_model() -> Callable[..., MILP]:
+    return random_model
+
+
+@pytest.fixture(name="minimum", scope="session")
+def _minimum() -> Callable[[MILP, np.ndarray], float]:
+    return minimum

@@ -8,8 +8,8 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
+from regretless.linear_programs.presolve import presolve
 from regretless.milp import MILP
-from regretless.relaxation.presolve import presolve
 from regretless.relaxation.smoothed_programs import BarrierProgram, QuadraticProgram
 from regretless.types import Status
 

@@ -12,12 +12,12 @@ from torch.autograd.function import once_differentiable
 
 from regretless.errors import InputError
 from regretless.family import member
+from regretless.linear_programs.normal_equations import NormalEquations
+from regretless.linear_programs.presolve import presolve
+from regretless.linear_programs.standard_form import StandardForm
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.relaxation.normal_equations import NormalEquations
-from regretless.relaxation.presolve import presolve
 from regretless.relaxation.smoothed_programs import Program, Smooth
-from regretless.relaxation.standard_form import StandardForm
 from regretless.solvers.checked_solve import check_finite, refuse_failures
 from regretless.types import Solved, Status
 

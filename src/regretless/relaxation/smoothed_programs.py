@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.relaxation.central_path import Point, follow_path
-from regretless.relaxation.self_dual import solve_self_dual
-from regretless.relaxation.standard_form import StandardForm
+from regretless.linear_programs.central_path import Point, follow_path
+from regretless.linear_programs.self_dual import solve_self_dual
+from regretless.linear_programs.standard_form import StandardForm
 from regretless.types import Status
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from regretless.linear_programs.constraint_system import ConstraintSystem
+from regretless.linear_programs.self_dual import solve_self_dual
+from regretless.linear_programs.standard_form import StandardForm
 from regretless.milp import MILP
-from regretless.relaxation.constraint_system import ConstraintSystem
-from regretless.relaxation.self_dual import solve_self_dual
-from regretless.relaxation.standard_form import StandardForm
 from regretless.types import Status
 
 

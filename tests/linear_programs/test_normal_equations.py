@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from regretless.linear_programs.constraint_system import ConstraintSystem
+from regretless.linear_programs.normal_equations import NormalEquations
+from regretless.linear_programs.standard_form import StandardForm
 from regretless.milp import MILP
-from regretless.relaxation.constraint_system import ConstraintSystem
-from regretless.relaxation.normal_equations import NormalEquations
-from regretless.relaxation.standard_form import StandardForm
 
 
 def residuals(form: StandardForm, H: torch.Tensor, r: torch.Tensor, s: torch.Tensor) -> float:

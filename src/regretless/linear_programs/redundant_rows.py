@@ -8,8 +8,8 @@ import numpy as np
 from scipy import linalg
 
 from regretless.errors import SolveError
+from regretless.linear_programs.constraint_system import TINY, ConstraintSystem, Mask
 from regretless.milp import Floats
-from regretless.relaxation.constraint_system import TINY, ConstraintSystem, Mask
 
 # All pairs of rows are compared up to this many comparisons of entries.
 PAIRS = 2_000_000_000

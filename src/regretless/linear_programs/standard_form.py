@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.linear_programs.constraint_system import ConstraintSystem
 from regretless.milp import Floats
-from regretless.relaxation.constraint_system import ConstraintSystem
 
 # Largest block of numbers of the dense product A D A'.
 BLOCK = 16_000_000

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from regretless.errors import SolveError
+from regretless.linear_programs.presolve import presolve
 from regretless.milp import MILP
-from regretless.relaxation.presolve import presolve
 
 
 @pytest.mark.parametrize("seed", range(10))

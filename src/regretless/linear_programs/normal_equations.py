@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from regretless.relaxation.standard_form import StandardForm
+from regretless.linear_programs.standard_form import StandardForm
 
 # Relative sizes of the term added to a normal matrix that is singular in float64, tried in this order.
 JITTER = (1e-14, 1e-12, 1e-10, 1e-8, 1e-6)

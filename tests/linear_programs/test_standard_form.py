@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from regretless.linear_programs.constraint_system import ConstraintSystem
+from regretless.linear_programs.standard_form import StandardForm
 from regretless.milp import MILP
-from regretless.relaxation.constraint_system import ConstraintSystem
-from regretless.relaxation.standard_form import StandardForm
 
 
 def dense(form: StandardForm) -> torch.Tensor:

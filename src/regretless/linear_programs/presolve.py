@@ -8,11 +8,11 @@ import numpy as np
 import torch
 
 from regretless.errors import SolveError
+from regretless.linear_programs.constraint_system import ConstraintSystem
+from regretless.linear_programs.redundant_rows import without_redundant_rows
+from regretless.linear_programs.self_dual import solve_self_dual
+from regretless.linear_programs.standard_form import StandardForm
 from regretless.milp import MILP
-from regretless.relaxation.constraint_system import ConstraintSystem
-from regretless.relaxation.redundant_rows import without_redundant_rows
-from regretless.relaxation.self_dual import solve_self_dual
-from regretless.relaxation.standard_form import StandardForm
 from regretless.types import Status
 
 # A distance to a bound below this value at the analytic center of the feasible set is zero in the entire set.

@@ -7,15 +7,15 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from regretless.errors import SolveError
-from regretless.milp import MILP
-from regretless.relaxation.constraint_system import ConstraintSystem
-from regretless.relaxation.redundant_rows import (
+from regretless.linear_programs.constraint_system import ConstraintSystem
+from regretless.linear_programs.redundant_rows import (
     drop_dependent,
     drop_dominated,
     merge_parallel,
     relax_never_binding,
     without_redundant_rows,
 )
+from regretless.milp import MILP
 
 
 def test_parallel_rows_become_one_with_the_tightest_bounds():

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from regretless.errors import SolveError
+from regretless.linear_programs.constraint_system import ConstraintSystem
 from regretless.milp import MILP
-from regretless.relaxation.constraint_system import ConstraintSystem
 
 
 def test_short_rows_become_bounds_and_fixed_variables_are_removed():

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regretless.relaxation.central_path import BACK_OFF, Point, longest_step
-from regretless.relaxation.normal_equations import NormalEquations
-from regretless.relaxation.standard_form import StandardForm
+from regretless.linear_programs.central_path import BACK_OFF, Point, longest_step
+from regretless.linear_programs.normal_equations import NormalEquations
+from regretless.linear_programs.standard_form import StandardForm
 from regretless.types import Status
 
 ITERATIONS = 100

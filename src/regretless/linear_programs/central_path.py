@@ -7,8 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from regretless.relaxation.normal_equations import NormalEquations
-from regretless.relaxation.standard_form import StandardForm
+from regretless.linear_programs.normal_equations import NormalEquations
+from regretless.linear_programs.standard_form import StandardForm
 
 ITERATIONS = 60
 BACK_OFF = 0.995

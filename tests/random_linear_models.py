@@ -1,9 +1,8 @@
+"""Random linear models with every kind of row and bound, and their optima."""
+
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from regretless.milp import MILP
@@ -41,13 +40,3 @@ def minimum(model: MILP, c: np.ndarray) -> float:
     )
     assert result.success, result.message
     return float(result.fun)
-
-
-@pytest.fixture(name="random_model", scope="session")
-def _random_model() -> Callable[..., MILP]:
-    return random_model
-
-
-@pytest.fixture(name="minimum", scope="session")
-def _minimum() -> Callable[[MILP, np.ndarray], float]:
-    return minimum

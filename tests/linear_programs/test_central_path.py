@@ -4,14 +4,14 @@ import pytest
 import torch
 
 from regretless.errors import SolveError
+from regretless.linear_programs import central_path
+from regretless.linear_programs.central_path import BACK_OFF, follow_path, longest_step
+from regretless.linear_programs.presolve import presolve
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.energy.formulation import formulate
 from regretless.problems.energy.load import energy_instance
-from regretless.relaxation import QuadraticProgram, central_path
-from regretless.relaxation.central_path import BACK_OFF, follow_path, longest_step
-from regretless.relaxation.presolve import presolve
-from regretless.relaxation.relaxation_layer import Relaxation
+from regretless.relaxation import QuadraticProgram, Relaxation
 
 
 def test_longest_step_stops_where_the_first_value_would_be_zero():

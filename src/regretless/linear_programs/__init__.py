@@ -1,0 +1,1 @@
+"""Linear programs in tensors, batched: presolve, standard form, interior point."""
