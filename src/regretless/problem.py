@@ -17,7 +17,7 @@ from regretless.family import Family
 from regretless.milp import MILP, Floats
 from regretless.modeling.convex import ConvexProgram
 from regretless.modeling.read import ModelRead, read
-from regretless.solvers import EnginePool, FunctionBackend
+from regretless.solvers import FunctionBackend, engine_backend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
 from regretless.solvers.ledger import Purpose, SolveStatistics, counted_as
 from regretless.tensors import ids, tensor
@@ -135,7 +135,7 @@ class Problem:
         self.backend: Backend
         how: dict[str, Any] = {"workers": workers, "time_limit": time_limit, "executor": executor}
         if oracle is None:
-            self.backend = EnginePool(model, engine=engine, **how, **options)
+            self.backend = engine_backend(model, engine=engine, **how, **options)
         elif hasattr(oracle, "solve"):
             if how != {"workers": 1, "time_limit": None, "executor": "threads"}:
                 raise InputError(

@@ -22,9 +22,11 @@ class NormalEquations:
         form: the constraints.
         H: ``(batch, n + slacks)`` diagonal, not negative.
         damping: added to the diagonal of the normal matrix, in the units of the rows before scaling.
+        checked: whether a singular matrix is noticed and repaired, at the price of a synchronization on a GPU. Without
+            it every matrix gets the smallest repair, and one that needs more gives NaN.
     """
 
-    def __init__(self, form: StandardForm, H: Tensor, *, damping: float = 0.0) -> None:
+    def __init__(self, form: StandardForm, H: Tensor, *, damping: float = 0.0, checked: bool = True) -> None:
         self.form, self.exact = form, damping == 0.0
         # A quadratic term makes H positive on the free variables, too: then they need no special treatment.
         self.free = form.free if len(form.free) and not bool((H[:, form.free] > 0).all()) else None
@@ -38,16 +40,17 @@ class NormalEquations:
         M = form.normal_matrix(self.D)
         if damping:
             M.diagonal(dim1=1, dim2=2).add_(damping / form.length.square())
-        self.L = _cholesky(M)
+        self.checked = checked
+        self.L = _cholesky(M) if checked else _inverse_factor(M)
         if self.free is not None:
             self.columns = form.A[:, self.free].expand(len(H), -1, -1)
             self.within = self._normal(self.columns)
             self.small = _cholesky(self.columns.mT @ self.within)
 
-    def solve(self, r: Tensor, s: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def solve(self, r: Tensor, s: Tensor | None = None, *, refine: bool = True) -> tuple[Tensor, Tensor]:
         """Return ``(dz, dy)`` for right-hand sides ``(batch, n + slacks)`` and ``(batch, rows)`` (0 when ``None``)."""
         dz, dy = self._once(r, s)
-        if not self.exact:
+        if not self.exact or not refine:
             return dz, dy
         # D spans many orders of magnitude near a solution: one refinement step keeps the equations of the rows exact.
         left = -self.form.apply(dz)
@@ -72,7 +75,7 @@ class NormalEquations:
         return dz, dy
 
     def _normal(self, right: Tensor) -> Tensor:
-        return torch.cholesky_solve(right, self.L)
+        return torch.cholesky_solve(right, self.L) if self.checked else self.L.mT @ (self.L @ right)
 
 
 def _cholesky(M: Tensor) -> Tensor:
@@ -92,3 +95,19 @@ def _cholesky(M: Tensor) -> Tensor:
         L, info = L.clone(), info.clone()
         L[bad], info[bad] = factor, state
     return L
+
+
+def _inverse_factor(M: Tensor) -> Tensor:
+    """Inverse ``W`` of the factors of ``(batch, m, m)``: a solve is ``W' W right``; NaN where there is no factor.
+
+    The smallest repair is added to every matrix. On a GPU, products are faster than triangular solves, and a CUDA graph
+    can hold them.
+    """
+    if M.shape[1] == 0:
+        return M
+    diagonal = M.diagonal(dim1=1, dim2=2)
+    diagonal += JITTER[0] * diagonal.amax(dim=1, keepdim=True)
+    L, info = torch.linalg.cholesky_ex(M)
+    unit = torch.eye(M.shape[1], dtype=M.dtype, device=M.device)
+    W = torch.linalg.solve_triangular(L, unit.expand_as(M), upper=False)
+    return torch.where((info > 0)[:, None, None], torch.nan, W)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,8 @@ from regretless.milp import Floats
 BLOCK = 16_000_000
 # The sparse product is used if it has at most this share of the terms of the dense product.
 SPARSE = 0.05
+# Largest table of products of rows that is kept on a GPU, in numbers.
+TABLE = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -105,19 +109,36 @@ class StandardForm:
         moved: dict[str, Any] = {name: None if part is None else part.to(device) for name, part in parts.items()}
         return replace(self, **moved)
 
+    def remember(self, key: Hashable, make: Callable[[], Any]) -> Any:
+        """What ``make`` returns, made once per key for this form on this device."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    @cached_property
+    def _made(self) -> dict[Hashable, Any]:
+        return {}
+
     def apply(self, z: Tensor) -> Tensor:
         """``E z``: ``(batch, n + slacks) -> (batch, rows)``."""
+        if self._full is not None:
+            return z @ self._full.T
         y = z[:, : self.n] @ self.A.T
         y[:, self.equalities :] -= z[:, self.n :]
         return y
 
     def transposed(self, y: Tensor) -> Tensor:
         """``E' y``: ``(batch, rows) -> (batch, n + slacks)``."""
+        if self._full is not None:
+            return y @ self._full
         return torch.cat([y @ self.A, -y[:, self.equalities :]], dim=1)
 
     def normal_matrix(self, diagonal: Tensor) -> Tensor:
         """``E D E'``: ``(batch, n + slacks) -> (batch, rows, rows)``."""
         d, rows = diagonal[:, : self.n], len(self.A)
+        if self._table is not None:
+            products, places = self._table
+            return (diagonal @ products).index_select(1, places).view(len(d), rows, rows)
         if self.pairs is not None:
             matrix = (self.pairs @ d.T).T.reshape(len(d), rows, rows).contiguous()
         else:
@@ -126,6 +147,30 @@ class StandardForm:
             matrix = blocks[0] if len(blocks) == 1 else torch.cat(blocks)
         matrix.diagonal(dim1=1, dim2=2)[:, self.equalities :] += diagonal[:, self.n :]
         return matrix
+
+    @cached_property
+    def _full(self) -> Tensor | None:
+        """``E`` itself, on a GPU and where it is small: one product is faster there than a product and a sum."""
+        rows, slacks = len(self.A), len(self.lower) - self.n
+        if not self.A.is_cuda or rows == 0 or rows * len(self.lower) > TABLE // 4:
+            return None
+        full = torch.cat([self.A, self.A.new_zeros(rows, slacks)], dim=1)
+        full[self.equalities :, self.n :] = -torch.eye(slacks, dtype=full.dtype, device=full.device)
+        return full
+
+    @cached_property
+    def _table(self) -> tuple[Tensor, Tensor] | None:
+        """Products ``(n + slacks, pairs)`` of the rows of ``E``, and the place of each entry of a normal matrix there.
+
+        With it the normal matrices of a batch are one matrix product, which a GPU computes at its full speed.
+        """
+        rows, E = len(self.A), self._full
+        if E is None or E.shape[1] * rows * (rows + 1) // 2 > TABLE:
+            return None
+        first, second = torch.tril_indices(rows, rows, device=E.device)
+        places = torch.empty(rows, rows, dtype=torch.int64, device=E.device)
+        places[first, second] = places[second, first] = torch.arange(len(first), device=E.device)
+        return (E[first] * E[second]).T.contiguous(), places.flatten()
 
 
 def _middle(lower: Floats, upper: Floats) -> Floats:

@@ -35,13 +35,23 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class EngineEntry:
-    """A row of the table: the engine's module, the package it needs, its pip name, its licence and its limits."""
+    """A row of the table.
+
+    Attributes:
+        module: with ``build(milp, time_limit=, **options)``.
+        package: what it needs.
+        pip: name of that package for pip.
+        licence: of the engine.
+        limits: what it cannot do.
+        batched: whether it solves batches of linear programs at once, and no integers.
+    """
 
     module: str
     package: str
     pip: str
     licence: str
     limits: str = ""
+    batched: bool = False
 
 
 TABLE: dict[str, EngineEntry] = {
@@ -60,6 +70,14 @@ TABLE: dict[str, EngineEntry] = {
         "gurobipy",
         "commercial",
         "the free licence of the pip package: up to 2,000 variables and 2,000 rows",
+    ),
+    "batched-lp": EngineEntry(
+        "regretless.solvers.batched_lp",
+        "torch",
+        "torch",
+        "MIT",
+        "linear programs only; whole batches on the device of the costs",
+        batched=True,
     ),
 }
 

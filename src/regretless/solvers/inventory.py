@@ -59,7 +59,8 @@ def inventory(*, probe: bool = True) -> list[EngineReport]:
 def _trial(name: str) -> str:
     """Solve a knapsack of two items; return what went wrong."""
     try:
-        outcome = make_engine(name, MILP([[1.0, 1.0]], row_upper=1.0)).solve(np.array([-1.0, -2.0]))
+        model = MILP([[1.0, 1.0]], row_upper=1.0, integer=not TABLE[name].batched)
+        outcome = make_engine(name, model).solve(np.array([-1.0, -2.0]))
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if outcome.status is not Status.OPTIMAL or outcome.x is None:

@@ -1,0 +1,103 @@
+"""Linear programs with many sparse rows, by the first-order method."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regretless.linear_programs.feasibility import is_feasible
+from regretless.linear_programs.first_order import ITERATIONS, solve_first_order
+from regretless.linear_programs.program_answers import Answers, none_of, unsolved
+from regretless.linear_programs.scaled_rows import ScaledRows
+from regretless.milp import MILP
+from regretless.types import Status
+
+# Programs that have not converged by then are checked for rays along which the objective falls without end.
+PATIENCE = 5_000
+# Objective along a ray in a box of size 1, relative to the largest cost, that proves it.
+FALLS = -1e-6
+MEMORY, MEMORY_GPU = 1 << 25, 1 << 31
+TENSORS = 12
+
+
+class FirstOrderSolver:
+    """Solves a model without its integrality by ``solve_first_order``; see ``ProgramSolver``.
+
+    The feasible set is the same for all costs, so HiGHS decides once whether it is empty. Its directions to infinity
+    are a linear program in a box: where a solve does not converge, it tells an unbounded program from a difficult one.
+
+    Args:
+        milp: the model.
+        tolerance: of violations and gap; see ``solve_first_order``.
+    """
+
+    def __init__(self, milp: MILP, *, tolerance: float) -> None:
+        self.tolerance = tolerance
+        self.feasible = is_feasible(milp)
+        self._rows = {torch.device("cpu"): ScaledRows.of(milp)}
+        rays = _rays(milp)
+        self._rays = None if rays is None else {torch.device("cpu"): ScaledRows.of(rays)}
+
+    def solve(self, c: Tensor, *, deadline: float | None = None) -> Answers:
+        """Minimize ``c . x``; see ``ProgramSolver``."""
+        if self.feasible is False:
+            return none_of(c, Status.INFEASIBLE)
+        rows = _there(self._rows, c.device)
+        numbers = TENSORS * (c.shape[1] + len(rows.row))
+        part = max(1, (MEMORY_GPU if c.is_cuda else MEMORY) // numbers)
+        x, status = [], []
+        for some in torch.split(c, part):
+            points, ends = self._solve(rows, some, deadline)
+            x.append(points)
+            status += ends
+        late = deadline is not None and time.monotonic() > deadline
+        return unsolved(torch.cat(x) if x else torch.empty_like(c), status, self.tolerance, late=late)
+
+    def _solve(self, rows: ScaledRows, c: Tensor, deadline: float | None) -> tuple[Tensor, list[Status]]:
+        first = ITERATIONS if self._rays is None else PATIENCE
+        x, done = solve_first_order(rows, c, tolerance=self.tolerance, iterations=first, deadline=deadline)
+        status = [Status.OPTIMAL if ok else Status.ERROR for ok in done.tolist()]
+        if self._rays is None or bool(done.all()) or (deadline is not None and time.monotonic() > deadline):
+            return x, status
+        lost = (~done).nonzero()[:, 0]
+        falls = self._falls(c[lost], deadline)
+        for place in lost[falls].tolist():
+            status[place] = Status.UNBOUNDED
+        rest = lost[~falls]
+        if len(rest):
+            x[rest], again = solve_first_order(rows, c[rest], tolerance=self.tolerance, deadline=deadline)
+            for place, ok in zip(rest.tolist(), again.tolist(), strict=True):
+                status[place] = Status.OPTIMAL if ok else Status.ERROR
+        return x, status
+
+    def _falls(self, c: Tensor, deadline: float | None) -> Tensor:
+        """Mask of the costs that fall along a direction to infinity."""
+        assert self._rays is not None
+        unit = c / c.abs().amax(dim=1, keepdim=True).clamp(min=1e-300)
+        ray, done = solve_first_order(_there(self._rays, c.device), unit, tolerance=self.tolerance, deadline=deadline)
+        return done & ((unit * ray).sum(dim=1) < FALLS)
+
+
+def _rays(milp: MILP) -> MILP | None:
+    """Directions of the feasible set to infinity, in a box of size 1; ``None`` where all variables are bounded."""
+    endless = ~(np.isfinite(milp.lower) & np.isfinite(milp.upper))
+    if not endless.any():
+        return None
+    return replace(
+        milp,
+        row_lower=np.where(np.isfinite(milp.row_lower), 0.0, -np.inf),
+        row_upper=np.where(np.isfinite(milp.row_upper), 0.0, np.inf),
+        lower=np.where(np.isfinite(milp.lower), 0.0, -1.0),
+        upper=np.where(np.isfinite(milp.upper), 0.0, 1.0),
+        integer=False,
+    )
+
+
+def _there(rows: dict[torch.device, ScaledRows], device: torch.device) -> ScaledRows:
+    if device not in rows:
+        rows[device] = rows[torch.device("cpu")].to(device)
+    return rows[device]
