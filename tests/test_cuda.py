@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regretless import MAP, NCE, Dataset, SolutionCache, SPOPlus, evaluate, fit
+from regretless import MAP, MILP, NCE, Dataset, Problem, SolutionCache, SPOPlus, evaluate, fit
 from regretless.cache import SolutionStore
 from regretless.cache import fp16_lookup as half
+from regretless.linear_programs import interior_point
 from regretless.losses import QPTL, ExpectedRegret, Interior
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data, standardized
@@ -53,6 +54,28 @@ def test_relaxations_agree_with_the_cpu(make):
         make(problem)(p, train.costs.float().to(device), train.solutions.float().to(device)).backward()
         found[device] = p.grad.cpu()
     torch.testing.assert_close(found["cuda"], found["cpu"], rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("batch", [1, 5, 64])
+@pytest.mark.parametrize("method", ["interior", "first-order"])
+def test_linear_programs_agree_with_the_cpu(method, batch, monkeypatch):
+    """Small batches run from CUDA graphs, large ones shrink: here 64 programs are large."""
+    monkeypatch.setattr(interior_point, "LAUNCH_BOUND", 1000)
+    generator = torch.Generator().manual_seed(0)
+    rows = torch.rand(6, 30, generator=generator).numpy()
+    problem = Problem(MILP(rows, row_upper=4.0, integer=False), engine="batched-lp", method=method)
+    costs = -torch.rand(batch, 30, generator=generator, dtype=torch.float64)
+    for _ in range(2):  # the second call replays
+        there = problem(costs.cuda())
+        assert there.is_cuda
+        torch.testing.assert_close((there.cpu() * costs).sum(1), (problem(costs) * costs).sum(1), rtol=1e-6, atol=1e-6)
+
+
+def test_costs_of_the_cpu_can_be_solved_on_the_gpu():
+    program = MILP([[1.0, -1.0]], row_upper=1.0, upper=torch.inf, integer=False)
+    found = Problem(program, engine="batched-lp", device="cuda").solve([[-1.0, 2.0], [-1.0, -1.0]])
+    assert [str(status) for status in found.status] == ["optimal", "unbounded"]
+    assert found.solution[0].tolist() == [1.0, 0.0]
 
 
 def test_training_runs_on_the_device_of_the_model():

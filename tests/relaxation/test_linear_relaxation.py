@@ -69,3 +69,11 @@ def test_family_relaxes_every_member():
 def test_problem_without_a_model_is_refused():
     with pytest.raises(InputError, match="needs a problem with a MILP"):
         LinearRelaxation(Problem(oracle=lambda c: c, dimension=2))
+
+
+def test_batches_of_linear_programs_give_the_same_relaxation():
+    c = costs()
+    batched, one_by_one = LinearRelaxation(knapsack(), engine="batched-lp")(c), LinearRelaxation(knapsack())(c)
+    torch.testing.assert_close(batched, one_by_one, rtol=0, atol=1e-8)
+    with pytest.raises(InputError, match="engine must be 'highs' or 'batched-lp'"):
+        LinearRelaxation(knapsack(), engine="scip")

@@ -11,6 +11,7 @@ from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.relaxation import BarrierProgram, QuadraticProgram, Relaxation
+from regretless.relaxation import relaxation_layer as layers
 
 PROGRAMS = [QuadraticProgram(tau=0.3), BarrierProgram(cutoff=0.05)]
 
@@ -177,3 +178,15 @@ def test_a_gpu_gives_what_the_cpu_gives(random_model, program):
     on_gpu = exact_gradient(layer, costs.cuda(), weights.cuda())
     torch.testing.assert_close(layer(costs.cuda()).cpu(), layer(costs), rtol=0, atol=1e-7)
     torch.testing.assert_close(on_gpu.cpu(), exact_gradient(layer, costs, weights), rtol=1e-4, atol=1e-5)
+
+
+def test_a_large_cost_map_is_sparse_and_gives_the_same(random_model, monkeypatch):
+    model = random_model(1)
+    costs = torch.randn(4, model.n, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    found = []
+    for most in (layers.DENSE, 0):
+        monkeypatch.setattr(layers, "DENSE", most)
+        leaf = costs.clone().requires_grad_()
+        Relaxation(Problem(model), QuadraticProgram(tau=1.0))(leaf).square().sum().backward()
+        found.append(leaf.grad)
+    torch.testing.assert_close(found[0], found[1])

@@ -32,7 +32,7 @@ def usable(engine: str) -> bool:
 
 @pytest.fixture(scope="module")
 def engines() -> list[str]:
-    return [name for name in names() if usable(name)]
+    return [name for name in names(integers=True) if usable(name)]
 
 
 def solved(given: Case, engine: str) -> Decisions | None:
@@ -105,7 +105,7 @@ def test_five_thousand_random_models(engines: list[str], first: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("engine", names())
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_labels_are_equal_bit_for_bit_for_any_number_of_workers(engine: str) -> None:
     if not usable(engine):
         pytest.skip(f"the engine {engine} is not available here")

@@ -87,7 +87,7 @@ def test_an_answer_within_tolerance_is_rounded() -> None:
     assert not np.signbit(outcome.x).any()
 
 
-@pytest.mark.parametrize("engine", names())
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_no_engine_calls_a_worse_solution_optimal(engine: str) -> None:
     if not available()[engine]:
         pytest.skip(f"the engine {engine} is not installed")

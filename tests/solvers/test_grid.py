@@ -14,7 +14,7 @@ from regretless.milp import MILP
 from regretless.solvers import available, make_engine, names
 from regretless.types import Status
 
-OTHERS = [name for name in names() if name != "highs"]
+OTHERS = [name for name in names(integers=True) if name != "highs"]
 COSTS = 20
 inf = np.inf
 
@@ -141,14 +141,14 @@ FRACTIONAL = [
 
 
 @pytest.mark.parametrize(("milp", "objective", "optimum"), FRACTIONAL)
-@pytest.mark.parametrize("engine", names())
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_whole_variables_may_have_bounds_that_are_not_whole(engine, milp, objective, optimum):
     _needs(engine)
     assert make_engine(engine, milp).solve(np.array(objective)).x.tolist() == optimum
 
 
 @pytest.mark.parametrize("name", INFEASIBLE)
-@pytest.mark.parametrize("engine", names())
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_an_infeasible_model_is_infeasible_everywhere(engine, name):
     _needs(engine)
     milp = INFEASIBLE[name]
@@ -161,7 +161,7 @@ def test_an_infeasible_model_is_infeasible_everywhere(engine, name):
 
 
 @pytest.mark.parametrize("name", UNBOUNDED)
-@pytest.mark.parametrize("engine", names())
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_an_unbounded_model_is_unbounded_everywhere(engine, name):
     _needs(engine)
     milp = UNBOUNDED[name]
@@ -190,7 +190,7 @@ def _market_split(slack: bool) -> MILP:
     return MILP(A, row_lower=half, row_upper=half)
 
 
-@pytest.mark.parametrize("engine", names())
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_a_time_limit_without_a_solution_says_so(engine):
     _needs(engine)
     milp = _market_split(slack=False)
@@ -200,7 +200,7 @@ def test_a_time_limit_without_a_solution_says_so(engine):
     assert (outcome.status, outcome.x, outcome.gap) == (Status.TIME_LIMIT, None, inf)
 
 
-@pytest.mark.parametrize("engine", names())
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_a_time_limit_with_a_solution_returns_it_with_its_gap(engine):
     _needs(engine)
     milp = _market_split(slack=True)
@@ -212,7 +212,7 @@ def test_a_time_limit_with_a_solution_returns_it_with_its_gap(engine):
     assert outcome.gap > 1e-3
 
 
-@pytest.mark.parametrize("engine", names())
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_the_time_limit_is_for_each_solve_and_not_for_all(engine):
     _needs(engine)
     milp = _market_split(slack=True)
@@ -221,7 +221,7 @@ def test_the_time_limit_is_for_each_solve_and_not_for_all(engine):
     assert [solver.solve(c).status for c in (hard, easy)] == [Status.TIME_LIMIT, Status.OPTIMAL]
 
 
-@pytest.mark.parametrize("engine", names())
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_a_start_does_not_change_the_optimal_value(engine):
     _needs(engine)
     milp = GRID["several knapsacks"]

@@ -160,7 +160,7 @@ def _ties(rng: np.random.Generator) -> tuple[MILP, torch.Tensor]:
     )
 
 
-@pytest.mark.parametrize("engine", engines.names())
+@pytest.mark.parametrize("engine", engines.names(integers=True))
 def test_every_engine_gives_the_same_answers_bit_for_bit_for_any_number_of_workers(engine: str) -> None:
     if not engines.available()[engine]:
         pytest.skip(f"the engine {engine} is not installed")

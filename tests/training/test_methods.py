@@ -19,7 +19,7 @@ EVERY = pytest.mark.parametrize("name", NAMES)
 WITH_LOSS = pytest.mark.parametrize("name", [name for name in NAMES if methods.TABLE[name].search is None])
 CACHED = pytest.mark.parametrize("name", [n for n, row in methods.TABLE.items() if row.cached])
 # Options that are not attributes of the loss.
-ELSEWHERE = {"warm_up_steps": 0, "fit": "gradient"}
+ELSEWHERE = {"warm_up_steps": 0, "fit": "gradient", "engine": "highs"}
 PROMISED = {
     "auto", "two-stage", "spo", "spo-relax", "blackbox", "qptl", "interior", "spo-cache", "blackbox-cache",
     "nce-c", "nce-dc", "nce-2c", "map-c", "map-dc", "map-2c",

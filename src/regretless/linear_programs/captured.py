@@ -86,7 +86,7 @@ class CapturedSteps(Generic[State]):
     def _capture(self, given: Tensor) -> tuple[torch.cuda.CUDAGraph, State]:
         state = self.begin(given)
         # Libraries allocate their workspaces at first use, which must not happen while a graph is captured.
-        side = torch.cuda.Stream()
+        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(WARM_UP):

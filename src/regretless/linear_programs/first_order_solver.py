@@ -17,7 +17,7 @@ from regretless.milp import MILP
 from regretless.types import Status
 
 # Programs that have not converged by then are checked for rays along which the objective falls without end.
-PATIENCE = 5_000
+PATIENCE = 1_000
 # Objective along a ray in a box of size 1, relative to the largest cost, that proves it.
 FALLS = -1e-6
 MEMORY, MEMORY_GPU = 1 << 25, 1 << 31

@@ -53,12 +53,12 @@ class ScaledRows:
         """Scale the constraints of a model, without its integrality."""
         A = sparse.csr_array(milp.A, dtype=np.float64)
         row, column = np.ones(A.shape[0]), np.ones(A.shape[1])
-        for last in [False] * RUIZ + [True]:
+        for last in [False] * RUIZ + [True] if A.nnz else []:
             part = abs(sparse.diags_array(row) @ A @ sparse.diags_array(column)).tocsr()
             tall = part.sum(axis=1) if last else part.max(axis=1).toarray().ravel()
             wide = part.sum(axis=0) if last else part.max(axis=0).toarray().ravel()
             row, column = row / _root(np.asarray(tall)), column / _root(np.asarray(wide))
-        scaled = (sparse.diags_array(row) @ A @ sparse.diags_array(column)).tocsr()
+        scaled = (sparse.diags_array(row) @ A @ sparse.diags_array(column)).tocsr() if A.nnz else A
         row_lower, row_upper = with_infinities(milp.row_lower), with_infinities(milp.row_upper)
         lower, upper = with_infinities(milp.lower), with_infinities(milp.upper)
         bounds = np.concatenate([row_lower, row_upper])
@@ -82,7 +82,8 @@ class ScaledRows:
         if self.lower.device == device:
             return self
         parts: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        return replace(self, **{k: v.to(device) if isinstance(v, Tensor) else v for k, v in parts.items()})
+        moved: dict[str, Any] = {k: v.to(device) if isinstance(v, Tensor) else v for k, v in parts.items()}
+        return replace(self, **moved)
 
     @property
     def has_low(self) -> Tensor:

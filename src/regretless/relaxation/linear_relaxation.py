@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -12,29 +13,37 @@ from regretless.problem import Problem
 
 
 class LinearRelaxation:
-    """Return optima of the linear relaxation; every solve is warm-started from one reference basis.
+    """Return optima of the linear relaxation.
 
     With this oracle SPO+ becomes SPO-relax (Mandi et al., *Smart Predict-and-Optimize for Hard Combinatorial
     Optimization Problems*, AAAI 2020). Evaluation still uses the problem itself.
 
     Args:
         problem: a problem with a model.
-        workers: threads; ``None`` for those of the problem.
+        workers: threads of HiGHS; ``None`` for those of the problem.
+        engine: ``"highs"``, whose solves start from the optimal basis of one reference objective, or ``"batched-lp"``,
+            which solves a batch at once on the device of the costs.
     """
 
-    def __init__(self, problem: Problem, *, workers: int | None = None) -> None:
+    def __init__(
+        self, problem: Problem, *, workers: int | None = None, engine: Literal["highs", "batched-lp"] = "highs"
+    ) -> None:
         model = problem.model
         if model is None:
             raise InputError("the linear relaxation needs a problem with a MILP, this one has only a solver function")
+        if engine not in ("highs", "batched-lp"):
+            raise InputError(f"engine must be 'highs' or 'batched-lp', got {engine!r}")
+        workers = workers or int(getattr(problem.backend, "workers", 1))
+        how: dict[str, Any] = {"warm": True, "workers": workers} if engine == "highs" else {}
         relaxed = model.relax()
         self.problem = problem
         self.relaxed = Problem(
             relaxed,
             sense=problem.sense,
-            workers=workers or int(getattr(problem.backend, "workers", 1)),
+            engine=engine,
             on_failure=problem.on_failure,
             name=f"{problem.name} (relaxed)",
-            warm=True,
+            **how,
         )
         # Solves of the relaxation count as solves of the problem.
         self.relaxed.statistics = problem.statistics

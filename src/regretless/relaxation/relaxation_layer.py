@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
@@ -18,8 +18,12 @@ from regretless.linear_programs.standard_form import StandardForm
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.relaxation.smoothed_programs import Program, Smooth
+from regretless.solvers.batch_answers import sparse_or_dense
 from regretless.solvers.checked_solve import check_finite, refuse_failures
 from regretless.types import Solved, Status
+
+# Largest number of entries of a cost map that is kept dense.
+DENSE = 1_000_000
 
 
 class _Minimizer(torch.autograd.Function):
@@ -52,29 +56,35 @@ class _Member:
     """One linear program after presolve, with the maps between its variables and the cost space."""
 
     form: StandardForm
-    cost_map: Tensor
+    forward: Tensor  # (kept, width), from costs to the objective; sparse where it is large
+    back: Tensor  # (width, kept), from decisions to cost space
     constant: Tensor
 
     @classmethod
     def of(cls, milp: MILP) -> _Member:
         system, form = presolve(milp)
-        full = np.eye(milp.n) if milp.cost_map is None else milp.cost_map.toarray()
+        full = sparse.eye_array(milp.n, format="csr") if milp.cost_map is None else milp.cost_map
         if milp.has_fixed_cost:
-            full = np.vstack([full, milp.fixed_cost])
-        constant = milp.solution(system.offset)[0]
-        return cls(form, torch.as_tensor(full[:, system.keep]), torch.as_tensor(constant))
+            full = sparse.vstack([full, sparse.csr_array(milp.fixed_cost[None])], format="csr")
+        kept = full[:, system.keep]
+        if kept.shape[0] * kept.shape[1] <= DENSE:
+            kept = kept.toarray()
+            forward, back = torch.as_tensor(kept.T.copy()), torch.as_tensor(kept)
+        else:
+            forward, back = sparse_or_dense(kept.T), sparse_or_dense(kept)
+        return cls(form, forward, back, torch.as_tensor(milp.solution(system.offset)[0]))
 
     def to(self, device: torch.device) -> _Member:
-        return _Member(self.form.to(device), self.cost_map.to(device), self.constant.to(device))
+        return _Member(self.form.to(device), *(part.to(device) for part in (self.forward, self.back, self.constant)))
 
     def __call__(self, costs: Tensor, program: Program) -> tuple[Tensor, Smooth | None]:
         """Map minimization costs ``(batch, width)`` in float64 to smoothed solutions ``(batch, width)``."""
-        c = costs @ self.cost_map
+        c = (self.forward @ costs.T).T
         if self.form.n == 0:
             return self.constant + c.sum(dim=1, keepdim=True), None
         report: list[Smooth] = []
         x = _Minimizer.apply(c, self.form, program, report)  # type: ignore[no-untyped-call]
-        return x @ self.cost_map.T + self.constant, report[0]
+        return (self.back @ x.T).T + self.constant, report[0]
 
 
 class Relaxation:

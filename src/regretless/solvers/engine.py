@@ -82,9 +82,9 @@ TABLE: dict[str, EngineEntry] = {
 }
 
 
-def names() -> list[str]:
-    """Names of all engines."""
-    return list(TABLE)
+def names(*, integers: bool = False) -> list[str]:
+    """Names of all engines, or of those that take integer variables."""
+    return [name for name, entry in TABLE.items() if not (integers and entry.batched)]
 
 
 def available() -> dict[str, bool]:

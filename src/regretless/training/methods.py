@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from regretless.cache import SolutionCache
 from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
@@ -67,8 +67,8 @@ def _contrastive(loss: type[NCE] | type[MAP], cost: str) -> Callable[..., Loss]:
     return build
 
 
-def _spo_relax(problem: Problem, **options: Any) -> Loss:
-    return SPOPlus(LinearRelaxation(problem), **options)
+def _spo_relax(problem: Problem, *, engine: Literal["highs", "batched-lp"] = "highs", **options: Any) -> Loss:
+    return SPOPlus(LinearRelaxation(problem, engine=engine), **options)
 
 
 def _soft(cache: SolutionCache, *, warm_up_steps: int = 0, reduction: Reduction = "mean", **options: Any) -> Loss:
@@ -105,7 +105,9 @@ TABLE: dict[str, Method] = {
     ),
     "spo": Method("SPO+, one solve per instance and step", SPOPlus),
     "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
-    "spo-relax": Method("SPO+ with the linear relaxation as oracle", _spo_relax, solves=False),
+    "spo-relax": Method(
+        "SPO+ with the linear relaxation as oracle", _spo_relax, solves=False, options={"engine": "highs"}
+    ),
     "qptl": Method("regret through a quadratic relaxation", QPTL, solves=False, options={"tau": 0.1}),
     "interior": Method(
         "regret through a log-barrier relaxation", Interior, solves=False, options={"cutoff": 0.1, "damping": 0.0}

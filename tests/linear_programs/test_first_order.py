@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from regretless.linear_programs.first_order import solve_first_order
+from regretless.linear_programs.scaled_rows import ScaledRows
+
+
+@pytest.mark.parametrize("seed", [0, 5, 10])
+def test_values_are_those_of_highs(random_model, minimum, seed):
+    model = random_model(seed)
+    costs = 1e3 * np.random.default_rng(seed).normal(size=(4, model.n))
+    x, done = solve_first_order(ScaledRows.of(model), torch.as_tensor(costs), tolerance=1e-6)
+    assert bool(done.all())
+    assert model.relax().check(x.numpy(), 1e-5).all()
+    best = np.array([minimum(model, c) for c in costs])
+    assert np.abs((costs * x.numpy()).sum(axis=1) - best).max() <= 1e-5 * (1e3 + np.abs(best).max())
+
+
+def test_what_has_not_converged_says_so(random_model):
+    model = random_model(0)
+    costs = torch.as_tensor(np.random.default_rng(0).normal(size=(3, model.n)))
+    rows = ScaledRows.of(model)
+    x, done = solve_first_order(rows, costs, tolerance=1e-12, iterations=100)
+    assert not bool(done.any())
+    assert bool(((x >= rows.lower) & (x <= rows.upper)).all())
+    _, done = solve_first_order(rows, costs, tolerance=1e-9, deadline=time.monotonic() - 1.0)
+    assert not bool(done.any())

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from regretless.linear_programs import interior_point
+from regretless.linear_programs.interior_point import solve_interior
+from regretless.linear_programs.presolve import presolve
+
+
+def solved(model, costs, **settings):
+    """Optimal values of the relaxation at costs ``(batch, n)``, and which programs converged."""
+    system, form = presolve(model)
+    end, done, _ = solve_interior(form, torch.as_tensor(costs[:, system.keep]), **settings)
+    x = np.tile(system.offset, (len(costs), 1))
+    x[:, system.keep] += end.z[:, : form.n].numpy()
+    return (costs * x).sum(axis=1), done
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_values_are_those_of_highs_at_every_scale_of_the_costs(random_model, minimum, seed, scale):
+    model = random_model(seed)
+    costs = scale * np.random.default_rng(seed).normal(size=(4, model.n))
+    values, done = solved(model, costs)
+    assert bool(done.all())
+    best = np.array([minimum(model, c / scale) * scale for c in costs])
+    assert np.abs(values - best).max() <= 1e-6 * scale * (1 + np.abs(best / scale).max())
+
+
+def test_programs_that_have_ended_leave_the_batch_without_effect_on_the_others(random_model, monkeypatch):
+    model = random_model(2)
+    costs = np.random.default_rng(2).normal(size=(12, model.n))
+    together = solved(model, costs)[0]
+    monkeypatch.setattr(interior_point, "LEAVE", 1.0)  # all stay to the end
+    assert np.allclose(together, solved(model, costs)[0], rtol=1e-6, atol=1e-7)
+
+
+def test_zero_costs_converge(random_model):
+    values, done = solved(random_model(0), np.zeros((2, random_model(0).n)))
+    assert values.tolist() == [0.0, 0.0]
+    assert bool(done.all())
+
+
+def test_a_deadline_that_has_passed_leaves_programs_open(random_model, monkeypatch):
+    monkeypatch.setattr(interior_point, "FIRST_CHECK", 0)
+    model = random_model(0)
+    _, done = solved(model, np.ones((2, model.n)), deadline=time.monotonic() - 1.0)
+    assert not bool(done.any())
+
+
+def test_scattered_products_are_centered_first(random_model, monkeypatch):
+    """Without the rule the method still converges on easy programs; with it every step is a centering one."""
+    model = random_model(1)
+    costs = np.random.default_rng(1).normal(size=(3, model.n))
+    plain = solved(model, costs)[0]
+    monkeypatch.setattr(interior_point, "SCATTERED", 0.0)
+    assert np.allclose(solved(model, costs)[0], plain, atol=1e-6)

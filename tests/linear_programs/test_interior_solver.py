@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from regretless import MILP
+from regretless.errors import SolveError
+from regretless.linear_programs import interior_solver as module
+from regretless.linear_programs.interior_solver import InteriorSolver
+from regretless.types import Status
+
+
+def test_a_batch_in_parts_is_the_batch(random_model, monkeypatch):
+    model = random_model(3).relax()
+    costs = torch.as_tensor(np.random.default_rng(0).normal(size=(9, model.n)))
+    whole = InteriorSolver(model, tolerance=1e-8).solve(costs).x
+    monkeypatch.setattr(module, "MEMORY", 1)  # one program at a time
+    torch.testing.assert_close(InteriorSolver(model, tolerance=1e-8).solve(costs).x, whole, rtol=0, atol=1e-8)
+
+
+def test_variables_without_bounds_and_rows_make_a_program_unbounded():
+    model = MILP([[1.0, 0.0]], row_upper=0.5, lower=[0.0, -np.inf], upper=[1.0, np.inf], integer=False)
+    answers = InteriorSolver(model, tolerance=1e-8).solve(torch.tensor([[-1.0, 0.0], [1.0, 1e-3]], dtype=torch.float64))
+    assert answers.status == [Status.OPTIMAL, Status.UNBOUNDED]
+    assert answers.x[0].tolist() == [0.5, 0.0]
+
+
+def test_a_model_that_presolve_solves_needs_no_method():
+    answers = InteriorSolver(MILP([[1.0, 1.0]], row_lower=2.0, integer=False), tolerance=1e-8).solve(torch.ones(2, 2))
+    assert answers.x.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+def test_highs_decides_where_presolve_finds_no_feasible_point(monkeypatch):
+    def fail(milp):
+        raise SolveError("no feasible point")
+
+    monkeypatch.setattr(module, "presolve", fail)
+    with pytest.raises(SolveError):
+        InteriorSolver(MILP([[1.0, 1.0]], row_lower=1.0, integer=False), tolerance=1e-8)
+    lost = InteriorSolver(MILP([[1.0, 1.0]], row_lower=3.0, integer=False), tolerance=1e-8)
+    assert lost.solve(torch.ones(1, 2)).status == [Status.INFEASIBLE]
+
+
+def test_the_embedding_solves_what_the_method_leaves_open(random_model, minimum, monkeypatch):
+    real = module.solve_interior
+
+    def half(form, c, **settings):
+        end, done, scale = real(form, c, **settings)
+        done[::2] = False
+        return end, done, scale
+
+    monkeypatch.setattr(module, "solve_interior", half)
+    model = random_model(4).relax()
+    costs = np.random.default_rng(4).normal(size=(4, model.n))
+    answers = InteriorSolver(model, tolerance=1e-7).solve(torch.as_tensor(costs))
+    assert answers.status == [Status.OPTIMAL] * 4
+    best = [minimum(model, c) for c in costs]
+    assert np.allclose((costs * answers.x.numpy()).sum(axis=1), best, atol=1e-6)
