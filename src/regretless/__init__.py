@@ -11,20 +11,30 @@ from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionC
 from regretless.data import Dataset
 from regretless.family import Family
 from regretless.losses import (
+    LAVA,
     MAP,
     NCE,
     QPTL,
+    AdaptiveImplicitMLE,
     AutogradLoss,
     Blackbox,
     ClosedFormLoss,
+    ConeAlignment,
     ExpectedRegret,
+    ImplicitMLE,
     Interior,
     Listwise,
     Loss,
+    NegativeIdentity,
     Pairwise,
     PairwiseDifference,
+    PerturbationGradient,
     PerturbedFenchelYoung,
+    PerturbedOptimizer,
     Pointwise,
+    RegularizedFenchelYoung,
+    RegularizedOptimizer,
+    SmoothedContrastive,
     SPOPlus,
     TwoStage,
     WarmUp,
@@ -43,9 +53,11 @@ from regretless.types import Status
 __version__ = "0.1.0"
 
 __all__ = [
-    "MAP", "MILP", "NCE", "QPTL", "AutoResult", "AutogradLoss", "Bernoulli", "Blackbox", "ClosedFormLoss", "Committee",
-    "Dataset", "EarlyStopping", "ExpectedRegret", "Falling", "Family", "GapAbove", "Interior", "LargestGap", "Listwise",
-    "Loss", "Pairwise", "PairwiseDifference", "PerturbedFenchelYoung", "Pointwise", "Problem", "SPOPlus",
-    "SolutionCache", "Status", "TwoStage", "Verdict", "WarmUp", "Watch", "auto", "errors", "evaluate", "fit", "load",
-    "make_loss", "make_model", "predict", "read", "regret", "train",
+    "LAVA", "MAP", "MILP", "NCE", "QPTL", "AdaptiveImplicitMLE", "AutoResult", "AutogradLoss", "Bernoulli", "Blackbox",
+    "ClosedFormLoss", "Committee", "ConeAlignment", "Dataset", "EarlyStopping", "ExpectedRegret", "Falling", "Family",
+    "GapAbove", "ImplicitMLE", "Interior", "LargestGap", "Listwise", "Loss", "NegativeIdentity", "Pairwise",
+    "PairwiseDifference", "PerturbationGradient", "PerturbedFenchelYoung", "PerturbedOptimizer", "Pointwise", "Problem",
+    "RegularizedFenchelYoung", "RegularizedOptimizer", "SPOPlus", "SmoothedContrastive", "SolutionCache", "Status",
+    "TwoStage", "Verdict", "WarmUp", "Watch", "auto", "errors", "evaluate", "fit", "load", "make_loss", "make_model",
+    "predict", "read", "regret", "train",
 ]  # fmt: skip

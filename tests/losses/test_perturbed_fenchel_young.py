@@ -33,7 +33,7 @@ def test_value_and_gradient_are_those_of_the_definition(kind, noise):
     loss = PerturbedFenchelYoung(cache(kind.problem(), b), sigma=0.5, samples=7, noise=noise, seed=3, reduction="none")
     values, gradient = value_and_gradient(loss, b)
     p = kind.to_minimization(b.predicted)
-    z = torch.randn(7, *p.shape, generator=torch.Generator().manual_seed(3), dtype=p.dtype)
+    z = torch.randn(len(p), 7, p.shape[1], generator=torch.Generator().manual_seed(3), dtype=p.dtype).transpose(0, 1)
     sign = kind.problem().sign
     for i in range(len(values)):
         costs, factor = perturbed(kind, p[i], z[:, i], 0.5, noise)

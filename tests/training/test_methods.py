@@ -23,7 +23,9 @@ ELSEWHERE = {"warm_up_steps": 0, "fit": "gradient", "engine": "highs"}
 PROMISED = {
     "auto", "two-stage", "spo", "spo-relax", "blackbox", "qptl", "interior", "spo-cache", "blackbox-cache",
     "nce-c", "nce-dc", "nce-2c", "map-c", "map-dc", "map-2c",
-    "soft", "pfy", "pfy-cache", "pointwise", "pairwise", "pairwise-difference", "listwise", "direct",
+    "soft", "pfy", "pfy-cache", "dpo", "dpo-cache", "imle", "imle-cache", "aimle", "aimle-cache", "nid", "nid-cache",
+    "pg", "pg-cache", "rfy", "rfy-cache", "rfw", "rfw-cache", "cave", "lava", "sce",
+    "pointwise", "pairwise", "pairwise-difference", "listwise", "direct",
 }  # fmt: skip
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from regretless.cache.bounds import Bound, BoundKind, make_bound
 from regretless.cache.gaps import relative_gaps
 from regretless.cache.lookup import Objective
 from regretless.cache.overlay import Heads, overlay
-from regretless.cache.policies import Bernoulli, GapAt, Policy
+from regretless.cache.policies import Bernoulli, GapAt, Mask, Policy
 from regretless.cache.policy_names import policy_settings
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
@@ -94,6 +95,7 @@ class SolutionCache:
         )
         self.statistics = CacheStatistics()
         self._generator = np.random.default_rng(seed)
+        self._one_coin: list[Mask] | None = None  # inside of a block of ``one_coin``: the coins, once they are flipped
         self._bound_kind = bound
         self._bound: Bound | None = None
         self._bound_seeds: tuple[Tensor, Tensor | None] | None = None
@@ -168,6 +170,19 @@ class SolutionCache:
             raise SolveError("every solve of the step failed and the cache is empty: nothing to train on")
         solved = heads if self.grow_at == "transformed" else None
         return overlay(queries, instance, solved, left_out, self.look_up)
+
+    @contextmanager
+    def one_coin(self) -> Iterator[None]:
+        """Flip one coin per instance for all answers inside of the block, for losses whose queries follow from answers.
+
+        With ``grow_at="transformed"`` the same instances are solved at every query. With ``"predicted"`` they are
+        solved at the first one, and everything is looked up in the S of that moment.
+        """
+        self._one_coin = []
+        try:
+            yield
+        finally:
+            self._one_coin = None
 
     def grow(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> Tensor | None:
         """Flip the coins, solve the heads and add their solutions to S.
@@ -268,9 +283,9 @@ class SolutionCache:
     def _solve_heads(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None) -> Heads | None:
         """Choose the heads, solve them where S grows, and add what is found; ``None`` where there is no head."""
         at = [predicted] if self.grow_at == "predicted" else queries
-        mask = self.policy.choose(_BatchView(self, at, queries, instance), self._generator)
-        self.statistics.asked += predicted.shape[0]
-        chosen = np.flatnonzero(mask)
+        if self._one_coin and self.grow_at == "predicted":
+            return None  # they were solved there already
+        chosen = np.flatnonzero(self._one_coin[0] if self._one_coin else self._flip(at, queries, instance))
         if not chosen.size:
             return None
         heads = torch.from_numpy(chosen).to(predicted.device)
@@ -289,6 +304,14 @@ class SolutionCache:
             self._bound.learn(costs, ids, exact)
         solutions = list(solved.solution.chunk(len(at)))
         return Heads(heads, solutions, None if failed is None else failed.view(len(at), -1).any(dim=0))
+
+    def _flip(self, at: Sequence[Tensor], queries: Sequence[Tensor], instance: Tensor | None) -> Mask:
+        """Mask of the instances that are solved exactly."""
+        mask = self.policy.choose(_BatchView(self, at, queries, instance), self._generator)
+        self.statistics.asked += len(mask)
+        if self._one_coin is not None:
+            self._one_coin.append(mask)
+        return mask
 
     def _insert(self, solution: Tensor, found: Tensor | None, ids: Tensor | None) -> Tensor | None:
         """Add the solutions that were found; return the mask of the failed solves, or ``None``."""

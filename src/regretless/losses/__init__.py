@@ -2,17 +2,27 @@
 
 from regretless.losses.base import AutogradLoss, ClosedFormLoss, Loss
 from regretless.losses.blackbox import Blackbox
+from regretless.losses.cone_alignment import ConeAlignment
 from regretless.losses.contrastive import MAP, NCE
 from regretless.losses.expected_regret import ExpectedRegret
+from regretless.losses.implicit_mle import AdaptiveImplicitMLE, ImplicitMLE
 from regretless.losses.interior import Interior
+from regretless.losses.lava import LAVA
+from regretless.losses.negative_identity import NegativeIdentity
+from regretless.losses.perturbation_gradient import PerturbationGradient
 from regretless.losses.perturbed_fenchel_young import PerturbedFenchelYoung
+from regretless.losses.perturbed_optimizer import PerturbedOptimizer
 from regretless.losses.qptl import QPTL
 from regretless.losses.ranking import Listwise, Pairwise, PairwiseDifference, Pointwise
+from regretless.losses.regularized import RegularizedFenchelYoung, RegularizedOptimizer
+from regretless.losses.smoothed_contrastive import SmoothedContrastive
 from regretless.losses.spo import SPOPlus
 from regretless.losses.two_stage import TwoStage
 from regretless.losses.warm_up import WarmUp
 
 __all__ = [
-    "MAP", "NCE", "QPTL", "AutogradLoss", "Blackbox", "ClosedFormLoss", "ExpectedRegret", "Interior", "Listwise",
-    "Loss", "Pairwise", "PairwiseDifference", "PerturbedFenchelYoung", "Pointwise", "SPOPlus", "TwoStage", "WarmUp",
+    "LAVA", "MAP", "NCE", "QPTL", "AdaptiveImplicitMLE", "AutogradLoss", "Blackbox", "ClosedFormLoss", "ConeAlignment",
+    "ExpectedRegret", "ImplicitMLE", "Interior", "Listwise", "Loss", "NegativeIdentity", "Pairwise",
+    "PairwiseDifference", "PerturbationGradient", "PerturbedFenchelYoung", "PerturbedOptimizer", "Pointwise",
+    "RegularizedFenchelYoung", "RegularizedOptimizer", "SPOPlus", "SmoothedContrastive", "TwoStage", "WarmUp",
 ]  # fmt: skip

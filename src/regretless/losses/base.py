@@ -111,7 +111,7 @@ class Loss(nn.Module, ABC):
         if self.oracle.problem.on_failure != "raise":
             left_out = torch.stack([torch.isnan(answer).any(dim=1) for answer in answers]).any(dim=0)
             if bool(left_out.any()):
-                self._left_out = left_out
+                self._left_out = left_out if self._left_out is None else self._left_out | left_out
                 answers = [torch.where(left_out[:, None], solution.to(answer), answer) for answer in answers]
         answers = [answer.to(predicted.dtype) for answer in answers]
         self._check_labels(answers, true, solution, instance)
@@ -123,12 +123,18 @@ class Loss(nn.Module, ABC):
         # A relaxation may beat the best decision.
         if problem is None or problem.statistics.not_optimal or not isinstance(self.oracle, Problem | SolutionCache):
             return
+        together = answers[0] if len(answers) == 1 else torch.stack(list(answers))
+        if not bool(((true * (solution - together)).sum(-1) > 0).any()):
+            return
         for answer in answers:
-            lead = dot(true, solution - answer)
-            if bool((lead > 0).any()):  # rounding, or worse
+            if bool((dot(true, solution - answer) > 0).any()):  # rounding, or worse
                 value, label = dot(true, answer), dot(true, solution)
                 scale = value_scale(true, answer, solution)
                 refuse_better_than_label(value, label, scale, instance=instance, sense=problem.sense)
+
+    def one_coin(self) -> AbstractContextManager[None]:
+        """One side of the coin for all queries inside of the block; see ``SolutionCache.one_coin``."""
+        return self.oracle.one_coin() if isinstance(self.oracle, SolutionCache) else nullcontext()
 
     def grow(self, cache: SolutionCache, query: Tensor, predicted: Tensor, instance: Tensor | None) -> None:
         """Flip the cache's coins and grow S, for losses that use S itself.

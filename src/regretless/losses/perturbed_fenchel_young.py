@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any, Literal, final
+from typing import final
 
-import torch
 from torch import Tensor
 
-from regretless.errors import InputError
-from regretless.losses.base import ClosedFormLoss, Reduction, dot
+from regretless.losses.base import Reduction, dot
+from regretless.losses.perturbed import Noise, PerturbedLoss, normal_noise
 from regretless.problem import Oracle
-
-Noise = Literal["additive", "multiplicative"]
 
 
 @final
-class PerturbedFenchelYoung(ClosedFormLoss):
+class PerturbedFenchelYoung(PerturbedLoss):
     r"""Fenchel-Young loss of the perturbed optimizer (Berthet et al. 2020; multiplicative noise: Dalle et al. 2022).
 
     .. math:: \hat c^\top v^* - \frac{1}{K} \sum_k \tilde c_k^\top v^*(\tilde c_k), \qquad
@@ -45,35 +41,17 @@ class PerturbedFenchelYoung(ClosedFormLoss):
         seed: int = 0,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(oracle, reduction=reduction)
-        if not 0 < sigma < math.inf:
-            raise InputError(f"sigma must be positive, got {sigma}")
-        if samples < 1:
-            raise InputError(f"samples must be at least 1, got {samples}")
-        if noise not in ("additive", "multiplicative"):
-            raise InputError(f"noise must be 'additive' or 'multiplicative', got {noise!r}")
-        self.sigma, self.samples, self.noise, self.seed = float(sigma), samples, noise, seed
-        self._generator = torch.Generator().manual_seed(seed)
+        super().__init__(
+            oracle, sigma=sigma, samples=samples, noise=noise, seed=seed, draw=normal_noise, reduction=reduction
+        )
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Losses and gradients."""
-        z = torch.randn(self.samples, *predicted.shape, generator=self._generator, dtype=predicted.dtype)
-        z = z.to(predicted.device) * self.sigma
-        factor = (z - 0.5 * self.sigma**2).exp() if self.noise == "multiplicative" else torch.ones_like(z)
-        costs = predicted + z if self.noise == "additive" else predicted * factor
-        if self.problem is not None and self.problem.width > self.problem.dimension:  # known costs have no noise
-            d = self.problem.dimension
-            costs[..., d:], factor[..., d:] = predicted[..., d:], 1.0
-        solutions = torch.stack(self.query(list(costs), predicted, true, solution, instance))
-        value = dot(predicted, solution) - (costs * solutions).sum(2).mean(0)
-        return value, solution - (factor * solutions).mean(0)
-
-    def running_state(self) -> dict[str, Any]:
-        """The generator of the noise."""
-        return {"generator": self._generator.get_state()}
-
-    def load_running_state(self, state: dict[str, Any]) -> None:
-        """Continue from a saved running state."""
-        self._generator.set_state(state["generator"])
+        perturbed = self.perturb(predicted)
+        solutions = self.solutions_at(perturbed.costs, predicted, true, solution, instance)
+        value = dot(predicted, solution) - (perturbed.costs * solutions).sum(2).mean(0)
+        if perturbed.factor is not None:
+            solutions = perturbed.factor * solutions
+        return value, solution - solutions.mean(0)

@@ -1,6 +1,8 @@
-"""What the losses over a smoothed relaxation share: the true cost of its solution."""
+"""What the losses over a smoothed relaxation share: its solution, and what happens where it failed."""
 
 from __future__ import annotations
+
+from abc import abstractmethod
 
 import torch
 from torch import Tensor
@@ -10,10 +12,10 @@ from regretless.problem import Oracle
 from regretless.relaxation import Program, Relaxation
 
 
-class RelaxedRegret(AutogradLoss):
-    r"""True cost of the smoothed relaxed solution, less that of the true optimum: :math:`c^\top (g(\hat c) - v^*(c))`.
+class RelaxedLoss(AutogradLoss):
+    """A loss of the smoothed relaxed solution, with a graph through it.
 
-    The relaxation contains more than the feasible decisions, so the loss can be negative.
+    The relaxation contains more than the feasible decisions, so such a loss can be negative.
     """
 
     def __init__(self, oracle: Oracle, program: Program, *, reduction: Reduction = "mean") -> None:
@@ -27,4 +29,16 @@ class RelaxedRegret(AutogradLoss):
         if bool(failed.any()):
             self._left_out = failed
             relaxed = torch.where(failed[:, None], solution.to(relaxed.dtype), relaxed)
+        return self.of_solution(relaxed, predicted, true, solution)
+
+    @abstractmethod
+    def of_solution(self, relaxed: Tensor, predicted: Tensor, true: Tensor, solution: Tensor) -> Tensor:
+        """Losses ``(batch,)`` of relaxed solutions ``(batch, width)``."""
+
+
+class RelaxedRegret(RelaxedLoss):
+    r"""True cost of the smoothed relaxed solution less that of the optimum, :math:`c^\top (g(\hat c) - v^*(c))`."""
+
+    def of_solution(self, relaxed: Tensor, predicted: Tensor, true: Tensor, solution: Tensor) -> Tensor:
+        """Regrets ``(batch,)``."""
         return dot(true, relaxed - solution)

@@ -12,18 +12,28 @@ from regretless.cache.policy_names import named_policy
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import (
+    LAVA,
     MAP,
     NCE,
     QPTL,
+    AdaptiveImplicitMLE,
     Blackbox,
+    ConeAlignment,
     ExpectedRegret,
+    ImplicitMLE,
     Interior,
     Listwise,
     Loss,
+    NegativeIdentity,
     Pairwise,
     PairwiseDifference,
+    PerturbationGradient,
     PerturbedFenchelYoung,
+    PerturbedOptimizer,
     Pointwise,
+    RegularizedFenchelYoung,
+    RegularizedOptimizer,
+    SmoothedContrastive,
     SPOPlus,
     TwoStage,
     WarmUp,
@@ -89,6 +99,12 @@ def _two_stage(problem: Problem, *, fit: str = "gradient", **options: Any) -> Lo
 
 
 _PFY = {"sigma": 1.0, "samples": 10, "noise": "additive", "seed": 0}
+_DPO = _PFY | {"task": "squared"}
+_AIMLE = {"sigma": 1.0, "samples": 10, "step": 1e-3, "task": "absolute", "central": False, "seed": 0}
+_IMLE = {"sigma": 1.0, "samples": 10, "lambda_": 10.0, "task": "absolute", "central": False, "seed": 0}
+_PG = {"width": 0.1, "central": False}
+_RFY = {"lambda_": 1.0, "tolerance": 1e-6, "max_iterations": 100}
+_RFW = _RFY | {"task": "squared"}
 
 TABLE: dict[str, Method] = {
     "auto": Method(
@@ -134,6 +150,27 @@ TABLE: dict[str, Method] = {
     ),
     "pfy": Method("perturbed Fenchel-Young, K solves per instance and step", PerturbedFenchelYoung, options=_PFY),
     "pfy-cache": Method("perturbed Fenchel-Young over the cache", PerturbedFenchelYoung, cached=True, options=_PFY),
+    "dpo": Method("loss of the mean perturbed solution, K solves", PerturbedOptimizer, options=_DPO),
+    "dpo-cache": Method("perturbed optimizer over the cache", PerturbedOptimizer, cached=True, options=_DPO),
+    "imle": Method("implicit maximum likelihood, 2 K solves", ImplicitMLE, options=_IMLE),
+    "imle-cache": Method("I-MLE over the cache", ImplicitMLE, cached=True, options=_IMLE),
+    "aimle": Method("I-MLE with an adaptive width, 2 K solves", AdaptiveImplicitMLE, options=_AIMLE),
+    "aimle-cache": Method("AI-MLE over the cache", AdaptiveImplicitMLE, cached=True, options=_AIMLE),
+    "nid": Method("negative identity in place of the solver's slope", NegativeIdentity, options={"task": "squared"}),
+    "nid-cache": Method("negative identity over the cache", NegativeIdentity, cached=True, options={"task": "squared"}),
+    "pg": Method("perturbation gradient, two solves", PerturbationGradient, options=_PG),
+    "pg-cache": Method("perturbation gradient over the cache", PerturbationGradient, cached=True, options=_PG),
+    "rfy": Method("regularized Fenchel-Young, a solve per iteration", RegularizedFenchelYoung, options=_RFY),
+    "rfy-cache": Method("regularized Fenchel-Young over the cache", RegularizedFenchelYoung, cached=True, options=_RFY),
+    "rfw": Method("loss of the regularized solution, a solve per iteration", RegularizedOptimizer, options=_RFW),
+    "rfw-cache": Method("regularized solution over the cache", RegularizedOptimizer, cached=True, options=_RFW),
+    "cave": Method("angle to the optimality cone", ConeAlignment, solves=False, options={"inner": 0.2}),
+    "lava": Method(
+        "the optimum leads its neighbors in S", LAVA, cached=True, options={"margin": 0.1, "candidates": 64}
+    ),
+    "sce": Method(
+        "contrastive through a quadratic relaxation", SmoothedContrastive, solves=False, options={"tau": 0.1}
+    ),
     "pointwise": Method("ranking: match every score", Pointwise, cached=True),
     "pairwise": Method("ranking: the best leads every other", Pairwise, cached=True, options={"margin": 0.0}),
     "pairwise-difference": Method("ranking: match the lead of the best", PairwiseDifference, cached=True),

@@ -1,0 +1,62 @@
+"""The costs at which a decision is optimal for a linear relaxation: the cone of its tight normals."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import nnls
+
+from regretless.milp import MILP, TOLERANCE, Floats
+
+
+class NormalCones:
+    """The cones of the tight normals of one model, at any of its feasible decisions.
+
+    A decision x is an optimum of the linear relaxation at costs c exactly where ``-c`` lies in the cone at x.
+
+    Args:
+        milp: the model; that variables are integer plays no role.
+    """
+
+    def __init__(self, milp: MILP) -> None:
+        self.milp = milp
+        equal, fixed = milp.row_lower == milp.row_upper, milp.lower == milp.upper
+        always = np.vstack([milp.A[equal].toarray(), np.eye(milp.n)[fixed]])
+        # Normals of equalities have either sign, so they span a subspace. What is left of the cone is orthogonal to it.
+        _, size, basis = np.linalg.svd(always, full_matrices=False)
+        basis = basis[size > TOLERANCE * max(size.max(initial=0.0), 1.0)]
+        self._rest = np.eye(milp.n) - basis.T @ basis
+        self._A, self._free = milp.A[~equal], ~fixed
+        self._row_lower, self._row_upper = milp.row_lower[~equal], milp.row_upper[~equal]
+        self._rows = self._A.toarray() @ self._rest
+
+    def normals(self, x: Floats) -> Floats:
+        """Tight normals ``(m, n)`` at a decision, outward, without their part in the subspace of the equalities."""
+        value = self._A @ x
+        at_upper = self._free & (x >= self.milp.upper - TOLERANCE)
+        at_lower = self._free & (x <= self.milp.lower + TOLERANCE)
+        row_upper, row_lower = value >= self._row_upper - TOLERANCE, value <= self._row_lower + TOLERANCE
+        return np.vstack([self._rows[row_upper], -self._rows[row_lower], self._rest[at_upper], -self._rest[at_lower]])
+
+    def project(self, y: Floats, normals: Floats) -> Floats:
+        """Point of the cone nearest to ``y``, by non-negative least squares."""
+        rest = self._rest @ y
+        point: Floats = y - rest
+        if len(normals):
+            weights, _ = nnls(normals.T, rest, maxiter=30 * len(normals))
+            point = point + weights @ normals
+        return point
+
+    def inside(self, y: Floats, x: Floats, inner: float) -> Floats:
+        """A point of the cone at ``x`` near ``y``: its projection, moved by a share ``inner`` to the mean normal."""
+        normals = self.normals(x)
+        point = self.project(y, normals)
+        if inner == 0.0:
+            return point
+        lengths = np.linalg.norm(normals, axis=1)
+        mean = (normals[lengths > TOLERANCE] / lengths[lengths > TOLERANCE, None]).sum(axis=0)
+        return (1 - inner) * _unit(point) + inner * _unit(mean)
+
+
+def _unit(vector: Floats) -> Floats:
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 0 else vector

@@ -1,0 +1,119 @@
+"""What the perturbed losses share: K noisy cost vectors per instance, and one query for all of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.losses.base import ClosedFormLoss, Reduction
+from regretless.problem import Oracle
+
+Noise = Literal["additive", "multiplicative"]
+Draw = Callable[[tuple[int, ...], torch.Generator, torch.dtype], Tensor]
+
+
+@dataclass(frozen=True)
+class Perturbed:
+    """Perturbed costs of one step, all ``(K, batch, width)``.
+
+    Attributes:
+        costs: the perturbed costs.
+        z: the noise, before it is scaled by sigma.
+        factor: what multiplied the predicted costs; ``None`` where the noise was added.
+    """
+
+    costs: Tensor
+    z: Tensor
+    factor: Tensor | None
+
+
+class PerturbedLoss(ClosedFormLoss):
+    """Base of the losses that solve at K perturbed cost vectors per instance.
+
+    The noise is drawn as ``(batch, K, width)`` from torch's generator. This is PyEPO's order, so that the same seed
+    gives the same noise there and here, if there are no known costs. Known costs have no noise.
+
+    Args:
+        oracle: a ``Problem`` or a ``SolutionCache``.
+        sigma: size of the noise, in the units of the costs where it is additive.
+        samples: K.
+        noise: ``"additive"`` or ``"multiplicative"``.
+        seed: of the noise; checkpoints save its generator.
+        draw: ``(shape, generator, dtype) -> noise``.
+        reduction: over the batch.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        sigma: float,
+        samples: int,
+        noise: Noise,
+        seed: int,
+        draw: Draw,
+        reduction: Reduction,
+    ) -> None:
+        super().__init__(oracle, reduction=reduction)
+        if not 0 < sigma < math.inf:
+            raise InputError(f"sigma must be positive, got {sigma}")
+        if samples < 1:
+            raise InputError(f"samples must be at least 1, got {samples}")
+        if noise not in ("additive", "multiplicative"):
+            raise InputError(f"noise must be 'additive' or 'multiplicative', got {noise!r}")
+        self.sigma, self.samples, self.noise, self.seed = float(sigma), samples, noise, seed
+        self._draw = draw
+        self._generator = torch.Generator().manual_seed(seed)
+
+    def perturb(self, predicted: Tensor) -> Perturbed:
+        """Draw the noise of a step and perturb ``(batch, width)`` costs."""
+        batch, width = predicted.shape
+        z = self._draw((batch, self.samples, width), self._generator, predicted.dtype)
+        z = z.to(predicted.device).transpose(0, 1).contiguous()
+        if self.noise == "additive":
+            self._without_known(z, 0.0)
+            return Perturbed(torch.add(predicted, z, alpha=self.sigma), z, None)
+        factor = self._without_known((self.sigma * z - 0.5 * self.sigma**2).exp(), 1.0)
+        return Perturbed(predicted * factor, z, factor)
+
+    def solutions_at(
+        self, costs: Tensor, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> Tensor:
+        """Solutions ``(m, batch, width)`` at ``m`` cost vectors per instance; over a cache by one product."""
+        return torch.stack(self.query(costs.unbind(), predicted, true, solution, instance))
+
+    def running_state(self) -> dict[str, Any]:
+        """The generator of the noise."""
+        return {"generator": self._generator.get_state()}
+
+    def load_running_state(self, state: dict[str, Any]) -> None:
+        """Continue from a saved running state."""
+        self._generator.set_state(state["generator"])
+
+    def _without_known(self, noise: Tensor, neutral: float) -> Tensor:
+        """Set the coordinate of the known costs, where there is one, in place."""
+        if self.problem is not None and self.problem.width > self.problem.dimension:
+            noise[..., -1] = neutral
+        return noise
+
+
+def normal_noise(shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype) -> Tensor:
+    """Standard normal noise."""
+    return torch.randn(shape, generator=generator, dtype=dtype)
+
+
+def sum_of_gamma_noise(
+    shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype, *, kappa: float = 5.0, terms: int = 10
+) -> Tensor:
+    """Noise of I-MLE: the sum of ``terms`` gamma variables, centered (Niepert et al. 2021, Eq. 8)."""
+    # The distributions of torch take no generator; this is the function behind them.
+    draws = torch._standard_gamma(torch.full((terms, *shape), 1.0 / kappa, dtype=dtype), generator=generator)
+    weights = kappa / torch.arange(1, terms + 1, dtype=dtype)
+    total: Tensor = torch.tensordot(weights, draws, dims=1)
+    return (total - math.log(terms)) / kappa

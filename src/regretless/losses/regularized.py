@@ -1,0 +1,142 @@
+"""Losses of the regularized optimizer: a quadratic term over the convex hull of the solutions makes it continuous."""
+
+from __future__ import annotations
+
+import math
+from typing import final
+
+import torch
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.losses.base import ClosedFormLoss, Reduction, dot
+from regretless.losses.frank_wolfe import ConvexPoint, regularized_minimum
+from regretless.losses.task_loss import Task, known_task, task_loss
+from regretless.problem import Oracle
+
+
+class _Regularized(ClosedFormLoss):
+    """What both losses share: the regularized solution, found by queries of the oracle alone."""
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        lambda_: float = 1.0,
+        tolerance: float = 1e-6,
+        max_iterations: int = 100,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(oracle, reduction=reduction)
+        if not 0 < lambda_ < math.inf:
+            raise InputError(f"lambda_ must be positive, got {lambda_}")
+        if not tolerance >= 0:
+            raise InputError(f"tolerance must be at least 0, got {tolerance}")
+        if max_iterations < 1:
+            raise InputError(f"max_iterations must be at least 1, got {max_iterations}")
+        self.lambda_, self.tolerance, self.max_iterations = float(lambda_), float(tolerance), max_iterations
+
+    def curvature(self, predicted: Tensor) -> Tensor:
+        """Weights ``(width,)`` of the quadratic term: known costs have none."""
+        assert self.problem is not None
+        weights = torch.full((predicted.shape[1],), self.lambda_, dtype=torch.float64, device=predicted.device)
+        weights[self.problem.dimension :] = 0.0
+        return weights
+
+    def regularized(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> ConvexPoint:
+        """Regularized solutions, in float64: the gap of an iteration is a small difference of large numbers."""
+        costs = predicted.to(torch.float64)
+
+        def answer(at: Tensor) -> Tensor:
+            (found,) = self.query([at], costs, true.to(torch.float64), solution.to(torch.float64), instance)
+            return found
+
+        with self.one_coin():
+            return regularized_minimum(
+                answer,
+                costs,
+                self.curvature(predicted),
+                tolerance=self.tolerance * self.lambda_,
+                max_iterations=self.max_iterations,
+            )
+
+
+@final
+class RegularizedFenchelYoung(_Regularized):
+    r"""Fenchel-Young loss of the regularized optimizer (Dalle et al. 2022; Blondel, Martins and Niculae 2020).
+
+    .. math:: \hat c^\top v^* + \tfrac{\lambda}{2} \|v^*\|^2
+              - \min_{v \in \operatorname{conv} V} \big( \hat c^\top v + \tfrac{\lambda}{2} \|v\|^2 \big)
+
+    Gradient: :math:`v^* - v_\lambda(\hat c)` with the minimizer :math:`v_\lambda(\hat c)`. The loss is convex, smooth
+    and never negative, and it is zero only where the minimizer is the true optimum. It needs only the true optima, no
+    true costs. The minimizer is found by Frank-Wolfe iterations, each of which needs one solution of the oracle.
+
+    Args:
+        oracle: a ``Problem``, or a ``SolutionCache``: the hull is then that of S, and iterations are look-ups.
+        lambda_: weight of the quadratic term, in the units of the costs.
+        tolerance: gap at which the iteration ends, as a multiple of ``lambda_``.
+        max_iterations: solutions per instance and step, beside the first one.
+        reduction: over the batch.
+    """
+
+    def value_and_gradient(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Losses and gradients."""
+        found = self.regularized(predicted, true, solution, instance).point.to(predicted.dtype)
+        lead = solution - found
+        # The difference of the two quadratic terms, without the difference of large numbers.
+        half = 0.5 * dot(self.curvature(predicted).to(predicted.dtype) * lead, solution + found)
+        return dot(predicted, lead) + half, lead
+
+
+@final
+class RegularizedOptimizer(_Regularized):
+    r"""Loss of the regularized solution, differentiated through it (Dalle et al. 2022; PyEPO's Frank-Wolfe optimizer).
+
+    .. math:: \ell(v_\lambda(\hat c), v^*), \qquad
+              v_\lambda(\hat c) = \arg\min_{v \in \operatorname{conv} V} \hat c^\top v + \tfrac{\lambda}{2} \|v\|^2
+
+    Near :math:`\hat c` the minimizer moves on the face that its combination of solutions spans: with the slope d of
+    :math:`\ell` the gradient is :math:`-\frac{1}{\lambda} P d`, where P projects on the directions of that face.
+
+    Args:
+        oracle: a ``Problem``, or a ``SolutionCache``: the hull is then that of S, and iterations are look-ups.
+        lambda_: weight of the quadratic term, in the units of the costs.
+        task: the loss of a solution: ``"squared"``, ``"absolute"`` or ``"regret"``.
+        tolerance: gap at which the iteration ends, as a multiple of ``lambda_``.
+        max_iterations: solutions per instance and step, beside the first one.
+        reduction: over the batch.
+    """
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        lambda_: float = 1.0,
+        task: Task = "squared",
+        tolerance: float = 1e-6,
+        max_iterations: int = 100,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(
+            oracle, lambda_=lambda_, tolerance=tolerance, max_iterations=max_iterations, reduction=reduction
+        )
+        self.task = known_task(task)
+
+    def value_and_gradient(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Losses and gradients."""
+        assert self.problem is not None
+        found = self.regularized(predicted, true, solution, instance)
+        point = found.point.to(predicted.dtype)
+        value, slope = task_loss(self.task, point, true, solution, dimension=self.problem.dimension)
+        part = (found.weights > 0).to(torch.float64)[:, :, None]
+        mean = (found.vertices * part).sum(1, keepdim=True) / part.sum(1, keepdim=True)
+        directions = (found.vertices - mean) * part
+        bend = torch.einsum("bmw,w,bnw->bmn", directions, self.curvature(predicted), directions)
+        inner = torch.linalg.pinv(bend, rtol=1e-9, hermitian=True)
+        gradient = -torch.einsum("bmw,bmn,bnu,bu->bw", directions, inner, directions, slope.to(torch.float64))
+        return value + 0.0 * predicted.sum(1), gradient.to(predicted.dtype)  # NaN where a prediction is NaN
