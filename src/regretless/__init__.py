@@ -48,6 +48,7 @@ from regretless.search import AutoResult, Committee, Verdict, auto, train
 from regretless.training import EarlyStopping, Watch, evaluate, fit, predict
 from regretless.training.methods import make_loss
 from regretless.training.models import make_model
+from regretless.training.nearest_neighbors import neighbor_labels
 from regretless.types import Status
 
 __version__ = "0.1.0"
@@ -59,5 +60,5 @@ __all__ = [
     "PairwiseDifference", "PerturbationGradient", "PerturbedFenchelYoung", "PerturbedOptimizer", "Pointwise", "Problem",
     "RegularizedFenchelYoung", "RegularizedOptimizer", "SPOPlus", "SmoothedContrastive", "SolutionCache", "Status",
     "TwoStage", "Verdict", "WarmUp", "Watch", "auto", "errors", "evaluate", "fit", "load", "make_loss", "make_model",
-    "predict", "read", "regret", "train",
+    "neighbor_labels", "predict", "read", "regret", "train",
 ]  # fmt: skip

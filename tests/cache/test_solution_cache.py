@@ -462,6 +462,24 @@ INDICES = st.lists(st.integers(0, len(POINTS) - 1), min_size=1, max_size=4)
 QUERIES = st.lists(st.tuples(*[st.integers(-5, 5).map(float)] * 4), min_size=1, max_size=4)
 
 
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+def test_one_coin_serves_all_queries_of_a_block(grow_at):
+    recorder = Recorder()
+    cache = SolutionCache(problem(recorder), POINTS, p_solve=0.5, seed=1, grow_at=grow_at)
+    at, first, second = (draw(8, 4, seed=seed) for seed in range(3))
+    with cache.one_coin():
+        cache.answer([first], at)
+        cache.answer([second], at)
+    heads = np.random.default_rng(1).random(8) < 0.5
+    solved = [at] if grow_at == "predicted" else [first, second]
+    assert 0 < heads.sum() < 8
+    assert [costs.tolist() for costs in recorder.costs] == [costs[heads].tolist() for costs in solved]
+    assert cache.statistics.asked == 8
+    recorder.costs.clear()
+    cache.answer([first], at)  # after the block the coin is flipped again
+    assert cache.statistics.asked == 16
+
+
 class CacheMachine(RuleBasedStateMachine):
     """A cache without a limit is a set that only grows, whatever happens to it on the way."""
 

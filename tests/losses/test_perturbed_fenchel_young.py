@@ -4,10 +4,8 @@ import pytest
 import torch
 
 from regretless.cache import SolutionCache
-from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import PerturbedFenchelYoung
-from regretless.training.methods import make_loss
 
 from .tiny import KINDS, batch, best, cache, members, value_and_gradient
 
@@ -84,44 +82,9 @@ def test_a_cache_that_always_solves_where_it_looks_equals_no_cache(kind):
         assert torch.equal(a, c)
 
 
-def test_all_perturbations_are_looked_up_in_one_product_and_counted():
-    kind = KINDS["plain"]
-    b = batch(kind, n=6)
-    shared = cache(kind.problem(), b)
-    calls = []
-    look_up = shared.store.look_up
-    shared.store.look_up = lambda *a, **k: (calls.append(1), look_up(*a, **k))[1]
-    PerturbedFenchelYoung(shared, samples=4)(b.predicted, b.true, b.solution, b.instance)
-    assert (len(calls), shared.statistics.lookups) == (1, 24)
-
-
-def test_the_seed_decides_and_a_checkpoint_continues_the_noise():
-    kind = KINDS["plain"]
-    b = batch(kind)
-
-    def values(loss, n):
-        return [float(loss(b.predicted, b.true, b.solution)) for _ in range(n)]
-
-    first, again, other = (PerturbedFenchelYoung(cache(kind.problem(), b), seed=seed) for seed in (1, 1, 2))
-    assert values(first, 3) == values(again, 3) != values(other, 3)
-    resumed = PerturbedFenchelYoung(cache(kind.problem(), b), seed=1)
-    resumed.load_state_dict(first.state_dict())
-    assert values(resumed, 2) == values(first, 2)
-
-
-def test_the_seed_of_a_run_is_that_of_the_noise():
-    kind = KINDS["plain"]
-    b = batch(kind)
-    data = Dataset(b.predicted, b.true, b.solution)
-    assert make_loss("pfy", kind.problem(), data, seed=7).seed == 7
-    assert make_loss("pfy-cache", kind.problem(), data, seed=7, sigma=2.0).sigma == 2.0
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"sigma": 0.0}, "sigma must be positive, got 0"),
-        ({"samples": 0}, "samples must be at least 1, got 0"),
         ({"noise": "loud"}, "noise must be 'additive' or 'multiplicative', got 'loud'"),
     ],
 )

@@ -9,7 +9,18 @@ from torch import nn
 
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.losses import MAP, NCE, Blackbox, Loss, SPOPlus, TwoStage
+from regretless.losses import (
+    MAP,
+    NCE,
+    AdaptiveImplicitMLE,
+    Blackbox,
+    ImplicitMLE,
+    Loss,
+    PerturbedFenchelYoung,
+    PerturbedOptimizer,
+    SPOPlus,
+    TwoStage,
+)
 from regretless.problem import Problem
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.seeded_models import seeded
@@ -57,6 +68,10 @@ LOSSES: dict[str, Callable[[Dataset], Loss]] = {
     "map-cache small": lambda train: MAP(cache(train, capacity=6)),
     "nce-cache": lambda train: NCE(cache(train, p_solve=0.7)),
     "blackbox-cache": lambda train: Blackbox(cache(train, grow_at="transformed"), lambda_=5.0),
+    "pfy-cache": lambda train: PerturbedFenchelYoung(cache(train), samples=3),
+    "dpo": lambda train: PerturbedOptimizer(problem(), samples=3),
+    "imle-cache": lambda train: ImplicitMLE(cache(train), samples=3),
+    "aimle-cache": lambda train: AdaptiveImplicitMLE(cache(train, grow_at="transformed"), samples=3),
 }
 
 

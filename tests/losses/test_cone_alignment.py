@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regretless.errors import InputError
+from regretless.losses import ConeAlignment
+from regretless.problem import Problem
+from regretless.problems import load
+
+from .tiny import KINDS
+
+
+@pytest.fixture(scope="module")
+def path():
+    return load("shortest-path", rows=3, columns=3, train=20, test=1)
+
+
+def test_at_the_true_costs_the_angle_to_the_cone_is_zero(path):
+    train = path.train
+    values = ConeAlignment(path.problem, inner=0.0, reduction="none")(train.costs, train.costs, train.solutions)
+    assert torch.allclose(values, torch.zeros(len(train)).double(), atol=1e-9)
+
+
+def test_the_loss_is_one_minus_the_length_of_the_projection_and_independent_of_the_scale(path):
+    train = path.train
+    predicted = train.costs + torch.randn(train.costs.shape, generator=torch.Generator().manual_seed(0))
+    loss = ConeAlignment(path.problem, inner=0.0, reduction="none")
+    values = loss(predicted, train.costs, train.solutions)
+    assert ((values >= -1e-9) & (values <= 1)).all()
+    assert values.max() > 0.01
+    assert torch.allclose(values, loss(7.0 * predicted, train.costs, train.solutions))
+
+
+def test_steps_along_the_gradient_with_a_share_of_the_mean_normal_end_inside_of_the_cone(path):
+    train = path.train
+    predicted = train.costs.flip(0).clone()
+    loss = ConeAlignment(path.problem, inner=0.2, reduction="sum")
+    for _ in range(200):
+        _, gradient = loss.loss_and_gradient(predicted, train.costs, train.solutions)
+        predicted -= 0.05 * gradient * predicted.norm(dim=1, keepdim=True) ** 2
+    chosen = path.problem.solve(predicted).solution
+    assert torch.equal(chosen, train.solutions)
+
+
+def test_training_calls_no_solver(path):
+    before = path.problem.statistics.solves
+    ConeAlignment(path.problem)(path.train.costs, path.train.costs, path.train.solutions)
+    assert path.problem.statistics.solves == before
+
+
+def test_a_problem_without_a_model_or_with_a_cost_map_is_refused():
+    for problem in (Problem(oracle=lambda c: c, dimension=2), KINDS["mapped"].problem()):
+        with pytest.raises(InputError, match="needs a problem with a MILP whose costs belong to its variables"):
+            ConeAlignment(problem)
+    with pytest.raises(InputError, match="inner must be at least 0 and below 1, got 1"):
+        ConeAlignment(KINDS["plain"].problem(), inner=1.0)
