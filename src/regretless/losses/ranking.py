@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -90,20 +91,31 @@ class Listwise(_Ranking):
 
     .. math:: -\sum_{s \in S} p_T(s \mid c) \log p_T(s \mid \hat c), \qquad p_T(s \mid c) \propto \exp(-f(s, c) / T)
 
-    The temperature is a share of the standard deviation of the true scores over S. On the raw scale of the costs the
-    target would be one-hot, and the loss would rank only the first.
+    By default the temperature is a share of the standard deviation of the true scores over S, so that it does not
+    depend on the scale of the costs: where costs are large, a fixed one makes the target one-hot, and the loss ranks
+    only the first.
 
     Args:
         cache: the oracle that holds S.
-        temperature: share of the deviation of the true scores.
+        temperature: share of the deviation of the true scores (``scale="relative"``), or T itself (``"fixed"``).
+        scale: ``"relative"`` or ``"fixed"``.
         reduction: over the batch.
     """
 
-    def __init__(self, cache: SolutionCache, *, temperature: float = 0.1, reduction: Reduction = "mean") -> None:
+    def __init__(
+        self,
+        cache: SolutionCache,
+        *,
+        temperature: float = 0.1,
+        scale: Literal["relative", "fixed"] = "relative",
+        reduction: Reduction = "mean",
+    ) -> None:
         super().__init__(cache, reduction=reduction)
         if not 0 < temperature < math.inf:
             raise InputError(f"temperature must be positive, got {temperature}")
-        self.temperature = float(temperature)
+        if scale not in ("relative", "fixed"):
+            raise InputError(f"scale must be 'relative' or 'fixed', got {scale!r}")
+        self.temperature, self.scale = float(temperature), scale
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
         """Cross-entropy of the predicted distribution against the true one."""
@@ -111,7 +123,8 @@ class Listwise(_Ranking):
         deviation = _mean(centered.square(), serves).sqrt()[:, None]
         # True scores that are equal up to rounding have no deviation; their target is uniform.
         noise = 8 * torch.finfo(true.dtype).eps * true.abs().amax(dim=1, keepdim=True)
-        t = self.temperature * torch.where(deviation > noise, deviation, torch.ones_like(deviation))
+        relative = (deviation > noise) & (self.scale == "relative")
+        t = self.temperature * torch.where(relative, deviation, torch.ones_like(deviation))
         if serves is not None:
             predicted, true = (scores.masked_fill(~serves, torch.inf) for scores in (predicted, true))
         target = torch.softmax(-true / t, dim=1)

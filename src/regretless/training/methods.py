@@ -104,6 +104,7 @@ _AIMLE = {"sigma": 1.0, "samples": 10, "step": 1e-3, "task": "absolute", "centra
 _IMLE = {"sigma": 1.0, "samples": 10, "lambda_": 10.0, "task": "absolute", "central": False, "seed": 0}
 _PG = {"width": 0.1, "central": False}
 _RFY = {"lambda_": 1.0, "tolerance": 1e-6, "max_iterations": 100}
+_LISTWISE = {"temperature": 0.1, "scale": "relative"}
 _RFW = _RFY | {"task": "squared"}
 
 TABLE: dict[str, Method] = {
@@ -174,7 +175,7 @@ TABLE: dict[str, Method] = {
     "pointwise": Method("ranking: match every score", Pointwise, cached=True),
     "pairwise": Method("ranking: the best leads every other", Pairwise, cached=True, options={"margin": 0.0}),
     "pairwise-difference": Method("ranking: match the lead of the best", PairwiseDifference, cached=True),
-    "listwise": Method("ranking: match the distribution", Listwise, cached=True, options={"temperature": 0.1}),
+    "listwise": Method("ranking: match the distribution", Listwise, cached=True, options=_LISTWISE),
     "direct": Method(
         "exact training regret by CMA-ES, for small models",
         TwoStage,

@@ -1,0 +1,168 @@
+"""Every loss of PyEPO beside ours: same arrays, weights, batches, optimizer and epochs, on the shortest path.
+
+python benchmarks/peers/compare_losses.py --seeds 10          resumable; then writes docs/peers_losses.md
+python benchmarks/peers/compare_losses.py --write-only        writes the page again from what was measured
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from loss_cells import (
+    BATCH,
+    CACHED,
+    DEGREES,
+    EPOCHS,
+    FEATURES,
+    GRID,
+    LR,
+    NEIGHBORS,
+    NOISE,
+    NOISE_SEED,
+    P_SOLVE,
+    PAIRS,
+    SIZES,
+    TEST,
+)
+from losses_page import page
+
+from regretless import Dataset, evaluate, fit, make_loss, neighbor_labels
+from regretless.problems import BenchmarkProblem, load
+from regretless.problems.shortest_path.formulation import grid_edges
+
+ROOT = Path(__file__).parents[2]
+PEER = Path(os.environ.get("PEERS_PYTHON", ROOT / ".venv-peers" / "bin" / "python"))
+PAGE = ROOT / "docs" / "peers_losses.md"
+Row = dict[str, Any]
+
+
+def all_paths() -> np.ndarray:
+    """All paths of the grid ``(70, 40)``."""
+    edges = grid_edges(*GRID).tolist()
+    paths = [([], 0)]
+    for _ in range(sum(GRID) - 2):
+        paths = [([*used, i], end) for used, node in paths for i, (start, end) in enumerate(edges) if start == node]
+    table = np.zeros((len(paths), len(edges)))
+    for row, (used, _) in zip(table, paths, strict=True):
+        row[used] = 1.0
+    return table
+
+
+def cell_of(degree: int, size: int, seed: int) -> BenchmarkProblem:
+    """Problem and data of a cell."""
+    rows, columns = GRID
+    settings = {"rows": rows, "columns": columns, "features": FEATURES, "noise": NOISE, "train": size, "test": TEST}
+    return load("shortest-path", deg=degree, seed=seed, **settings)
+
+
+def ours(loaded: BenchmarkProblem, seed: int, name: str) -> tuple[torch.nn.Module, int]:
+    """Train one loss of ours; return the model and the number of solves of training."""
+    train, epochs, pair = loaded.train, EPOCHS, PAIRS.get(name)
+    if name == "kNN SPO+":  # every instance occurs once per neighbor: the same number of steps as PyEPO
+        train, epochs = neighbor_labels(loaded.problem, train, neighbors=NEIGHBORS, progress=False), EPOCHS // NEIGHBORS
+    method = name if pair is None else pair.method
+    options = {"p_solve": P_SOLVE} if pair is None else dict(pair.options)
+    loss = make_loss(method, loaded.problem, train, seed=NOISE_SEED, **options)
+    model, before = loaded.model(seed), loaded.problem.statistics.solves
+    fit(model, loss, train, epochs=epochs, lr=LR, batch_size=BATCH, seed=seed, progress=False)
+    return model, loaded.problem.statistics.solves - before
+
+
+def theirs(loaded: BenchmarkProblem, seed: int, names: list[str]) -> dict[str, torch.nn.Module | str]:
+    """Train losses of PyEPO in its own environment; return the models, or why there is none."""
+    train, start = loaded.train, loaded.model(seed)
+    shuffle = torch.Generator().manual_seed(seed)  # as fit does
+    orders = torch.stack([torch.randperm(len(train), generator=shuffle) for _ in range(EPOCHS)])
+    with tempfile.TemporaryDirectory() as folder:
+        cell, out = Path(folder) / "cell.npz", Path(folder) / "out.jsonl"
+        arrays = {"features": train.features, "costs": train.costs, "solutions": train.solutions, "orders": orders}
+        arrays |= {"weight": start.weight.detach(), "bias": start.bias.detach()}
+        np.savez(cell, paths=all_paths(), **{name: array.numpy() for name, array in arrays.items()})
+        script = Path(__file__).with_name("losses_pyepo.py")
+        subprocess.run(
+            [str(PEER), str(script), str(cell), str(out), *names],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    found: dict[str, torch.nn.Module | str] = {}
+    for row in rows:
+        model = loaded.model(seed)
+        if "error" not in row:
+            with torch.no_grad():
+                model.weight.copy_(torch.tensor(row["weight"]))
+                model.bias.copy_(torch.tensor(row["bias"]))
+        found[row["name"]] = row.get("error", model)
+    return found
+
+
+def regret(model: torch.nn.Module, test: Dataset, loaded: BenchmarkProblem) -> float:
+    """Exact test regret in per cent of the optimal cost; the same evaluation for both sides."""
+    return 100 * evaluate(model, test, loaded.problem).relative_regret
+
+
+def measure(kept: Path, seeds: int, names: list[str]) -> None:
+    """Measure all cells that are not in the file yet, seed by seed."""
+    lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
+    done = {(r["deg"], r["n"], r["seed"], r["side"], r["name"]) for r in map(json.loads, lines)}
+    with kept.open("a", encoding="utf-8") as file:
+        for seed in range(seeds):
+            for size in SIZES:
+                for degree in DEGREES:
+                    key = (degree, size, seed)
+                    mine = [name for name in (*names, *CACHED) if (*key, "ours", name) not in done]
+                    its = [name for name in names if (*key, "pyepo", name) not in done]
+                    if not mine and not its:
+                        continue
+                    loaded = cell_of(*key)
+                    cell = {"deg": degree, "n": size, "seed": seed}
+                    rows: list[Row] = []
+                    for name in mine:
+                        model, solves = ours(loaded, seed, name)
+                        of = {"regret": regret(model, loaded.test, loaded), "solves": solves}
+                        rows.append(cell | {"side": "ours", "name": name} | of)
+                    for name, model in (theirs(loaded, seed, its) if its else {}).items():
+                        of = (
+                            {"error": model}
+                            if isinstance(model, str)
+                            else {"regret": regret(model, loaded.test, loaded)}
+                        )
+                        rows.append(cell | {"side": "pyepo", "name": name} | of)
+                    file.writelines(json.dumps(row) + "\n" for row in rows)
+                    file.flush()
+                    print(f"seed {seed}, n {size}, degree {degree} done", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--losses", nargs="+", default=list(PAIRS), help="default: all that both have")
+    parser.add_argument("--out", type=Path, default=ROOT / "results" / "peers_losses")
+    parser.add_argument("--write-only", action="store_true", help="write the page from what was measured")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    kept = options.out / "rows.jsonl"
+    torch.set_num_threads(1)
+    if not options.write_only:
+        if not PEER.exists():
+            print(f"{PEER} is missing: run `make bench-peers`, which makes it", file=sys.stderr)
+            return 2
+        measure(kept, options.seeds, options.losses)
+    rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    text, good = page(rows)
+    PAGE.write_text(text, encoding="utf-8")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""What ``compare_losses.py`` trains on both sides: cells, settings and losses. Needs only Python.
+
+Both sides import this file, each in its own virtual environment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+DEGREES, SIZES = (1, 2, 4, 6), (100, 1000)
+TEST, FEATURES, GRID, NOISE = 1000, 5, (5, 5), 0.5
+# As in PyEPO's notebook on training.
+EPOCHS, BATCH, LR = 20, 32, 0.01
+NOISE_SEED = 135  # PyEPO's default
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A loss of both libraries, with the same settings.
+
+    Attributes:
+        pyepo: class in ``pyepo.func``.
+        settings: of that class.
+        task: what PyEPO's modules that return a solution are trained with, as their documentation says: ``"objective"``
+            for the absolute difference of objective values, ``"l1"`` or ``"mse"`` for that of solutions; ``None`` for
+            modules that are losses.
+        method: ours.
+        options: of ours, where our defaults are others than PyEPO's.
+    """
+
+    pyepo: str
+    settings: dict[str, Any] = field(default_factory=dict)
+    task: str | None = None
+    method: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+_ALL = {"p_solve": 1.0}
+_FRANK_WOLFE = {"max_iter": 10}
+PAIRS: dict[str, Pair] = {
+    "SPO+": Pair("SPOPlus", method="spo"),
+    "PG": Pair("perturbationGradient", method="pg"),
+    "DBB": Pair("blackboxOpt", task="objective", method="blackbox"),
+    "NID": Pair("negativeIdentity", task="objective", method="nid", options={"task": "regret"}),
+    "DPO": Pair("perturbedOpt", task="mse", method="dpo"),
+    "DPO multiplicative": Pair("perturbedOptMul", task="mse", method="dpo", options={"noise": "multiplicative"}),
+    "PFY": Pair("perturbedFenchelYoung", method="pfy"),
+    "PFY multiplicative": Pair("perturbedFenchelYoungMul", method="pfy", options={"noise": "multiplicative"}),
+    "I-MLE": Pair("implicitMLE", task="l1", method="imle"),
+    "AI-MLE": Pair("adaptiveImplicitMLE", task="l1", method="aimle"),
+    "RFY": Pair("regularizedFrankWolfeFenchelYoung", _FRANK_WOLFE, method="rfy", options={"max_iterations": 10}),
+    "RFWO": Pair("regularizedFrankWolfeOpt", _FRANK_WOLFE, "mse", "rfw", {"max_iterations": 10}),
+    "NCE": Pair("noiseContrastiveEstimation", method="nce-c", options=_ALL),
+    "CMAP": Pair("contrastiveMAP", method="map-c", options=_ALL),
+    "listwise": Pair(
+        "listwiseLearningToRank", method="listwise", options=_ALL | {"temperature": 1.0, "scale": "fixed"}
+    ),
+    "pairwise": Pair("pairwiseLearningToRank", method="pairwise", options=_ALL),
+    "pointwise": Pair("pointwiseLearningToRank", method="pointwise", options=_ALL),
+    "CaVE+": Pair("coneAlignedCosine", method="cave"),
+    "kNN SPO+": Pair("SPOPlus", method="spo"),  # on nearest-neighbor labels
+}
+NEIGHBORS = 10
+# Ours alone, with 5 % of the solves of SPO+.
+CACHED = ("map-dc", "soft", "lava", "pfy-cache")
+P_SOLVE = 0.05
