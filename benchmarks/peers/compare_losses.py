@@ -88,12 +88,8 @@ def theirs(loaded: BenchmarkProblem, seed: int, names: list[str]) -> dict[str, t
         arrays |= {"weight": start.weight.detach(), "bias": start.bias.detach()}
         np.savez(cell, paths=all_paths(), **{name: array.numpy() for name, array in arrays.items()})
         script = Path(__file__).with_name("losses_pyepo.py")
-        subprocess.run(
-            [str(PEER), str(script), str(cell), str(out), *names],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
+        command = [str(PEER), str(script), str(cell), str(out), *names]
+        subprocess.run(command, check=True, capture_output=True)
         rows = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
     found: dict[str, torch.nn.Module | str] = {}
     for row in rows:

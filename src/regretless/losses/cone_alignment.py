@@ -40,7 +40,7 @@ class ConeAlignment(AutogradLoss):
         InputError: ``inner`` is out of range, or the problem has no model or one with a cost map.
     """
 
-    def __init__(self, oracle: Oracle, *, inner: float = 0.2, reduction: Reduction = "mean") -> None:
+    def __init__(self, oracle: Oracle, *, inner: float = 0.1, reduction: Reduction = "mean") -> None:
         super().__init__(oracle, reduction=reduction)
         if not 0 <= inner < 1:
             raise InputError(f"inner must be at least 0 and below 1, got {inner}")

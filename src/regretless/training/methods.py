@@ -165,7 +165,7 @@ TABLE: dict[str, Method] = {
     "rfy-cache": Method("regularized Fenchel-Young over the cache", RegularizedFenchelYoung, cached=True, options=_RFY),
     "rfw": Method("loss of the regularized solution, a solve per iteration", RegularizedOptimizer, options=_RFW),
     "rfw-cache": Method("regularized solution over the cache", RegularizedOptimizer, cached=True, options=_RFW),
-    "cave": Method("angle to the optimality cone", ConeAlignment, solves=False, options={"inner": 0.2}),
+    "cave": Method("angle to the optimality cone", ConeAlignment, solves=False, options={"inner": 0.1}),
     "lava": Method(
         "the optimum leads its neighbors in S", LAVA, cached=True, options={"margin": 0.1, "candidates": 64}
     ),
