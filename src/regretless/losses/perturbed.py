@@ -97,9 +97,10 @@ class PerturbedLoss(ClosedFormLoss):
         self._generator.set_state(state["generator"])
 
     def _without_known(self, noise: Tensor, neutral: float) -> Tensor:
-        """Set the coordinate of the known costs, where there is one, in place."""
-        if self.problem is not None and self.problem.width > self.problem.dimension:
-            noise[..., -1] = neutral
+        """Set the coordinates of known costs, where there are some, in place."""
+        assert self.problem is not None
+        if self.problem.width > self.problem.dimension:
+            noise[..., self.problem.dimension :] = neutral
         return noise
 
 
