@@ -2,8 +2,8 @@
 
 python benchmarks/peers/same_gradients.py
 
-PyEPO runs in its own environment (``PEERS_PYTHON``, by default ``.venv-peers``). Both sides compute in double precision on the
-shortest path (5 by 5); losses without noise also on a knapsack, which is maximized.
+PyEPO runs in its own environment (``PEERS_PYTHON``, by default ``.venv-peers``). Both sides compute in double precision
+on the shortest path (5 by 5); losses without noise also on a knapsack, which is maximized.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Arrays = dict[str, np.ndarray]
 BATCH, SEED = 16, 135  # PyEPO's seed of the noise
 
 # PyEPO's class, its settings, its task loss (of the sum over the batch), our class, our settings.
-REGRET = "regret"
+REGRET, CONVERGED = "regret", {"tolerance": 1e-10, "max_iterations": 10_000}
 CASES: dict[str, tuple[str, dict[str, Any], str | None, str, dict[str, Any]]] = {
     "SPO+": ("SPOPlus", {}, None, "SPOPlus", {}),
     "PG": ("perturbationGradient", {"sigma": 0.3}, None, "PerturbationGradient", {"width": 0.3}),
@@ -41,14 +41,15 @@ CASES: dict[str, tuple[str, dict[str, Any], str | None, str, dict[str, Any]]] = 
     ),
     "PFY": ("perturbedFenchelYoung", {}, None, "PerturbedFenchelYoung", {}),
     "PFY multiplicative": (
-        "perturbedFenchelYoungMul", {"sigma": 0.5}, None, "PerturbedFenchelYoung", {"sigma": 0.5, "noise": "multiplicative"},
+        "perturbedFenchelYoungMul", {"sigma": 0.5}, None, "PerturbedFenchelYoung",
+        {"sigma": 0.5, "noise": "multiplicative"},
     ),
     "I-MLE": ("implicitMLE", {}, "absolute", "ImplicitMLE", {}),
     "I-MLE central": ("implicitMLE", {"two_sides": True}, "absolute", "ImplicitMLE", {"central": True}),
     "AI-MLE": ("adaptiveImplicitMLE", {}, "squared", "AdaptiveImplicitMLE", {"task": "squared"}),
-    "RFY": ("regularizedFrankWolfeFenchelYoung", {"tol": 1e-10}, None, "RegularizedFenchelYoung", {"tolerance": 1e-10}),
+    "RFY": ("regularizedFrankWolfeFenchelYoung", {"tol": 1e-10}, None, "RegularizedFenchelYoung", CONVERGED),
     "RFWO": (
-        "regularizedFrankWolfeOpt", {"tol": 1e-10}, "squared", "RegularizedOptimizer", {"tolerance": 1e-10},
+        "regularizedFrankWolfeOpt", {"tol": 1e-10}, "squared", "RegularizedOptimizer", CONVERGED,
     ),
     "NCE": ("noiseContrastiveEstimation", {"solve_ratio": 0.0}, None, "NCE", {}),
     "CMAP": ("contrastiveMAP", {"solve_ratio": 0.0}, None, "MAP", {"cost": "c_hat"}),
@@ -81,7 +82,7 @@ def theirs(folder: Path) -> None:
 
     for problem in PROBLEMS:
         given = dict(np.load(folder / f"{problem}.npz"))
-        model = ListedPaths(given["points"] if problem == "path" else given["points"])
+        model = ListedPaths(given["points"])
         if problem == "knapsack":
             model.modelSense, model.solve = EPO.MAXIMIZE, lambda m=model: best_of(m)
         data = _Instances(model, given)
@@ -152,7 +153,7 @@ def compare(folder: Path) -> bool:
 
     good = True
     print(f"{'problem':10} {'loss':20} {'value':>12} {'of PyEPO':>12} {'largest difference of gradients':>32}")
-    for name, (problem, given) in problems().items():
+    for name, (_, given) in problems().items():
         np.savez(folder / f"{name}.npz", **given)
     subprocess.run([str(PEER), __file__, str(folder)], check=True, stdout=subprocess.DEVNULL)
     for name, (problem, given) in problems().items():
@@ -171,9 +172,8 @@ def compare(folder: Path) -> bool:
             agrees = difference <= TOLERANCE.get(case, 1e-6) and np.abs(expected).max() > 0
             good &= bool(agrees)
             word = "" if agrees else "  DIFFER"
-            print(
-                f"{name:10} {case:20} {float(value):12.6f} {float(other[f'{case} value']):12.6f} {difference:32.1e}{word}"
-            )
+            its = float(other[f"{case} value"])
+            print(f"{name:10} {case:20} {float(value):12.6f} {its:12.6f} {difference:32.1e}{word}")
     return good
 
 
