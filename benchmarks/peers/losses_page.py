@@ -40,7 +40,10 @@ def verdict(mine: Sample, its: Sample) -> str:
 
 def text_of(values: Sample) -> str:
     """Mean and standard error."""
-    return f"{statistics.mean(values.values()):.2f} ({error(values):.2f})" if values else "-"
+    if not values:
+        return "-"
+    deviation = f" ({error(values):.2f})" if len(values) > 1 else ""
+    return f"{statistics.mean(values.values()):.2f}{deviation}"
 
 
 def pairs_table(rows: list[Row]) -> tuple[list[str], int, int]:
@@ -89,6 +92,7 @@ def page(rows: list[Row]) -> tuple[str, bool]:
     seeds = {cell: len({row["seed"] for row in rows if (row["deg"], row["n"]) == cell}) for cell in CELLS}
     fewest, most = min(seeds.values()), max(seeds.values())
     number = f"{most}" if fewest == most else f"{fewest} to {most}"
+    few = "**Provisional:** fewer than 10 seeds; the same command continues where it ended."
     absent = sorted({f"{row['name']}: {row['error']}" for row in rows if "error" in row})
     good = bool(count) and met == count and 2 * won >= cells
     lines = [
@@ -96,6 +100,7 @@ def page(rows: list[Row]) -> tuple[str, bool]:
         "",
         "Written by `python benchmarks/peers/compare_losses.py --seeds 10`; do not edit.",
         "",
+        *([few, ""] if fewest < 10 else []),
         "Shortest path on the 5 by 5 grid, noise 0.5, 1,000 test instances. Both sides start from the same weights of "
         f"one linear layer and see the same arrays in the same batches: {EPOCHS} epochs, batches of {BATCH}, Adam with "
         f"a rate of {LR}. PyEPO 2.2.7 trains with its own code; its model is a table of all 70 paths. Both sides are "
