@@ -65,7 +65,8 @@ class Problem:
             threads, which helps where they wait or release the interpreter lock; see ``executor``.
         time_limit: seconds for one solve by an engine or a function; one that exceeds it is given up on. An oracle
             with ``solve`` keeps its own.
-        executor: ``"threads"``, or ``"processes"`` for Python functions that can be pickled and for engines that crash.
+        executor: who solves: ``"threads"``; ``"processes"`` for Python functions that can be pickled and for engines
+            that crash; or ``"ray"`` or ``"ray:ADDRESS"`` for a cluster.
         on_failure: what a failed solve does in training: ``"raise"`` stops with the instance named, ``"cache"`` uses
             the best cached solution instead, ``"skip"`` leaves the instance out of the step.
         instances: number of instances, where a plain function serves a family without a model.

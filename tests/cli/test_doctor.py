@@ -19,12 +19,22 @@ def test_engines_are_tried_and_listed_with_their_limits(cli: CommandLine) -> Non
     for engine in engines.values():
         assert engine["works"] is True or engine["problem"]
     assert found["versions"]["regretless"] == __version__
+    assert found["versions"]["ray"]
+    assert found["ray_cluster"] is None or found["ray_cluster"]["nodes"] >= 1
 
 
-def test_the_table_names_engines_data_and_conflicts(cli: CommandLine) -> None:
+def test_the_table_names_engines_data_and_conflicts(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = {"address": "10.0.0.1:6379", "nodes": 2, "cpus": 8}
+    monkeypatch.setattr(doctor, "_ray_cluster", lambda: cluster)
     printed = cli.ok("doctor").out
-    for word in ("highs", "commercial", "semo", "torch"):
+    for word in ("highs", "commercial", "semo", "torch", "ray", "Ray cluster: 10.0.0.1:6379, 2 nodes, 8 CPUs"):
         assert word in printed
+
+
+def test_a_cluster_that_does_not_answer_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "CLUSTER_SECONDS", 0.01)
+    assert doctor._ray_cluster() is None
+    assert "none is reachable" in doctor._cluster_line(None)
 
 
 @pytest.mark.parametrize(

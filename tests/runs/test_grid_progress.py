@@ -33,6 +33,14 @@ def test_runs_done_before_count_but_say_nothing_about_time() -> None:
     assert (progress.done, progress.total, progress.note()) == (3, 4, "runs")
 
 
+def test_the_nodes_at_work_are_shown() -> None:
+    progress = GridProgress("x", [SLOW, FAST], stream=None)
+    progress.report(None, {"nodes": 1})
+    assert progress.note() == "runs on 1 node"
+    progress.report(SLOW, {"status": "done", "seconds": 1.0, "nodes": 3})
+    assert progress.note() == "runs on 3 nodes, 1 s left"
+
+
 def test_a_failure_is_told_at_once_above_the_bar(terminal: Terminal) -> None:
     progress = GridProgress("x", [SLOW, FAST], stream=terminal)
     progress.report(SLOW, {"status": "done", "seconds": 1.0})

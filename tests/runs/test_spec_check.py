@@ -47,6 +47,11 @@ def test_at_least_one_worker_is_needed() -> None:
         check_spec(SPEC, workers=0)
 
 
+def test_an_unknown_executor_is_refused() -> None:
+    with pytest.raises(InputError, match="executor must be one of threads, processes, ray"):
+        check_spec(SPEC, executor="cluster")
+
+
 def test_patience_needs_validation_data() -> None:
     with pytest.raises(InputError, match="add --validation"):
         check_spec(replace(FILE, patience=3))

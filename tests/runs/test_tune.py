@@ -133,3 +133,25 @@ def test_a_direct_search_is_tuned_by_its_own_settings(loaded: BenchmarkProblem, 
     found = search(few, tmp_path, 1, spec=Spec(SPEC.problem, "direct", options=SPEC.options))
     assert 0.05 <= found.spec.settings["sigma"] <= 2.0
     assert torch.isfinite(torch.tensor(found.regret))
+
+
+@pytest.mark.parametrize("here", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_rounds_of_trials_are_continued_as_if_they_had_not_been_stopped(
+    loaded: BenchmarkProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bool
+) -> None:
+    if here:  # threads in place of processes, which take seconds to start
+        run = module.Execution
+        monkeypatch.setattr(module, "Execution", lambda name, work, **how: run("threads", work, workers=1, limit=None))
+
+    def tried(folder: Path) -> list[dict[str, float]]:
+        lines = [json.loads(line) for line in (folder / "trials.log").read_text().splitlines()]
+        return [line["params"] | {"value": line["values"]} for line in lines if "params" in line]
+
+    three = search(loaded, tmp_path / "long", 3, executor="processes", workers=2)
+    search(loaded, tmp_path / "short", 1, executor="processes", workers=2)
+    again = search(loaded, tmp_path / "short", 3, executor="processes", workers=2)  # from the middle of a round
+    assert (again.spec, again.regret) == (three.spec, three.regret)
+    assert tried(tmp_path / "short") == tried(tmp_path / "long")
+    assert three.ledger["growth"]["solves"] > 0
+    with pytest.raises(FileError, match="another search"):
+        search(loaded, tmp_path / "long", 4)

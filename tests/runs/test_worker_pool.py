@@ -88,7 +88,7 @@ def test_an_interrupt_stops_the_workers_and_keeps_their_epochs(tmp_path: Path) -
 
 def test_workers_keep_to_the_problem_they_have_loaded(tmp_path: Path) -> None:
     names = ("knapsack-60", "knapsack-120")
-    pool = WorkerPool([Spec(name, "spo", seed=seed) for name in names for seed in range(2)], tmp_path)
+    pool = WorkerPool([Spec(name, "spo", seed=seed) for name in names for seed in range(2)], WorkerProcess)
     taken = [pool._take(place) for place in (0, 1, 0, 1)]
     assert [one.problem for one in taken if one] == ["knapsack-60", "knapsack-120"] * 2
     assert pool._take(0) is None

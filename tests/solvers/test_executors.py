@@ -17,7 +17,9 @@ def double(job: int, clock) -> int:
     ("settings", "message"),
     [
         ({"workers": 0}, "workers must be at least 1, got 0"),
-        ({"name": "ray"}, "executor must be one of threads, processes, got 'ray'"),
+        ({"name": "slurm"}, r"executor must be one of threads, processes, ray\[:ADDRESS\], got 'slurm'"),
+        ({"name": "threads:2"}, "got 'threads:2'"),
+        ({"name": "ray:"}, "got 'ray:'"),
     ],
 )
 def test_wrong_settings_are_refused_at_once(settings, message) -> None:

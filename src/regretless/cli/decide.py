@@ -9,11 +9,12 @@ from typing import Annotated
 import typer
 
 from regretless.cli.show import print_json, print_ledger
-from regretless.cli.spec_options import Json, Unseen, Workers, checked_unseen
+from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
 from regretless.cli.writable import refuse_unwritable
 from regretless.runs.decide import decider
 from regretless.runs.decision_files import check_decision_file, write_decisions
 from regretless.runs.run_ledger import solve_ledger
+from regretless.solvers.executors import parse_executor
 
 
 def decide(
@@ -29,16 +30,19 @@ def decide(
     engine: Annotated[str | None, typer.Option(help="Another engine than in training, for model files.")] = None,
     unseen: Unseen = None,
     workers: Workers = 1,
+    executor: Executor = "threads",
     time_limit: Annotated[float | None, typer.Option(help="Seconds per solve, for model files.")] = None,
     json: Json = False,
 ) -> None:
     """Predict costs for new instances, solve them exactly, and write the decisions by variable name."""
     check_decision_file(out)
     refuse_unwritable(out, folder=False)
+    parse_executor(executor)
     ready = decider(
         run,
         engine=engine,
         workers=workers,
+        executor=executor,
         time_limit=time_limit,
         model=model,
         family=constraints is not None,

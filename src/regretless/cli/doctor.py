@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json as json_text
 import os
 import platform
+import subprocess
+import sys
 from dataclasses import asdict
 from importlib import metadata
 from typing import Any
@@ -17,11 +20,12 @@ from regretless.cli.spec_options import Json
 from regretless.downloads import fetch as files
 from regretless.solvers.inventory import inventory
 
+CLUSTER_SECONDS = 60.0  # for a cluster to answer
 OPTIONAL = {
     "highspy": "highspy<1.15", "safetensors": "safetensors", "pyscipopt": "pyscipopt", "ortools": "ortools",
     "gurobipy": "gurobipy", "cpmpy": "cpmpy", "pyomo": "pyomo", "cvxpy": "cvxpy", "linopy": "linopy",
     "sklearn": "scikit-learn", "pandas": "pandas", "pyarrow": "pyarrow", "matplotlib": "matplotlib",
-    "optuna": "optuna", "cma": "cma",
+    "optuna": "optuna", "cma": "cma", "ray": "ray",
 }  # fmt: skip
 
 
@@ -38,6 +42,7 @@ def doctor(json: Json = False) -> None:
         if said:
             print(f"{engine['name']}: {said}")
     print_table("data", ("data set", "present"), [(k, "yes" if v else "no") for k, v in found["data"].items()])
+    print(_cluster_line(found["ray_cluster"]))
     for line in found["conflicts"] or ["no known conflict"]:
         print(line)
 
@@ -52,8 +57,28 @@ def examine(*, probe: bool = True) -> dict[str, Any]:
         "engines": [asdict(engine) for engine in inventory(probe=probe)],
         "data": {row.name: row.present for row in files.status()},
         "data_folder": os.environ.get("REGRETLESS_DATA", ""),
+        "ray_cluster": _ray_cluster() if probe else None,
         "conflicts": _conflicts(versions),
     }
+
+
+def _ray_cluster() -> dict[str, Any] | None:
+    """The running Ray cluster that can be reached from here, found by another process: a cluster may hang."""
+    if importlib.util.find_spec("ray") is None:
+        return None
+    command = [sys.executable, "-m", "regretless.solvers.ray_cluster"]
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=CLUSTER_SECONDS)
+        found = json_text.loads(said.stdout.splitlines()[-1])
+        return None if found is None else dict(found)
+    except (subprocess.TimeoutExpired, ValueError, IndexError):
+        return None
+
+
+def _cluster_line(cluster: dict[str, Any] | None) -> str:
+    if cluster is None:
+        return "Ray cluster: none is reachable; --executor ray starts Ray on this machine"
+    return f"Ray cluster: {cluster['address']}, {cluster['nodes']} nodes, {cluster['cpus']} CPUs"
 
 
 def _row(engine: dict[str, Any]) -> tuple[str, ...]:

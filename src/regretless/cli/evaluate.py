@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from regretless.cli import show
-from regretless.cli.spec_options import Json, Unseen, Workers, checked_unseen
+from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
 from regretless.errors import InputError
 from regretless.runs import Spec, load_trained
 from regretless.runs.decide import decider
 from regretless.runs.run_folder import read_spec
 from regretless.runs.run_ledger import solve_ledger
+from regretless.solvers.executors import parse_executor
 from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
 from regretless.tables.user_problem import digest
 from regretless.training import evaluate as exact_evaluation
@@ -29,6 +30,7 @@ def evaluate(
     ] = None,
     unseen: Unseen = None,
     workers: Workers = 1,
+    executor: Executor = "threads",
     json: Json = False,
 ) -> None:
     """Evaluate a trained model exactly: its regret, relative regret and prediction error."""
@@ -41,18 +43,17 @@ def evaluate(
     if features is not None and on is not None:
         raise InputError("--on is for the run's own data: leave it out with --features and --costs")
     spec = read_spec(run)
-    show.warn_of_idle_workers(spec, workers)
+    parse_executor(executor)
+    show.warn_of_idle_workers(spec, workers, executor)
     if features is not None and costs is not None:
-        where, ready = (
-            str(features),
-            decider(run, workers=workers, family=constraints is not None, unseen=checked_unseen(unseen)),
-        )
+        given = {"family": constraints is not None, "unseen": checked_unseen(unseen)}
+        where, ready = str(features), decider(run, workers=workers, executor=executor, **given)
         model, problem, data = ready.model, ready.problem, ready.labelled(features, costs, constraints)
     else:
         where = on or "test"
         if has_saved_problem(run):
             _refuse_changed(run, spec)
-        _, loaded, model = load_trained(run, workers=workers)
+        _, loaded, model = load_trained(run, workers=workers, executor=executor)
         problem, data = loaded.problem, getattr(loaded, where)
         if data is None or (where == "test" and loaded.evaluated_on != "test"):
             raise InputError(

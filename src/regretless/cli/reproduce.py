@@ -22,7 +22,10 @@ def reproduce(
     ],
     methods: Annotated[str | None, typer.Option(help="Only these methods, separated by commas.")] = None,
     seeds: Annotated[int, typer.Option(help="Seeds per method: 0, 1, ...")] = 10,
-    workers: Annotated[int, typer.Option(help="Processes.")] = 2,
+    workers: Annotated[int, typer.Option(help="Runs at the same time.")] = 2,
+    executor: Annotated[
+        str, typer.Option(help="Who does them: processes of this machine, or ray[:ADDRESS].")
+    ] = "processes",
     init: Annotated[str, typer.Option(help="First weights: random (by seed) or shared by all seeds.")] = "random",
     engine: Annotated[
         str, typer.Option(help="oracle (the problem's own), or an engine: times of the MILP, few epochs.")
@@ -39,7 +42,7 @@ def reproduce(
     specs = plan(group, methods=chosen, seeds=seeds, init=init, engine=engine, epochs=epochs)
     need_report_packages()
     refuse_unwritable(out)
-    outcome = reproduce_runs(group, specs, out, workers=workers, stream=None if json else sys.stderr)
+    outcome = reproduce_runs(group, specs, out, workers=workers, executor=executor, stream=None if json else sys.stderr)
     page = write(out, out / "report.html")
     if json:
         print_json(_summary(outcome, out, page))

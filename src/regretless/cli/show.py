@@ -69,10 +69,11 @@ def warn_of_inexact(figures: Mapping[str, Any]) -> None:
             print(f"warning: {count} {meaning}", file=sys.stderr)
 
 
-def warn_of_idle_workers(spec: Spec, workers: int) -> None:
-    """Say on standard error that threads do not help where the problem's own oracle solves."""
-    if workers > 1 and engine_of(spec) == "oracle":
-        print(f"note: --workers has no effect: the oracle of {spec.problem} solves in one thread", file=sys.stderr)
+def warn_of_idle_workers(spec: Spec, workers: int, executor: str = "threads") -> None:
+    """Say on standard error that workers do not help where the problem's own oracle solves."""
+    if (workers > 1 or executor != "threads") and engine_of(spec) == "oracle":
+        what = "--workers" if workers > 1 else "--executor"
+        print(f"note: {what} has no effect: the oracle of {spec.problem} solves in one thread", file=sys.stderr)
 
 
 def _strict(value: Any) -> Any:

@@ -22,7 +22,8 @@ Seed = Annotated[int, typer.Option(help="Seed of first weights, shuffling and co
 BatchSize = Annotated[int | None, typer.Option(help="Instances per step.")]
 Split = Annotated[str | None, typer.Option(help="Split of the data: paper, chronological or random.")]
 Engine = Annotated[str | None, typer.Option(help="oracle (the problem's own), highs, scip, cpsat or gurobi.")]
-Workers = Annotated[int, typer.Option(help="Solver threads, for engines.")]
+Workers = Annotated[int, typer.Option(help="Instances that an engine solves at the same time.")]
+Executor = Annotated[str, typer.Option(help="Who solves for an engine: threads, processes or ray[:ADDRESS].")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds per solve.")]
 OnFailure = Annotated[
     str | None, typer.Option(help="A solve that fails: raise (stop), cache (use the best known), skip (leave out).")

@@ -48,6 +48,7 @@ def train(
     split: options.Split = None,
     engine: options.Engine = None,
     workers: options.Workers = 1,
+    executor: options.Executor = "threads",
     time_limit: options.TimeLimit = None,
     on_failure: options.OnFailure = None,
     features: options.Features = None,
@@ -95,9 +96,9 @@ def train(
     if has_epochs(out) and not resume:
         raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
     refuse_unwritable(out)
-    check_spec(spec, workers=workers)
-    warn_of_idle_workers(spec, workers)
-    figures = run(spec, out, workers=workers)
+    check_spec(spec, workers=workers, executor=executor)
+    warn_of_idle_workers(spec, workers, executor)
+    figures = run(spec, out, workers=workers, executor=executor)
     if json:
         print_json(figures)
     else:

@@ -32,7 +32,13 @@ def tune(
     batch_size: options.BatchSize = None,
     split: options.Split = None,
     engine: options.Engine = None,
-    workers: options.Workers = 1,
+    workers: Annotated[
+        int, typer.Option(help="Instances that an engine solves at the same time; not with threads: trials.")
+    ] = 1,
+    executor: Annotated[
+        str,
+        typer.Option(help="threads: one trial after another; processes or ray[:ADDRESS]: --workers trials at once."),
+    ] = "threads",
     time_limit: options.TimeLimit = None,
     features: options.Features = None,
     costs: options.Costs = None,
@@ -66,10 +72,11 @@ def tune(
     )
     refuse_unwritable(out)
     check_spec(spec, workers=workers)
-    warn_of_idle_workers(spec, workers)
+    if executor == "threads":
+        warn_of_idle_workers(spec, workers)
     found = tune_settings(
-        spec, out, workers=workers, trials=trials, most_epochs=most_epochs, with_p_solve=with_p_solve,
-        progress=False if json else None,
+        spec, out, workers=workers, executor=executor, trials=trials, most_epochs=most_epochs,
+        with_p_solve=with_p_solve, progress=False if json else None,
     )  # fmt: skip
     command = train_command(found.spec)
     if json:

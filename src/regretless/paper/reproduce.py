@@ -21,6 +21,7 @@ from regretless.runs.run_ledger import Ledger, grid_ledger
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.worker_pool import do_runs
+from regretless.solvers.executors import parse_executor
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,13 @@ def plan(
 
 
 def reproduce_runs(
-    label: str, specs: Sequence[Spec], out: Path | str, *, workers: int = 2, stream: TextIO | None = sys.stderr
+    label: str,
+    specs: Sequence[Spec],
+    out: Path | str,
+    *,
+    workers: int = 2,
+    executor: str = "processes",
+    stream: TextIO | None = sys.stderr,
 ) -> Outcome:
     """Do the runs that are not done yet, and write results, tables and figures of all runs in the folder.
 
@@ -83,7 +90,8 @@ def reproduce_runs(
         label: for the progress line.
         specs: the runs.
         out: folder of results, with one folder under ``runs`` for each run.
-        workers: processes.
+        workers: runs at the same time.
+        executor: who does them: ``processes`` of this machine, or ``ray[:ADDRESS]``.
         stream: where progress goes; ``None`` shows none.
 
     Raises:
@@ -94,13 +102,14 @@ def reproduce_runs(
     need("matplotlib", pip="matplotlib", why="draw the figures")
     if workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
+    parse_executor(executor, allowed=("processes", "ray"))
     for spec in specs:
         check_spec(spec)
     register(out, specs)
     left = [spec for spec in specs if not (run_path(out, spec) / METRICS).exists()]
     progress = GridProgress(label, left, skipped=len(specs) - len(left), workers=workers, stream=stream)
     try:
-        do_runs(left, out, workers=workers, report=progress.report)
+        do_runs(left, out, workers=workers, executor=executor, report=progress.report)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"stopped with {progress.done} of {progress.total} runs done; {out} keeps them and the epochs of those "

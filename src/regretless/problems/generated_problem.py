@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ class Settings:
             test rows are those of scikit-learn's ``train_test_split(..., random_state=split_seed)``.
         seed: of the data; by default that of PyEPO's notebooks.
         engine: ``oracle`` for the problem's own exact solver, or the name of an engine that solves its model.
-        workers: threads of an engine.
+        workers: solves of an engine at the same time.
+        executor: who runs them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         time_limit: seconds for one solve by an engine, or by an oracle that can be slow.
         store: folder that keeps true optima by content.
     """
@@ -45,6 +47,7 @@ class Settings:
     seed: int = 135
     engine: str = "oracle"
     workers: int = 1
+    executor: str = "threads"
     time_limit: float | None = None
     store: Path | str | None = None
 
@@ -77,7 +80,8 @@ class Settings:
         if self.engine == "oracle" and oracle is not None:
             return Problem(model, oracle=oracle(), sense=sense)
         engine = "highs" if self.engine == "oracle" else self.engine
-        return Problem(model, sense=sense, engine=engine, workers=self.workers, time_limit=self.time_limit)
+        how: dict[str, Any] = {"workers": self.workers, "executor": self.executor, "time_limit": self.time_limit}
+        return Problem(model, sense=sense, engine=engine, **how)
 
     def load(
         self,

@@ -59,8 +59,9 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
     Args:
         name: a name of ``names()``, or the path of a model file.
         options: ``split`` and ``seed`` (of a random split); ``engine``: ``oracle`` for the special exact oracle, or the
-            engine that solves the model, with ``workers`` threads; ``time_limit``: seconds per solve; ``on_failure``;
-            ``store``: folder that stores the true optima for the next run; and the options of the problem itself.
+            engine that solves the model, ``workers`` instances at a time by an ``executor``; ``time_limit``: seconds
+            per solve; ``on_failure``; ``store``: folder that stores the true optima for the next run; and the options
+            of the problem itself.
 
     >>> load("synthetic-knapsack-60", days=40).train.costs.shape
     torch.Size([28, 48])

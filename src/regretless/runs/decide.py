@@ -129,6 +129,7 @@ def decider(
     *,
     engine: str | None = None,
     workers: int = 1,
+    executor: str = "threads",
     time_limit: float | None = None,
     model: Path | str | None = None,
     family: bool = False,
@@ -139,7 +140,8 @@ def decider(
     Args:
         folder: of the run.
         engine: in place of the one it was trained with, for runs on model files.
-        workers: solver threads.
+        workers: instances that are solved at the same time.
+        executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         time_limit: seconds per solve, for runs on model files.
         model: another model file with the same cost variables and sense, in place of the run's own.
         unseen: in place of the choice of training, what to do with levels of a category that were never seen.
@@ -158,7 +160,7 @@ def decider(
             saved = replace(saved, encoding=replace(saved.encoding, unseen=unseen))
         if model is not None:
             saved = replace(saved, milp=_another_model(model, saved))
-        problem = saved.problem(engine=engine, workers=workers, time_limit=time_limit)
+        problem = saved.problem(engine=engine, workers=workers, executor=executor, time_limit=time_limit)
         problem.name = folder.name
         net = with_weights(saved.blank(), folder)
         names = _names(saved.milp.names, saved.milp.n)
@@ -167,7 +169,7 @@ def decider(
         raise InputError("--engine and --time-limit are for runs on model files; a named problem has its own oracle")
     if model is not None or family:
         raise InputError("--model and --constraints are for runs on model files; a named problem has its own model")
-    _, loaded, net = load_trained(folder, workers=workers)
+    _, loaded, net = load_trained(folder, workers=workers, executor=executor)
     problem, example = loaded.problem, loaded.test.features[:0]
     milp = None if problem.model is None else member(problem.model)
     names = _names(None, problem.dimension) if milp is None else _names(milp.names, milp.n)

@@ -25,7 +25,7 @@ class GridProgress:
         label: what is being done.
         specs: the runs to do.
         skipped: runs that were done before.
-        workers: processes that do them.
+        workers: how many are done at the same time.
         stream: where to write; ``None`` writes nothing.
     """
 
@@ -44,11 +44,13 @@ class GridProgress:
             self.left[_kind(spec)] += 1
         self.seconds: dict[str, list[float]] = defaultdict(list)
         self.total, self.done, self.failed = len(specs) + skipped, skipped, 0
+        self.nodes: int | None = None  # of a Ray cluster
         self.shown = time.monotonic()
         self.bar = None if stream is None else Bar(label, self.total, stream)
 
     def report(self, spec: Spec | None, answer: dict[str, Any]) -> None:
         """Count a run that ended (``None``: none has) and show the state."""
+        self.nodes = answer.get("nodes", self.nodes)
         if spec is not None:
             self.left[_kind(spec)] -= 1
             self.done += 1
@@ -80,7 +82,8 @@ class GridProgress:
         """What stands behind the count of runs."""
         left = self.seconds_left()
         failed = f", {self.failed} failed" if self.failed else ""
-        return f"runs{failed}" + ("" if left is None else f", {duration(left)} left")
+        where = "" if self.nodes is None else f" on {self.nodes} node{'' if self.nodes == 1 else 's'}"
+        return f"runs{where}{failed}" + ("" if left is None else f", {duration(left)} left")
 
     def close(self) -> None:
         """End the bar."""

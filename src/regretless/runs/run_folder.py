@@ -85,11 +85,21 @@ def refuse_another(folder: Path, spec: Spec) -> None:
 
 def record_failure(folder: Path | str, spec: Spec, error: BaseException) -> dict[str, Any]:
     """Keep a failed run with its error, so that the rest of a grid can continue."""
+    figures = failure(error)
+    keep_failure(folder, spec, figures)
+    return figures
+
+
+def failure(error: BaseException) -> dict[str, Any]:
+    """The figures of a failed run."""
     known = isinstance(error, RegretlessError)
-    figures = {"status": "failed", "error": str(error) if known else f"{type(error).__name__}: {error}"}
+    return {"status": "failed", "error": str(error) if known else f"{type(error).__name__}: {error}"}
+
+
+def keep_failure(folder: Path | str, spec: Spec, figures: dict[str, Any]) -> None:
+    """Write the figures of a failed run beside its specification."""
     write_json(Path(folder) / SPEC, spec.as_dict())
     write_json(Path(folder) / "failure.json", figures)
-    return figures
 
 
 def missing_paths(folder: Path, names: Iterable[str]) -> list[Path]:

@@ -14,10 +14,11 @@ from regretless.problems.problem_table import loader
 from regretless.runs.run_folder import WEIGHTS
 from regretless.runs.spec import Spec
 from regretless.search.check_settings import check_settings
+from regretless.solvers.executors import parse_executor
 from regretless.tables.user_problem import is_model_file
 
 
-def check_spec(spec: Spec, *, workers: int = 1) -> None:
+def check_spec(spec: Spec, *, workers: int = 1, executor: str = "threads") -> None:
     """Refuse a run that cannot be done: options of the problem, settings of the method, engine and packages.
 
     Raises:
@@ -27,6 +28,7 @@ def check_spec(spec: Spec, *, workers: int = 1) -> None:
     need("safetensors.torch", pip="safetensors", why="write weights and checkpoints")
     if workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
+    parse_executor(executor)
     function = loader(spec.problem)
     options = dict(spec.options)
     # Every problem takes on_failure, whether its loader has the argument or not.

@@ -34,6 +34,7 @@ def run(
     *,
     loaded: BenchmarkProblem | None = None,
     workers: int = 1,
+    executor: str = "threads",
     store: Path | str | None = None,
     progress: bool | None = None,
 ) -> dict[str, Any]:
@@ -46,7 +47,8 @@ def run(
         spec: what to run.
         folder: where to keep it.
         loaded: the problem, where it is loaded already.
-        workers: threads of the solver; they do not change the numbers.
+        workers: instances that an engine solves at the same time; they do not change the numbers.
+        executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         store: folder that keeps true optima.
         progress: show bars; by default on a terminal.
 
@@ -62,7 +64,7 @@ def run(
     if (folder / files.METRICS).exists():
         return files.finished(folder, spec)
     files.refuse_another(folder, spec)
-    check_spec(spec, workers=workers)
+    check_spec(spec, workers=workers, executor=executor)
     new = files.missing_paths(folder, files.FIRST)
     with try_lock(folder / ".lock") as held:
         if not held:
@@ -71,7 +73,8 @@ def run(
             return files.finished(folder, spec)
         with files.removed_on_failure(new, unless=lambda: files.has_epochs(folder)):
             files.refuse_another(folder, spec)
-            return _run(spec, folder, loaded or load_problem(spec, workers=workers, store=store), progress)
+            loaded = loaded or load_problem(spec, workers=workers, executor=executor, store=store)
+            return _run(spec, folder, loaded, progress)
 
 
 def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | None) -> dict[str, Any]:
@@ -165,20 +168,22 @@ def _train(
     )  # fmt: skip
 
 
-def load_problem(spec: Spec, *, workers: int = 1, store: Path | str | None = None) -> BenchmarkProblem:
+def load_problem(
+    spec: Spec, *, workers: int = 1, executor: str = "threads", store: Path | str | None = None
+) -> BenchmarkProblem:
     """Load the problem of a specification."""
-    options = {"workers": workers} | dict(spec.options)
+    options = {"workers": workers, "executor": executor} | dict(spec.options)
     if store is not None:
         options["store"] = str(store)
     return load(spec.problem, **options)
 
 
 def load_trained(
-    folder: Path | str, *, workers: int = 1, store: Path | str | None = None
+    folder: Path | str, *, workers: int = 1, executor: str = "threads", store: Path | str | None = None
 ) -> tuple[Spec, BenchmarkProblem, nn.Module]:
     """Load a finished run: its specification, its problem and its model."""
     spec = files.read_spec(Path(folder))
-    loaded = load_problem(spec, workers=workers, store=store)
+    loaded = load_problem(spec, workers=workers, executor=executor, store=store)
     return spec, loaded, files.with_weights(loaded.model(0), Path(folder))
 
 

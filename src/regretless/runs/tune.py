@@ -23,7 +23,9 @@ from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
 from regretless.runs.trial_log import LOG, open_trials
+from regretless.runs.trial_rounds import Scored, Trials, added, do_rounds, finished
 from regretless.search import train
+from regretless.solvers.executors import Execution, parse_executor
 from regretless.storage import read_json, write_json
 from regretless.tables.user_problem import is_model_file
 from regretless.training import evaluate, methods
@@ -63,6 +65,7 @@ def tune_settings(
     *,
     loaded: BenchmarkProblem | None = None,
     workers: int = 1,
+    executor: str = "threads",
     trials: int = 50,
     most_epochs: int = 40,
     with_p_solve: bool = False,
@@ -74,7 +77,9 @@ def tune_settings(
         spec: problem, method, seed and everything that stays fixed.
         folder: keeps the search (``search.json``), its trials (``trials.log``) and the best settings (``best.json``).
         loaded: the problem, where it is loaded already; only its training and validation data are used.
-        workers: threads of the solver.
+        workers: with ``threads``, instances that an engine solves at the same time; else trials at the same time.
+        executor: who works: ``threads`` do one trial after another; ``processes`` and ``ray[:ADDRESS]`` do rounds of
+            ``workers`` trials, of which none sees the others' results. The numbers then depend on ``workers``.
         trials: in all, those of earlier sessions included.
         most_epochs: upper end of the range of epochs.
         with_p_solve: also search the probability of a solve, which trades regret for time.
@@ -91,19 +96,27 @@ def tune_settings(
         raise InputError(f"need trials >= 1 and most_epochs >= {FEWEST_EPOCHS}, got {trials} and {most_epochs}")
     if with_p_solve and not methods.method(spec.method).cached:
         raise InputError(f"method {spec.method!r} has no cache, so there is no p_solve to search")
+    one_by_one = parse_executor(executor)[0] == "threads"
     check_spec(spec, workers=workers)
     ranges = searched(spec.method, with_p_solve=with_p_solve)
     # A setting that was given is not searched.
     ranges = {name: value for name, value in ranges.items() if name not in spec.settings}
     identity = {"spec": spec.as_dict(), "epochs": most_epochs, "ranges": sorted(ranges)}
+    at_once = 1 if one_by_one else workers
+    identity |= {} if at_once == 1 else {"trials_at_once": at_once}
     _refuse_another(folder, identity)
     held_out = spec.options.get("validation") or not is_model_file(spec.problem)
-    loaded = loaded or (load_problem(spec, workers=workers) if held_out else None)
+    loaded = loaded or (load_problem(spec, workers=workers if one_by_one else 1) if held_out else None)
     if loaded is None or loaded.validation is None:
         raise InputError(
             f"{spec.problem} has no validation data to tune on, and test data are no substitute: "
             "use --split chronological or random, or --validation 0.1 with a model file"
         )
+    run: Execution[Spec, Scored] = Execution(
+        executor, Trials(loaded, _validation_regret), workers=at_once, limit=None
+    )
+    suggested = partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs)
+    solves = [solve_ledger(loaded.problem)]
     study: Any = None
     new = missing_paths(folder, (SEARCH, LOG, ".lock"))
     with (
@@ -115,9 +128,12 @@ def tune_settings(
         _refuse_another(folder, identity)  # before Optuna opens its log, which it writes to at once
         write_json(folder / SEARCH, identity)
         with open_trials(folder) as study:
-            _do_trials(optuna, study, loaded, spec, ranges, trials, most_epochs, progress)
-    best = _best(optuna, study, folder, partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs))
-    return replace(best, ledger=solve_ledger(loaded.problem))
+            solves += do_rounds(
+                optuna, study, run, suggested, seed=spec.seed, trials=trials, label=f"tuning {spec.method}",
+                progress=progress,
+            )  # fmt: skip
+    best = _best(optuna, study, folder, suggested)
+    return replace(best, ledger=added(solves))
 
 
 def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[float, float]]:
@@ -133,42 +149,12 @@ def _refuse_another(folder: Path, identity: dict[str, Any]) -> None:
         raise FileError(f"{folder} holds another search (other problem, method or settings): choose another --out")
 
 
-def _do_trials(
-    optuna: Any,
-    study: Any,
-    loaded: BenchmarkProblem,
-    spec: Spec,
-    ranges: dict[str, tuple[float, float]],
-    trials: int,
-    most_epochs: int,
-    progress: bool | None,
-) -> None:
-    """Do the trials that are left."""
-    done = _finished(optuna, study)
-    label = f"tuning {spec.method}"
-    for number in track(range(done, trials), total=max(trials - done, 0), label=label, show=progress):
-        # Every trial has its own seeded sampler: a search that was stopped continues as if it had not been.
-        seed = int(np.random.default_rng([spec.seed, number]).integers(2**31))
-        study.sampler = optuna.samplers.TPESampler(seed=seed)
-        trial = study.ask()
-        tried = _suggested(trial, spec, ranges, most_epochs)
-        try:
-            study.tell(trial, _validation_regret(tried, loaded))
-        except TrainingError:
-            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-
-
 def _has_trials(optuna: Any, study: Any) -> bool:
     """Whether there is a finished trial to keep; a log that cannot be read is no reason to remove it."""
     try:
-        return study is not None and _finished(optuna, study) > 0
+        return study is not None and bool(finished(optuna, study))
     except OSError:
         return True
-
-
-def _finished(optuna: Any, study: Any) -> int:
-    states = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
-    return len(study.get_trials(deepcopy=False, states=states))
 
 
 def _suggested(trial: Any, spec: Spec, ranges: dict[str, tuple[float, float]], most_epochs: int) -> Spec:
@@ -204,7 +190,7 @@ def _best(optuna: Any, study: Any, folder: Path, suggested: Callable[[Any], Spec
         raise FileError(f"every trial in {folder} diverged: scale the features or the costs")
     best = study.best_trial
     chosen = suggested(optuna.trial.FixedTrial(best.params))
-    found = _finished(optuna, study)
+    found = len(finished(optuna, study))
     tuned = Tuned(chosen, float(best.value), found, found - len(complete))
     summary = {"spec": chosen.as_dict(), "validation_regret": tuned.regret, "trials": found, "failed": tuned.failed}
     write_json(folder / "best.json", summary)

@@ -1,4 +1,4 @@
-"""A pool of worker processes that does a list of runs."""
+"""A pool of workers that does a list of runs: processes of this machine, or Ray actors."""
 
 from __future__ import annotations
 
@@ -11,21 +11,56 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 from regretless.errors import InputError
+from regretless.runs.ray_runs import RayRuns
 from regretless.runs.run_folder import record_failure, run_path
 from regretless.runs.spec import Spec
+from regretless.solvers.executors import parse_executor
 from regretless.training.interrupt import SIGNALS
 
 STOP_SECONDS = 60.0  # for a worker to end before it is killed
 RETRY_SECONDS = 0.5  # until a run of another process is tried again
+MOST_LOSSES = 3  # of workers, by one run on Ray
 Answer = dict[str, Any]
 Report = Callable[[Spec | None, Answer], None]
+
+
+class RunWorker(Protocol):
+    """Does one run after another, wherever that is."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can do another run."""
+        ...
+
+    def ready(self) -> bool:
+        """Whether it has started; waits a second at most."""
+        ...
+
+    def do(self, spec: Spec) -> Answer:
+        """Do one run and wait for its answer.
+
+        Returns:
+            ``status``: ``done``, ``failed`` or ``crashed`` (with ``error``), ``busy`` (another process does it) or
+            ``lost`` (the worker has ended and the run can be done again); and ``seconds``.
+        """
+        ...
+
+    def stop(self) -> None:
+        """Stop the current run."""
+        ...
+
+    def close(self) -> None:
+        """End after the last run."""
+        ...
 
 
 class WorkerProcess:
@@ -42,6 +77,15 @@ class WorkerProcess:
             start_new_session=True,
             env=os.environ | {"OMP_NUM_THREADS": "1"},
         )
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process runs."""
+        return self.process.poll() is None
+
+    def ready(self) -> bool:
+        """A process takes its first run while it starts."""
+        return True
 
     def do(self, spec: Spec) -> Answer:
         """Do one run and wait for its answer; a process that ends without one is a crash of its run."""
@@ -79,45 +123,52 @@ class WorkerProcess:
 
 
 class WorkerPool:
-    """Threads, each with one worker process, that take runs from one list.
+    """Threads, each with one worker, that take runs from one list.
 
     Args:
         specs: the runs.
-        results: folder of results.
+        make: starts a worker.
     """
 
-    def __init__(self, specs: Sequence[Spec], results: Path) -> None:
-        self.results, self.waiting = results, list(specs)
+    def __init__(self, specs: Sequence[Spec], make: Callable[[], RunWorker]) -> None:
+        self.make, self.waiting = make, list(specs)
         self.answers: queue.Queue[tuple[Spec, Answer]] = queue.Queue()
-        self.processes: dict[int, WorkerProcess] = {}
+        self.workers: dict[int, RunWorker] = {}
+        self.losses: Counter[str] = Counter()
         self.problems: dict[int, str] = {}
         self.stopping = False
         self.lock = threading.Lock()
 
     def serve(self, place: int) -> None:
-        """Do runs in the process of one place until none waits."""
-        while (spec := self._take(place)) is not None:
-            if place not in self.processes:
-                self.processes[place] = WorkerProcess(self.results)
-            worker = self.processes[place]
+        """Do runs with the worker of one place until none waits."""
+        while self.waiting and not self.stopping:
+            worker = self.workers.get(place)
+            if worker is None or not worker.alive:
+                if worker is not None:
+                    worker.close()
+                worker = self.workers[place] = self.make()
+            if not worker.ready() or (spec := self._take(place)) is None:
+                continue
             answer = worker.do(spec)
-            if answer["status"] == "busy" and not self.stopping:
-                # Another process does it. Later it is done, or free again because that process has ended.
+            if answer["status"] == "lost":
+                self.losses[spec.digest] += 1
+                if self.losses[spec.digest] >= MOST_LOSSES:
+                    answer = {"status": "crashed", "error": f"the run lost {MOST_LOSSES} workers", "seconds": 0.0}
+            if answer["status"] in ("busy", "lost") and not self.stopping:
+                # Busy: another process does it. Later it is done, or free again because that process has ended.
                 time.sleep(RETRY_SECONDS)
                 with self.lock:
                     self.waiting.append(spec)
                 continue
-            if worker.process.poll() is not None:
-                self.processes.pop(place).close()
             if not self.stopping:
                 self.answers.put((spec, answer))
-        if place in self.processes:
-            self.processes[place].close()
+        if place in self.workers:
+            self.workers[place].close()
 
     def stop(self) -> None:
         """Stop every worker at its next step, with a checkpoint."""
         self.stopping = True
-        for worker in list(self.processes.values()):
+        for worker in list(self.workers.values()):
             worker.stop()
 
     def _take(self, place: int) -> Spec | None:
@@ -136,21 +187,35 @@ class WorkerPool:
             return spec
 
 
-def do_runs(specs: Sequence[Spec], results: Path | str, *, workers: int = 2, report: Report) -> None:
-    """Do runs with ``workers`` processes; a failed run is recorded and the rest continues.
+def do_runs(
+    specs: Sequence[Spec], results: Path | str, *, workers: int = 2, executor: str = "processes", report: Report
+) -> None:
+    """Do runs with several workers; a failed run is recorded and the rest continues.
+
+    A run whose process ends is a failed one. A run that loses its Ray worker is done again, three times at most: nodes
+    of a cluster come and go.
 
     Args:
         specs: the runs.
         results: folder of results.
-        workers: processes.
-        report: called after every run with its answer, and every second with ``None``.
+        workers: runs at the same time.
+        executor: ``processes`` of this machine, or ``ray[:ADDRESS]``.
+        report: called after every run with its answer, and every second with ``None``; on Ray an answer also has the
+            number of ``nodes`` at work.
 
     Raises:
-        KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; every worker has kept its run and ended.
+        InputError: a setting that cannot be used, or no cluster answers.
+        KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; every worker has ended, and processes have kept their epochs.
     """
     if workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
-    pool = WorkerPool(specs, Path(results))
+    kind, address = parse_executor(executor, allowed=("processes", "ray"))
+    make: Callable[[], RunWorker] = partial(WorkerProcess, Path(results))
+    cluster: RayRuns | None = None
+    if kind == "ray" and specs:
+        cluster = RayRuns(specs, Path(results), workers=workers, address=address)
+        make = cluster.worker
+    pool = WorkerPool(specs, make)
     with _termination_as_interrupt(), ThreadPoolExecutor(workers) as threads:
         try:
             places = [threads.submit(pool.serve, place) for place in range(min(workers, len(specs)))]
@@ -159,9 +224,10 @@ def do_runs(specs: Sequence[Spec], results: Path | str, *, workers: int = 2, rep
                 try:
                     spec, answer = pool.answers.get(timeout=1.0)
                 except queue.Empty:
-                    report(None, {})
+                    report(None, {} if cluster is None else {"nodes": cluster.count})
                     continue
                 left -= 1
+                answer |= {} if cluster is None else {"nodes": cluster.count}
                 if answer["status"] == "crashed":
                     answer |= record_failure(run_path(results, spec), spec, RuntimeError(answer["error"]))
                 report(spec, answer)

@@ -1,8 +1,7 @@
-"""Who executes solves: one small interface with threads and processes behind it.
+"""Who executes solves: one small interface with threads, processes and Ray actors behind it.
 
 Executors only run jobs. All that is checked about a solve is checked by the backend, whichever executor ran it.
-A new executor (Ray actors, for example) is a class with ``map``, and ``check`` for the work that it takes, and a row in
-``TABLE``.
+A new executor is a class with ``map``, and ``check`` for the work that it takes, and a row in ``TABLE``.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from regretless.errors import InputError
+from regretless.optional import need
 from regretless.types import Status
 
 Job = TypeVar("Job")
@@ -27,6 +27,7 @@ Work = Callable[[Job, Clock], Result]
 TABLE: dict[str, tuple[str, str]] = {
     "threads": ("regretless.solvers.threads", "Threads"),
     "processes": ("regretless.solvers.processes", "Processes"),
+    "ray": ("regretless.solvers.ray_actors", "RayActors"),
 }
 
 
@@ -50,8 +51,8 @@ class Execution(Generic[Job, Result]):
     """An executor that is made when it is first needed, and anew in a copy or in a forked process.
 
     Args:
-        name: of the executor: ``"threads"`` or ``"processes"``.
-        work: ``work(job, clock) -> result``; for processes it must be possible to pickle it.
+        name: of the executor: ``"threads"``, ``"processes"``, ``"ray"``, or ``"ray:ADDRESS"`` of a cluster.
+        work: ``work(job, clock) -> result``; for all but threads it must be possible to pickle it.
         workers: jobs that run at the same time.
         limit: seconds for one job, from when it starts its clock; ``None`` for no limit.
     """
@@ -59,22 +60,46 @@ class Execution(Generic[Job, Result]):
     def __init__(self, name: str, work: Work[Job, Result], *, workers: int, limit: float | None) -> None:
         if workers < 1:
             raise InputError(f"workers must be at least 1, got {workers}")
-        if name not in TABLE:
-            raise InputError(f"executor must be one of {', '.join(TABLE)}, got {name!r}")
-        self.name, self.work, self.workers, self.limit = name, work, workers, limit
-        if name != "threads":
-            _executor(name).check(work)
+        kind, self._address = parse_executor(name)
+        self.name, self.work, self.workers, self.limit = kind, work, workers, limit
+        if kind != "threads":
+            _executor(kind).check(work)
         self._made: tuple[Executor, int, int] | None = None
 
     def map(self, jobs: Sequence[Job], *, version: int = 0) -> list[Result | Unanswered]:
         """Run jobs; another ``version`` of the work than in the last call starts other workers."""
         if self._made is None or self._made[1:] != (os.getpid(), version):  # threads do not survive a fork
-            made = _executor(self.name)(self.work, workers=self.workers, limit=self.limit)
+            where = {"address": self._address} if self._address else {}
+            made = _executor(self.name)(self.work, workers=self.workers, limit=self.limit, **where)
             self._made = made, os.getpid(), version
         return self._made[0].map(jobs)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_made": None}
+
+
+def parse_executor(name: str, *, allowed: Sequence[str] = ()) -> tuple[str, str]:
+    """Split an executor's name into its kind and the address of a cluster.
+
+    Args:
+        name: ``"threads"``, ``"processes"``, ``"ray"`` or ``"ray:ADDRESS"``.
+        allowed: the kinds that can be used; by default all.
+
+    Raises:
+        InputError: another name.
+        MissingDependencyError: Ray is not installed.
+
+    >>> parse_executor("processes")
+    ('processes', '')
+    """
+    kind, colon, address = name.partition(":")
+    allowed = allowed or tuple(TABLE)
+    if kind not in allowed or (colon and (kind != "ray" or not address)):
+        words = [f"{word}[:ADDRESS]" if word == "ray" else word for word in allowed]
+        raise InputError(f"executor must be one of {', '.join(words)}, got {name!r}")
+    if kind == "ray":
+        need("ray", pip="regretless[ray]", why="run on Ray")
+    return kind, address
 
 
 def _executor(name: str) -> Any:

@@ -37,7 +37,7 @@ class FunctionBackend:
         workers: calls that run at the same time; with more than one worker the function must be safe to call from
             several threads.
         time_limit: seconds for one call; a call that exceeds it is given up on.
-        executor: ``"threads"`` or, for functions that can be pickled, ``"processes"``.
+        executor: ``"threads"`` or, for functions that can be pickled, ``"processes"`` or ``"ray[:ADDRESS]"``.
     """
 
     def __init__(

@@ -43,7 +43,8 @@ class EnginePool:
         engine: name in the table of engines.
         workers: instances that are solved at the same time; 1 solves in the calling thread.
         time_limit: seconds for one solve.
-        executor: ``"threads"``, or ``"processes"`` for an engine that crashes or does not release the interpreter lock.
+        executor: ``"threads"``, ``"processes"`` for an engine that crashes or does not release the interpreter lock,
+            or ``"ray[:ADDRESS]"``.
         options: settings of the engine.
     """
 

@@ -64,11 +64,11 @@ class SavedProblem:
         """Column that names the rows of tables."""
         return "instance" if self.encoding is None else self.encoding.id
 
-    def problem(self, *, engine: str | None = None, workers: int = 1, time_limit: float | None = None) -> Problem:
-        """Build the exact oracle; arguments override the saved settings."""
+    def problem(self, *, engine: str | None = None, time_limit: float | None = None, **how: Any) -> Problem:
+        """Build the exact oracle, with ``workers`` and ``executor``; arguments override the saved settings."""
         limit = self.time_limit if time_limit is None else time_limit
         model = Family.vary(self.milp) if self.family else self.milp
-        return Problem(model, sense=self.sense, engine=engine or self.engine, workers=workers, time_limit=limit)
+        return Problem(model, sense=self.sense, engine=engine or self.engine, time_limit=limit, **how)
 
     def build(self, features: torch.Tensor, costs: torch.Tensor, seed: int) -> nn.Module:
         """Make a new model, scaled by training features ``(n, *shape)`` and costs ``(n, d)``."""

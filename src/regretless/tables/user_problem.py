@@ -53,6 +53,7 @@ def load_model_file(
     seed: int = 0,
     engine: str = "highs",
     workers: int = 1,
+    executor: str = "threads",
     time_limit: float | None = None,
     on_failure: OnFailure = "raise",
     store: str | None = None,
@@ -76,7 +77,8 @@ def load_model_file(
         split: ``chronological`` (training rows first, test rows last) or ``random`` (with ``seed``).
         seed: seed of the random split.
         engine: the engine that solves the model.
-        workers: threads.
+        workers: instances that are solved at the same time.
+        executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         time_limit: seconds per solve.
         on_failure: with ``cache`` or ``skip`` instances without an optimum are left out, with a warning.
         store: folder that stores the true optima.
@@ -109,7 +111,7 @@ def load_model_file(
         milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files, family, encoding
     )
     kept.blank()  # raises for an unknown model or a wrong size before anything is solved
-    problem = kept.problem(workers=workers)
+    problem = kept.problem(workers=workers, executor=executor)
     problem.name, problem.on_failure = name, on_failure
     ids = None
     if constraints is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
@@ -26,6 +27,7 @@ def load_energy(
     split: str = "paper",
     engine: str = "oracle",
     workers: int = 1,
+    executor: str = "threads",
     seed: int = 0,
     time_limit: float | None = None,
     store: Path | str | None = None,
@@ -35,7 +37,7 @@ def load_energy(
     Args:
         name: ``energy-1``, ``energy-2``, ``energy-3``, or ``energy:PATH`` with the path of an ICON instance file.
         split: ``paper``, ``chronological`` or ``random``; see ``regretless.problems.irish_market.split_days``.
-        engine, workers, seed, time_limit, store: as for every problem.
+        engine, workers, executor, seed, time_limit, store: as for every problem.
 
     Raises:
         InputError: an unknown name, or slots whose length differs from that of the prices.
@@ -53,7 +55,8 @@ def load_energy(
         oracle = EnergyOracle(instance, model=model, time_limit=time_limit)
         problem = Problem(model, oracle=oracle, sense="min", name=name)
     else:
-        problem = Problem(model, sense="min", engine=engine, workers=workers, time_limit=time_limit, name=name)
+        how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
+        problem = Problem(model, sense="min", engine=engine, name=name, **how)
     features = irish_market.standardize(features)
     train, validation, test = (
         Dataset.solve(problem, features[days], prices[days], store=store)

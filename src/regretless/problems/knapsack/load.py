@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from regretless.benchmark_problem import BenchmarkProblem
@@ -24,6 +26,7 @@ def load_knapsack(
     split: str = "paper",
     engine: str = "oracle",
     workers: int = 1,
+    executor: str = "threads",
     seed: int = 0,
     time_limit: float | None = None,
     store: str | None = None,
@@ -33,10 +36,11 @@ def load_knapsack(
     Args:
         name: ends with the capacity.
         split: ``paper``, ``chronological`` or ``random`` (with ``seed``).
-        engine, workers, seed, time_limit, store: as for every problem.
+        engine, workers, executor, seed, time_limit, store: as for every problem.
     """
     features, values, weights = irish_market.knapsack_data()
-    problem = knapsack_problem(weights, _capacity(name), engine=engine, workers=workers, time_limit=time_limit)
+    how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
+    problem = knapsack_problem(weights, _capacity(name), engine=engine, **how)
     days = irish_market.split_days(split, seed=seed)
     return _loaded(name, problem, irish_market.standardize(features), values, days, store)
 
@@ -47,6 +51,7 @@ def load_synthetic_knapsack(
     split: str = "chronological",
     engine: str = "oracle",
     workers: int = 1,
+    executor: str = "threads",
     seed: int = 0,
     time_limit: float | None = None,
     store: str | None = None,
@@ -57,7 +62,8 @@ def load_synthetic_knapsack(
     Args:
         name: ends with the capacity.
         split: only ``chronological``: 70 % for training, 7.5 % for validation, the rest for testing.
-        engine, workers, seed, time_limit, store: as for every problem; the embedded prices do not depend on the seed.
+        engine, workers, executor, seed, time_limit, store: as for every problem; the embedded prices do not depend on
+            the seed.
         days: number of days.
     """
     if split != "chronological":
@@ -65,7 +71,8 @@ def load_synthetic_knapsack(
     if days < 20:
         raise InputError(f"days must be at least 20 to be split, got {days}")
     features, values, weights = synthetic.knapsack_data(days)
-    problem = knapsack_problem(weights, _capacity(name), engine=engine, workers=workers, time_limit=time_limit)
+    how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
+    problem = knapsack_problem(weights, _capacity(name), engine=engine, **how)
     order, a, b = np.arange(days), round(0.7 * days), round(0.775 * days)
     scaled = synthetic.standardized(features, a)
     return _loaded(name, problem, scaled, values, (order[:a], order[a:b], order[b:]), store)

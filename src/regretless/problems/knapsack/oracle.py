@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
@@ -72,7 +74,7 @@ def knapsack_milp(weights: ArrayLike, capacity: float) -> MILP:
 
 
 def knapsack_problem(
-    weights: ArrayLike, capacity: float, *, engine: str = "oracle", workers: int = 1, time_limit: float | None = None
+    weights: ArrayLike, capacity: float, *, engine: str = "oracle", time_limit: float | None = None, **how: Any
 ) -> Problem:
     """Return the knapsack as a maximization problem.
 
@@ -80,15 +82,15 @@ def knapsack_problem(
         weights: ``(n,)`` positive integers.
         capacity: an integer.
         engine: ``"oracle"`` for the special exact solver, or the name of an engine that solves the model.
-        workers: threads of an engine.
         time_limit: seconds per solve of an engine.
+        how: ``workers`` and ``executor`` of an engine.
     """
     milp = knapsack_milp(weights, capacity)
     name = f"knapsack-{capacity:g}"
     bound = KnapsackBound(weights, capacity)
     if engine == "oracle":
         return Problem(milp, oracle=KnapsackOracle(weights, capacity), sense="max", bound=bound, name=name)
-    return Problem(milp, engine=engine, sense="max", workers=workers, time_limit=time_limit, bound=bound, name=name)
+    return Problem(milp, engine=engine, sense="max", time_limit=time_limit, bound=bound, name=name, **how)
 
 
 def _integers(weights: ArrayLike, capacity: float) -> tuple[NDArray[np.int64], int]:

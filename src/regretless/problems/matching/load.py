@@ -33,6 +33,7 @@ def load_matching(
     product: bool = False,
     engine: str = "oracle",
     workers: int = 1,
+    executor: str = "threads",
     seed: int = 0,
     time_limit: float | None = None,
     store: Path | str | None = None,
@@ -50,7 +51,7 @@ def load_matching(
         same_field: ``paper`` compares the fields of the papers; ``position`` repeats the error behind the published
             levels (see ``regretless.problems.matching.cora_instances.same_field``).
         product: give the model the words that both papers share (not in the paper).
-        engine, workers, seed, time_limit, store: as for every problem.
+        engine, workers, executor, seed, time_limit, store: as for every problem.
 
     Raises:
         InputError: an unknown name, split or ``same_field``.
@@ -67,8 +68,8 @@ def load_matching(
         oracle = MatchingOracle(same, share, share, time_limit=time_limit)
         problem = Problem(family, oracle=oracle, sense="max", bound=bound, name=name)
     else:
-        options: dict[str, Any] = {"engine": engine, "workers": workers, "time_limit": time_limit}
-        problem = Problem(family, sense="max", bound=bound, name=name, **options)
+        how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
+        problem = Problem(family, sense="max", engine=engine, bound=bound, name=name, **how)
     data = Dataset.solve(problem, ids[order], links(network, ids)[order], instance=order, store=store)
     words = torch.as_tensor(network.words.toarray())
     return BenchmarkProblem(
