@@ -85,7 +85,7 @@ def test_twenty_kills_of_random_workers_lose_no_run_and_change_no_number(ray: An
         nonlocal kills
         hit: set[int] = set()
         while kills < 20 and not over.wait(chance.uniform(0.1, 0.5)):
-            alive = [pid for pid in actor_pids("RunActor") if pid not in hit]
+            alive = [pid for pid in actor_pids("RunActor.do") if pid not in hit]  # in the middle of a run
             if alive:
                 hit.add(pid := chance.choice(alive))
                 os.kill(pid, signal.SIGKILL)

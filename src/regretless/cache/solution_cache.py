@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from torch import Tensor
 from regretless.cache import cache_files
 from regretless.cache.bounds import Bound, BoundKind, make_bound
 from regretless.cache.gaps import relative_gaps
+from regretless.cache.growth_exchange import Growth, exchange
 from regretless.cache.lookup import Objective
 from regretless.cache.overlay import Heads, overlay
 from regretless.cache.policies import Bernoulli, GapAt, Mask, Policy
@@ -28,6 +29,7 @@ from regretless.cache.warm_starts import WarmStarts
 from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.family import member
 from regretless.problem import Problem
+from regretless.ranks import Ranks
 from regretless.solvers.checked_solve import refuse_failures
 
 GrowAt = Literal["predicted", "transformed"]
@@ -96,6 +98,8 @@ class SolutionCache:
         self.statistics = CacheStatistics()
         self._generator = np.random.default_rng(seed)
         self._one_coin: list[Mask] | None = None  # inside of a block of ``one_coin``: the coins, once they are flipped
+        self._ranks: Ranks | None = None
+        self._steps, self._lookups = 0, 0  # of a shared cache: steps done, and look-ups since the last one
         self._bound_kind = bound
         self._bound: Bound | None = None
         self._bound_seeds: tuple[Tensor, Tensor | None] | None = None
@@ -139,6 +143,49 @@ class SolutionCache:
             seeds, self._bound_seeds = self._bound_seeds, None
             self._bound.seed(*seeds)
         return self._bound
+
+    @property
+    def ranks(self) -> Ranks | None:
+        """The ranks that share this cache, or ``None``."""
+        return self._ranks
+
+    def share(self, group: Any = None) -> SolutionCache:
+        """Let all ranks of a data-parallel training hold one S from now on; every rank must call this.
+
+        S becomes the union of what the ranks hold. In every step the solutions that any rank found are gathered and
+        inserted in the order of ranks, so that S is the same on all of them after every step. Each rank flips its own
+        coins, seeded by ``seed``, its number and the step. The statistics count the solves of all ranks.
+
+        Every rank must then do the same number of steps, and ``add`` and ``merge`` the same solutions.
+
+        Args:
+            group: a process group of torch, or ``Ranks``; by default all processes.
+
+        Returns:
+            The cache itself.
+
+        Raises:
+            InputError: torch.distributed is not initialized, the ranks have different problems, or the cache drops
+                solutions by their use, which differs between ranks.
+        """
+        ranks = group if isinstance(group, Ranks) else Ranks(group)
+        if self.store.capacity is not None and self.store.evict == "unused":
+            raise InputError(
+                "ranks use different solutions, so a shared cache cannot drop the one unused for longest: build it "
+                "with evict='oldest' or without a capacity"
+            )
+        if len(set(ranks.gather_objects((self.problem.fingerprint, self.seed, self.grow_at)))) > 1:
+            raise InputError("ranks that share a cache need the same problem, seed and grow_at")
+        rows, serves = ranks.gather_rows(self.solutions), self.store.serves
+        self.store.clear()
+        self.store.add(rows, None if serves is None else ranks.gather_rows(serves.T).T)
+        self._ranks = ranks
+        return self
+
+    def synchronize(self) -> None:
+        """Bring the statistics of a shared cache up to date with the look-ups of all ranks; all must call this."""
+        if self._ranks is not None:
+            self._insert(Growth(torch.empty(0, self.problem.width)))
 
     def add(self, solutions: Any, instance: Any = None) -> int:
         """Add feasible solutions, and return how many were new.
@@ -204,7 +251,10 @@ class SolutionCache:
         if self.problem.instances is not None or ids is not None:
             self._check_instance(ids, len(costs))
         found = self.store.take(self.store.look_up(costs, ids, objective)).to(costs.dtype)
-        self.statistics.lookups += costs.shape[0]
+        if self._ranks is None:
+            self.statistics.lookups += costs.shape[0]
+        else:
+            self._lookups += costs.shape[0]
         self.statistics.seconds += time.perf_counter() - start
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
 
@@ -239,6 +289,8 @@ class SolutionCache:
             "fingerprint": self.problem.fingerprint,
             "store": self.store.state_dict(),
             "coin": self._generator.bit_generator.state,
+            "ranks": 1 if self._ranks is None else self._ranks.size,
+            "steps": self._steps,
             "statistics": asdict(self.statistics),
             "bound": None if self._bound is None else self._bound.state_dict(),
             "starts": None if self._warm_starts is None else self._warm_starts.state_dict(),
@@ -254,12 +306,19 @@ class SolutionCache:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from ``state``; a state of another problem is refused."""
+        """Continue from ``state``; one of another problem or of another number of ranks is refused."""
         if state["fingerprint"] != self.problem.fingerprint:
             raise InputError(
                 f"this cache belongs to another problem: its fingerprint is {state['fingerprint']}, "
                 f"the problem's is {self.problem.fingerprint}"
             )
+        here, there = 1 if self._ranks is None else self._ranks.size, state.get("ranks", 1)
+        if here != there:
+            raise InputError(
+                f"this cache was shared by {there} ranks and is held by {here} now: resume with {there} ranks (call "
+                "share() first), or read only its solutions with merge()"
+            )
+        self._steps, self._lookups = state.get("steps", 0), 0
         self.store.load_state_dict(state["store"])
         self._generator.bit_generator.state = state["coin"]
         self.statistics = CacheStatistics(**state["statistics"])
@@ -277,7 +336,7 @@ class SolutionCache:
     @classmethod
     def load(cls, path: Path | str, problem: Problem, **settings: Any) -> SolutionCache:
         """Read a cache with all its settings; ``settings`` of the constructor take precedence over the file's."""
-        state = cache_files.load(path)
+        state = cache_files.load(path) | {"ranks": 1, "steps": 0}  # a file serves any number of ranks
         return cache_files.restored(path, state, lambda saved: cls(problem, **(saved | settings)), settings)
 
     def _solve_heads(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None) -> Heads | None:
@@ -285,8 +344,14 @@ class SolutionCache:
         at = [predicted] if self.grow_at == "predicted" else queries
         if self._one_coin and self.grow_at == "predicted":
             return None  # they were solved there already
+        batch = 0 if self._one_coin else predicted.shape[0]
         chosen = np.flatnonzero(self._one_coin[0] if self._one_coin else self._flip(at, queries, instance))
         if not chosen.size:
+            if self._ranks is None:
+                self.statistics.asked += batch
+            else:  # the others may have found something
+                none = None if instance is None else instance[:0]
+                self._insert(Growth(predicted.new_empty(0, self.problem.width), none, asked=batch))
             return None
         heads = torch.from_numpy(chosen).to(predicted.device)
         costs = torch.cat([query.index_select(0, heads) for query in at])
@@ -295,10 +360,14 @@ class SolutionCache:
         solved = self.problem.attempt(costs, ids, decision=starts is not None, starts=starts)
         if self._warm_starts is not None:
             self._warm_starts.add(solved, ids)
-        self.statistics.solves += costs.shape[0]
-        if solved.status is not None and self.problem.on_failure == "raise":
+        rows, whose, failed = solved.solution, ids, None
+        if solved.status is not None and not bool((found := solved.found).all()):
+            rows, whose, failed = rows[found], None if ids is None else ids[found], ~found
+        stop = failed is not None and self.problem.on_failure == "raise"
+        lost = 0 if failed is None else int(failed.sum())
+        self._insert(Growth(rows, whose, asked=batch, solves=costs.shape[0], failed=lost), stop=stop)
+        if stop:
             refuse_failures(solved, ids, chosen.tolist() * len(at))
-        failed = self._insert(solved.solution, None if solved.status is None else solved.found, ids)
         if self._bound is not None and failed is None:
             exact = (costs.to(torch.float64) * solved.solution.to(torch.float64)).sum(dim=1)
             self._bound.learn(costs, ids, exact)
@@ -307,26 +376,38 @@ class SolutionCache:
 
     def _flip(self, at: Sequence[Tensor], queries: Sequence[Tensor], instance: Tensor | None) -> Mask:
         """Mask of the instances that are solved exactly."""
-        mask = self.policy.choose(_BatchView(self, at, queries, instance), self._generator)
-        self.statistics.asked += len(mask)
+        mask = self.policy.choose(_BatchView(self, at, queries, instance), self._coins())
         if self._one_coin is not None:
             self._one_coin.append(mask)
         return mask
 
-    def _insert(self, solution: Tensor, found: Tensor | None, ids: Tensor | None) -> Tensor | None:
-        """Add the solutions that were found; return the mask of the failed solves, or ``None``."""
+    def _insert(self, growth: Growth, *, stop: bool = False) -> None:
+        """Count a step and add what it found, on all ranks; with ``stop`` the step has failed and nothing is added."""
         start = time.perf_counter()
-        failed = None
-        if found is not None and not bool(found.all()):
-            failed = ~found
-            solution, ids = solution[found], None if ids is None else ids[found]
-            self.statistics.failed += int(failed.sum())
-        count = solution.shape[0]
-        new = self.store.add(solution, self._serves(solution, ids)) if count else 0
-        self.statistics.added += new
-        self.statistics.hits += count - new
-        self.statistics.seconds += time.perf_counter() - start
-        return failed
+        used = self.statistics
+        if self._ranks is not None:
+            growth = exchange(self._ranks, replace(growth, lookups=self._lookups), stop=stop)
+            self._lookups = 0
+        used.asked += growth.asked
+        used.solves += growth.solves
+        used.failed += growth.failed
+        used.lookups += growth.lookups
+        count = 0 if stop else growth.rows.shape[0]
+        if count:
+            new = self.store.add(growth.rows, self._serves(growth.rows, growth.ids))
+            used.added += new
+            used.hits += count - new
+        used.seconds += time.perf_counter() - start
+
+    def _coins(self) -> np.random.Generator:
+        """The generator of this step's coins.
+
+        Ranks of a shared cache have a generator per step: no rank needs the others' to continue from a checkpoint.
+        """
+        if self._ranks is None:
+            return self._generator
+        self._steps += 1
+        return np.random.default_rng([self.seed, self._ranks.rank, self._steps])
 
     def _gaps(self, costs: Tensor, instance: Tensor | None, *, note: bool) -> Tensor:
         if self.bound is None:

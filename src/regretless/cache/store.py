@@ -140,6 +140,14 @@ class SolutionStore:
         self._index.put(keys, numbers)
         return len(fresh)
 
+    def clear(self) -> None:
+        """Remove all solutions."""
+        device = self._columns.device
+        self.__init__(  # type: ignore[misc]
+            self.width, instances=self.instances, capacity=self.capacity, evict=self.evict, dtype=self._columns.dtype
+        )
+        self.to(device)
+
     def add_instances(self, serves: Tensor) -> None:
         """Append instances to a family.
 
@@ -226,10 +234,8 @@ class SolutionStore:
             keep = torch.topk(stamps, self.capacity).indices.sort().values
             rows, stamps, serves = rows[keep], stamps[keep], None if serves is None else serves[:, keep]
         device, capacity = self._columns.device, self.capacity
-        self.__init__(  # type: ignore[misc]
-            self.width, instances=self.instances, capacity=None, evict=self.evict, dtype=self._columns.dtype
-        )
-        self.to(device)
+        self.capacity = None
+        self.clear()
         self.add(rows, serves)
         self.capacity = capacity
         if len(rows) == self.size:

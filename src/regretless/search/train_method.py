@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
+from regretless.ranks import ranks_of, unwrapped
 from regretless.search.automatic import AutoResult, auto
 from regretless.training.callbacks import Callback, EarlyStopping, Watch
 from regretless.training.fit import fit
@@ -97,6 +98,8 @@ def train(
     if patience and validation is None:
         raise InputError("patience needs validation data to stop on")
     if method == "auto":
+        if isinstance(model, nn.Module) and ranks_of(model) is not None:
+            raise InputError("method 'auto' trains on one rank: give it the model without DistributedDataParallel")
         for name, value in (("lr", lr), ("start", start), ("validation", validation)):
             if value is not None:
                 raise InputError(f"method 'auto' chooses by folds of the training data: leave out {name}")
@@ -106,8 +109,12 @@ def train(
             problem, data, model, seed=seed, epochs=epochs, checkpoint=checkpoint, progress=progress, **settings
         )
         return Trained(found.model, History(found.history), found.reason, found)
-    net = _start(_model(model, problem, data, seed), start, data, seed)
+    net = _model(model, problem, data, seed)
+    if row.search is not None and ranks_of(net) is not None:
+        raise InputError(f"method {method!r} trains on one rank: give it the model without DistributedDataParallel")
+    _start(unwrapped(net), start, data, seed)
     if method == "two-stage" and settings.get("fit", "gradient" if epochs or lr else "best") == "best":
+        net = unwrapped(net)
         fitted = fit_two_stage(net, data, seed=seed, criterion=settings.get("criterion", "mse"), progress=progress)
         return Trained(net, fitted.history, fitted.reason)
     if row.search is not None:
@@ -139,7 +146,7 @@ def train(
         checkpoint=checkpoint,
         progress=progress,
     )
-    return Trained(net, fitted.history, fitted.reason)
+    return Trained(unwrapped(net), fitted.history, fitted.reason)
 
 
 def _model(

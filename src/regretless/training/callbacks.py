@@ -14,13 +14,17 @@ from torch import nn
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
+from regretless.ranks import Ranks
 from regretless.training.evaluate import evaluate
 from regretless.training.history import History, Row
 
 
 @dataclass
 class TrainingState:
-    """What a callback sees and may change: ``row`` goes to the history, the reason in ``stop`` ends training."""
+    """What a callback sees and may change: ``row`` goes to the history, the reason in ``stop`` ends training.
+
+    In data-parallel training every rank calls its own callbacks, and the ``stop`` of rank 0 counts.
+    """
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
@@ -28,6 +32,7 @@ class TrainingState:
     row: Row
     history: History
     stop: str = ""
+    ranks: Ranks | None = None
 
 
 class Callback:
@@ -68,7 +73,7 @@ class Watch(Callback):
     def on_epoch(self, state: TrainingState) -> None:
         """Evaluate."""
         if state.epoch % self.every == 0:
-            result = evaluate(state.model, self.data, self.problem)
+            result = evaluate(state.model, self.data, self.problem, ranks=state.ranks)
             state.row |= {f"{self.name}_regret": result.regret, f"{self.name}_mse": result.mse}
 
 

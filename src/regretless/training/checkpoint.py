@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from regretless.errors import FileError
 from regretless.losses import Loss, WarmUp
+from regretless.ranks import Ranks
 from regretless.storage import load_state, save_state
 from regretless.training.callbacks import Callback
 from regretless.training.history import History, Row
@@ -23,6 +24,8 @@ FIELDS: dict[str, type | UnionType] = {
     "shuffle": Tensor, "global": Tensor, "epoch": int, "step": int, "order": Tensor | None, "row": dict,
     "history": list, "stopped": str,
 }  # fmt: skip
+# Of these, every rank of a data-parallel training has its own.
+OF_RANK = ("loss", "callbacks", "global", "row")
 
 
 @dataclass
@@ -48,9 +51,11 @@ class Parts:
     shuffle: torch.Generator
 
 
-def save(path: Path | str, parts: Parts, progress: Progress, settings: dict[str, Any]) -> None:
-    """Write a checkpoint atomically."""
-    state = {
+def save(
+    path: Path | str, parts: Parts, progress: Progress, settings: dict[str, Any], ranks: Ranks | None = None
+) -> None:
+    """Write a checkpoint atomically; of ``ranks``, the first one writes what all of them need."""
+    state: dict[str, Any] = {
         "settings": settings,
         "model": dict(parts.model.state_dict()),
         "loss": parts.loss.get_extra_state(),
@@ -65,16 +70,27 @@ def save(path: Path | str, parts: Parts, progress: Progress, settings: dict[str,
         "history": progress.history.rows,
         "stopped": progress.stopped,
     }
+    if ranks is not None:
+        own = {name: state[name] for name in OF_RANK}
+        if own["loss"]["cache"] is not None:  # its solutions are the same on every rank
+            own["loss"] = own["loss"] | {"cache": own["loss"]["cache"] | {"store": None}}
+        state["ranks"] = ranks.gather_objects(own)
+        ranks.first(lambda: save_state(path, state, kind=KIND, version=VERSION))
+        return
     save_state(path, state, kind=KIND, version=VERSION)
 
 
-def load(path: Path | str, parts: Parts, settings: dict[str, Any]) -> Progress:
-    """Restore a checkpoint into the parts of a run and return how far it was.
+def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks | None = None) -> Progress:
+    """Restore a checkpoint into the parts of a run and return how far it was; only rank 0 needs the file.
 
     Raises:
         FileError: the file is damaged or foreign, or was written with other settings (each difference is named).
     """
-    state = upgraded(load_state(path, kind=KIND, version=VERSION), parts.loss)
+
+    def read() -> Any:
+        return load_state(path, kind=KIND, version=VERSION)
+
+    state = upgraded(read() if ranks is None else ranks.first(read), parts.loss)
     missing = [name for name in FIELDS if not isinstance(state, dict) or name not in state]
     if missing:
         raise FileError(f"{path}: field {missing[0]!r} is missing")
@@ -87,6 +103,11 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any]) -> Progress:
         text = "; ".join(f"{name} was {before.get(name)!r}, is {settings.get(name)!r}" for name in different)
         raise FileError(f"{path} belongs to another run: {text}. Use the same settings, or another checkpoint file")
     try:
+        if ranks is not None:
+            own = state["ranks"][ranks.rank]
+            if own["loss"]["cache"] is not None:
+                own["loss"]["cache"]["store"] = state["loss"]["cache"]["store"]
+            state |= own
         parts.model.load_state_dict(state["model"])
         parts.loss.set_extra_state(state["loss"])
         parts.optimizer.load_state_dict(state["optimizer"])

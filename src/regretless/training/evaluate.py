@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from regretless import metrics
 from regretless.data import Dataset
 from regretless.problem import Problem
+from regretless.ranks import Ranks
 
 PREDICT_BATCH = 256
 
@@ -70,13 +71,27 @@ def to_model(features: Tensor, parameter: Tensor) -> Tensor:
     return features.to(device=parameter.device, dtype=dtype)
 
 
-def evaluate(model: nn.Module, data: Dataset, problem: Problem) -> Evaluation:
-    """Evaluate ``model`` on ``data``: the exact regret of its decisions, and the error of its predictions."""
+def evaluate(model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks | None = None) -> Evaluation:
+    """Evaluate ``model`` on ``data``: the exact regret of its decisions, and the error of its predictions.
+
+    Args:
+        model: maps features to costs.
+        data: with true optima.
+        problem: solves at the predictions.
+        ranks: of a data-parallel training, which solve a part each; all must call this, and all get the same figures.
+    """
     predicted = predict(model, data.features)
     before = problem.statistics.not_optimal - problem.statistics.failed
-    regrets = metrics.regret(problem, predicted, data.costs, data.solutions, data.instance, status=data.status)
-    known = ~torch.isnan(regrets)
+    own, costs = data, predicted
+    if ranks is not None:
+        part = torch.arange(len(data)).tensor_split(ranks.size)[ranks.rank]
+        own, costs = data[part], predicted[part]
+    regrets = metrics.regret(problem, costs, own.costs, own.solutions, own.instance, status=own.status)
     cut_short = problem.statistics.not_optimal - problem.statistics.failed - before
+    if ranks is not None:
+        regrets = ranks.gather_rows(regrets)
+        cut_short = int(ranks.gather(torch.tensor(cut_short)).sum())
+    known = ~torch.isnan(regrets)
     optimal = metrics.optimal_values(problem, data.costs, data.solutions, data.instance)
     return Evaluation(
         regret=float(regrets[known].mean()) if bool(known.any()) else float("nan"),

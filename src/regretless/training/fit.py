@@ -17,6 +17,7 @@ from regretless.data import Dataset
 from regretless.errors import FileError, InputError, SolveError, TrainingError
 from regretless.losses import Loss
 from regretless.progress import track
+from regretless.ranks import Ranks, ranks_of, unwrapped
 from regretless.solvers.ledger import counted_as
 from regretless.training import checkpoint as checkpoints
 from regretless.training.callbacks import Callback, TrainingState
@@ -26,6 +27,7 @@ from regretless.training.fast_linear import LeanAdam
 from regretless.training.history import History
 from regretless.training.identity import identity
 from regretless.training.interrupt import Interruption
+from regretless.training.rank_batches import RankBatches, total_row
 from regretless.training.step import Step, make_step
 
 
@@ -60,13 +62,14 @@ def fit(
     """Train ``model`` with ``loss``.
 
     Args:
-        model: maps features ``(batch, ...)`` to costs ``(batch, d)``; trained in place.
+        model: maps features ``(batch, ...)`` to costs ``(batch, d)``; trained in place. Wrapped in torch's
+            ``DistributedDataParallel``, it is trained by all ranks together: see ``training.rank_batches``.
         loss: any loss of the library.
         train: training data.
         epochs: passes over the data.
         lr: learning rate of Adam, where no optimizer is given.
         optimizer: any optimizer of torch over the model's parameters.
-        batch_size: instances per step.
+        batch_size: instances per step, of each rank.
         seed: of the shuffling; the cache has its own.
         validation: its exact regret is the history's column ``regret``.
         callbacks: stop rules, watches, schedules.
@@ -74,7 +77,7 @@ def fit(
         progress: show a bar; by default on a terminal.
 
     Returns:
-        The model, the history, and the reason for the end.
+        The model (not wrapped), the history, and the reason for the end.
 
     Raises:
         TrainingError: a prediction, the loss or a weight is no longer finite; the message names step, learning rate and
@@ -93,11 +96,15 @@ def fit(
         raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
     if next(model.parameters(), None) is None:
         raise InputError(f"the model {type(model).__name__} has no parameters to train")
+    ranks = ranks_of(model)
+    if ranks is not None and isinstance(loss.oracle, SolutionCache) and loss.oracle.ranks is None:
+        loss.oracle.share(ranks)
     optimizer = optimizer or LeanAdam(list(model.parameters()), lr)
-    parts = Parts(model, loss, optimizer, list(callbacks), torch.Generator().manual_seed(seed))
-    run = _Run(parts, train, batch_size, validation, checkpoint)
-    settings = {} if checkpoint is None else identity(parts, train, seed=seed, batch_size=batch_size)
-    return run.to_the_end(epochs, progress, settings)
+    parts = Parts(unwrapped(model), loss, optimizer, list(callbacks), torch.Generator().manual_seed(seed))
+    run = _Run(parts, train, batch_size, validation, checkpoint, model, ranks)
+    size = 1 if ranks is None else ranks.size
+    settings = {} if checkpoint is None else identity(parts, train, seed=seed, batch_size=batch_size, ranks=size)
+    return run.to_the_end(epochs, False if ranks is not None and ranks.rank else progress, settings)
 
 
 class _Run:
@@ -110,28 +117,33 @@ class _Run:
         batch_size: int,
         validation: Dataset | None,
         checkpoint: Path | str | None,
+        model: nn.Module,
+        ranks: Ranks | None,
     ) -> None:
-        self.parts, self.batch_size, self.validation = parts, batch_size, validation
+        self.parts, self.validation = parts, validation
+        self.model, self.ranks = model, ranks  # the model as it was given: its wrapper adds up the gradients
+        self.batches = RankBatches(len(train), batch_size, ranks)
         self.path = None if checkpoint is None else Path(checkpoint)
         parameter = next(parts.model.parameters())
         # Moved once to the device and precision of the model, so that a step only slices.
         cost = train.costs.to(parameter)
         self.data = (to_model(train.features, parameter), cost, train.solutions.to(parameter))
         self.instance = None if train.instance is None else train.instance.to(parameter.device)
-        self.step: Step = make_step(parts.model, parts.optimizer)
+        self.step: Step = make_step(model, parts.optimizer)
         self.at = Progress()
 
     def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, Any]) -> Fitted:
         parts = self.parts
-        state = TrainingState(parts.model, parts.optimizer, 0, {}, self.at.history)
+        state = TrainingState(parts.model, parts.optimizer, 0, {}, self.at.history, ranks=self.ranks)
         for callback in parts.callbacks:
             callback.on_start(state)
-        if self.path is not None and self.path.exists():
-            self.at = checkpoints.load(self.path, parts, settings)
+        path = self.path
+        if path is not None and (path.exists() if self.ranks is None else self.ranks.first(path.exists)):
+            self.at = checkpoints.load(path, parts, settings, self.ranks)
             state.epoch, state.history, state.stop = self.at.epoch, self.at.history, self.at.stopped
             if self.at.epoch > epochs:
                 raise FileError(f"{self.path} holds {self.at.epoch} epochs already, more than the {epochs} requested")
-        parts.model.train()
+        self.model.train()
         remaining = range(self.at.epoch, epochs)
         with Interruption() as interruption:
             for _ in track(remaining, total=len(remaining), label="training", show=progress):
@@ -141,8 +153,8 @@ class _Run:
                 state.epoch, state.row = self.at.epoch, self.at.row
                 self._end_of_epoch(state)
                 self._save(settings)
-                if interruption.received:
-                    self._leave(interruption.received)
+                if received := self._received(interruption):
+                    self._leave(received)
         # The checkpoint still holds the weights of the last epoch: a longer run continues from there.
         for callback in parts.callbacks:
             callback.on_end(state)
@@ -151,28 +163,33 @@ class _Run:
     def _epoch(self, interruption: Interruption, settings: dict[str, Any]) -> None:
         at, n = self.at, len(self.data[0])
         # In every epoch again: a callback may have frozen parameters or released them.
-        self.step = make_step(self.parts.model, self.parts.optimizer)
+        self.step = make_step(self.model, self.parts.optimizer)
         if at.order is None:
             at.order = torch.randperm(n, generator=self.parts.shuffle)
             at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | self._counts(start=True)
         order = at.order.to(self.data[0].device)
-        features, costs, solutions = (self._batches(tensor, order) for tensor in self.data)
-        instance = None if self.instance is None else self._batches(self.instance, order)
+        features, costs, solutions = (self.batches.cut(tensor, order) for tensor in self.data)
+        instance = None if self.instance is None else self.batches.cut(self.instance, order)
         before, start, total = self._counts(), time.perf_counter(), at.row["loss"]
         for step in range(at.step, len(features)):
             ids = None if instance is None else instance[step]
             total += self._step(features[step], costs[step], solutions[step], ids, step)
             at.step = step + 1
-            if interruption.received:
+            if received := self._received(interruption):
                 self._add_up(total, start, before)
                 self._save(settings)
-                self._leave(interruption.received)
+                self._leave(received)
         self._add_up(total, start, before)
+        if self.ranks is not None:
+            at.row |= total_row(at.row, self.ranks)
         at.row["loss"] /= n
         at.order, at.epoch, at.step = None, at.epoch + 1, 0
 
-    def _batches(self, values: Tensor, order: Tensor) -> tuple[Tensor, ...]:
-        return torch.split(values.index_select(0, order), self.batch_size)
+    def _received(self, interruption: Interruption) -> str:
+        """The signal that ends training, or an empty text; ranks end after the same step."""
+        if self.ranks is None or not self.ranks.any(bool(interruption.received)):
+            return interruption.received if self.ranks is None else ""
+        return interruption.received or "a signal to another rank"
 
     def _step(self, x: Tensor, c: Tensor, v: Tensor, instance: Tensor | None, step: int) -> float:
         """One step of gradient descent; returns the summed loss of its instances."""
@@ -196,7 +213,8 @@ class _Run:
             )
         if loss.phase != phase:  # moments of the gradients of another loss do not apply
             self.parts.optimizer.state.clear()
-        self.step.update(predicted, gradient)
+        weight = self.batches.weight(step, loss.reduction)
+        self.step.update(predicted, gradient if weight == 1.0 else gradient * weight)
         return total * x.shape[0] if loss.reduction == "mean" else total
 
     def _refuse_nan(self, predicted: Tensor, step: int) -> None:
@@ -212,7 +230,7 @@ class _Run:
     def _instance(self, step: int, row: int) -> int:
         """Position in the training data of a row of this step's batch."""
         assert self.at.order is not None
-        return int(self.at.order[step * self.batch_size + row])
+        return int(self.at.order[self.batches.start(step) + row])
 
     def _where(self, step: int) -> str:
         rate = self.parts.optimizer.param_groups[0]["lr"]
@@ -225,8 +243,10 @@ class _Run:
         names = ("solver_seconds", "solves", "not_optimal", "failed", "lookups")
         if start or oracle is None:
             return dict.fromkeys(names, 0)
-        used = oracle.problem.statistics
-        lookups = oracle.statistics.lookups if isinstance(oracle, SolutionCache) else 0
+        used, lookups = oracle.problem.statistics, 0
+        if isinstance(oracle, SolutionCache):
+            oracle.synchronize()
+            lookups = oracle.statistics.lookups
         return dict(zip(names, (used.seconds, used.solves, used.not_optimal, used.failed, lookups), strict=True))
 
     def _add_up(self, total: float, start: float, before: dict[str, float]) -> None:
@@ -252,12 +272,16 @@ class _Run:
         problem, before = self.parts.loss.problem, self._watched()
         with counted_as("watching"):
             if self.validation is not None and problem is not None:
-                state.row["regret"] = evaluate(state.model, self.validation, problem).regret
+                state.row["regret"] = evaluate(state.model, self.validation, problem, ranks=self.ranks).regret
             for callback in self.parts.callbacks:
                 callback.on_epoch(state)
         solves, seconds = self._watched()
+        if self.ranks is not None:  # each has solved a part
+            solves = before[0] + sum(self.ranks.gather_objects(solves - before[0]))
         if solves > before[0]:
             state.row |= {"watching_solves": solves - before[0], "watching_seconds": seconds - before[1]}
+        if self.ranks is not None:
+            state.row, state.stop = self.ranks.gather_objects((state.row, state.stop))[0]
         self.at.history.append(state.row)
         self.at.stopped = state.stop
 
@@ -269,7 +293,7 @@ class _Run:
 
     def _save(self, settings: dict[str, Any]) -> None:
         if self.path is not None:
-            checkpoints.save(self.path, self.parts, self.at, settings)
+            checkpoints.save(self.path, self.parts, self.at, settings, self.ranks)
 
     def _leave(self, name: str) -> NoReturn:
         kept = "nothing was kept (no checkpoint was requested)"

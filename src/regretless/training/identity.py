@@ -13,7 +13,7 @@ from regretless.losses import Loss, WarmUp
 from regretless.training.checkpoint import Parts
 
 
-def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int) -> dict[str, Any]:
+def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int, ranks: int = 1) -> dict[str, Any]:
     """Return everything that determines the numbers of a run, by name, as plain data.
 
     The number of epochs is not part of it, so that a run can be extended; nor are workers, which change no number.
@@ -31,6 +31,8 @@ def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int) -> dic
         "callbacks": [type(callback).__name__ for callback in parts.callbacks],
         "problem": None if loss.problem is None else loss.problem.fingerprint,
     }
+    if ranks > 1:
+        named["ranks"] = ranks
     if isinstance(loss.oracle, SolutionCache):
         cache = loss.oracle
         policy = cache.policy

@@ -1,0 +1,71 @@
+"""How the ranks of a data-parallel training divide the data, and how their figures add up."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from regretless.errors import InputError
+from regretless.losses.base import Reduction
+from regretless.ranks import Ranks
+from regretless.training.history import Row
+
+ADDED = ("loss", "solves", "not_optimal", "failed")  # a shared cache counts the look-ups of all ranks already
+LARGEST = ("seconds", "solver_seconds")
+
+
+class RankBatches:
+    """The batches of one rank: in every step a part of a joint batch, which is the same as on one rank.
+
+    The ranks shuffle alike. A joint batch has ``batch_size`` instances per rank; the last one of an epoch may have
+    fewer, and one with fewer instances than ranks joins the one before. Gradients are weighted by the sizes of the
+    parts, so that the mean over the ranks, which torch takes, is the mean over the joint batch.
+
+    Args:
+        instances: of the training data.
+        batch_size: instances per step and rank.
+        ranks: ``None`` for a training by one process.
+
+    Raises:
+        InputError: fewer instances than ranks.
+    """
+
+    def __init__(self, instances: int, batch_size: int, ranks: Ranks | None) -> None:
+        self._size, rank = (1, 0) if ranks is None else (ranks.size, ranks.rank)
+        if instances < self._size:
+            raise InputError(f"{self._size} ranks need at least {self._size} training instances, got {instances}")
+        starts = list(range(0, instances, batch_size * self._size))
+        if len(starts) > 1 and instances - starts[-1] < self._size:
+            starts.pop()
+        self._joint, self._parts = [], []
+        for first, end in zip(starts, [*starts[1:], instances], strict=True):
+            part = range(first, end)
+            share = torch.arange(first, end).tensor_split(self._size)[rank]
+            self._joint.append(len(part))
+            self._parts.append((int(share[0]), len(share)))
+        sizes = [size for _, size in self._parts]
+        self._sizes: int | list[int] = batch_size if ranks is None else sizes
+        self._own = None if ranks is None else torch.cat([torch.arange(a, a + size) for a, size in self._parts])
+
+    def cut(self, values: Tensor, order: Tensor) -> tuple[Tensor, ...]:
+        """The batches of this rank, of values ``(instances, ...)`` in a shuffled order."""
+        own = order if self._own is None else order[self._own.to(order.device)]
+        return torch.split(values.index_select(0, own), self._sizes)
+
+    def start(self, step: int) -> int:
+        """Position in the order of the first instance of this rank in a step."""
+        return self._parts[step][0]
+
+    def weight(self, step: int, reduction: Reduction) -> float:
+        """Factor of this rank's gradient in a step."""
+        if self._size == 1:
+            return 1.0
+        return self._size * (self._parts[step][1] / self._joint[step] if reduction == "mean" else 1.0)
+
+
+def total_row(row: Row, ranks: Ranks) -> Row:
+    """The figures of an epoch over all ranks: losses and counts added up, and the longest times."""
+    every = ranks.gather_objects({name: row[name] for name in (*ADDED, *LARGEST)})
+    return {name: sum(one[name] for one in every) for name in ADDED} | {
+        name: max(one[name] for one in every) for name in LARGEST
+    }

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+
+from regretless.errors import FileError, InputError
+from regretless.ranks import Ranks, ranks_of, unwrapped
+
+
+@pytest.fixture
+def alone() -> Iterator[Ranks]:
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    yield Ranks()
+    dist.destroy_process_group()
+
+
+def test_without_a_process_group_the_message_says_how_to_start() -> None:
+    with pytest.raises(InputError, match="start the program with torchrun"):
+        Ranks()
+    assert ranks_of(nn.Linear(1, 1)) is None
+
+
+def test_one_rank_gathers_its_own(alone: Ranks) -> None:
+    assert (alone.rank, alone.size) == (0, 1)
+    assert alone.gather(torch.arange(3)).tolist() == [[0, 1, 2]]
+    assert alone.gather_rows(torch.ones(2, 3)).shape == (2, 3)
+    assert alone.gather_rows(torch.ones(0, 3)).shape == (0, 3)
+    assert alone.gather_objects({"a": 1}) == [{"a": 1}]
+    assert alone.any(True)
+    assert not alone.any(False)
+
+
+def test_what_the_first_rank_raises_is_raised(alone: Ranks) -> None:
+    def broken() -> None:
+        raise FileError("damaged")
+
+    assert alone.first(lambda: 3) == 3
+    with pytest.raises(FileError, match="damaged"):
+        alone.first(broken)
+
+
+def test_a_wrapped_model_names_its_ranks(alone: Ranks) -> None:
+    model = nn.Linear(2, 1)
+    wrapped = DistributedDataParallel(model)
+    ranks = ranks_of(wrapped)
+    assert ranks is not None
+    assert ranks.size == 1
+    assert unwrapped(wrapped) is model
+    assert unwrapped(model) is model
