@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -18,7 +18,7 @@ from regretless.solvers.checked_solve import refuse_better_than_label, refuse_fa
 from regretless.storage import load_state, save_state
 from regretless.types import Solved, Status
 
-LABEL_BATCH = 32
+LABEL_BATCH = 32  # per worker: all of them wait for the last solve of a batch
 COMPARED = 128  # labels that are compared with each other
 
 
@@ -142,7 +142,8 @@ def _solve(
 ) -> tuple[Tensor, list[Status]]:
     solutions, status = [], []
     to_minimization = problem.to_minimization(costs, members)
-    for part in track(_batches(len(costs)), total=-(-len(costs) // LABEL_BATCH), label="true optima", show=progress):
+    parts = _batches(len(costs), LABEL_BATCH * problem.workers)
+    for part in track(parts, total=len(parts), label="true optima", show=progress):
         instance = None if members is None else members[part]
         with problem.counted_as("labels"):
             solved = problem.attempt(to_minimization[part], instance)
@@ -153,6 +154,5 @@ def _solve(
     return torch.cat(solutions) if solutions else costs.new_zeros(0, problem.width), status
 
 
-def _batches(n: int) -> Iterator[slice]:
-    for start in range(0, n, LABEL_BATCH):
-        yield slice(start, min(start + LABEL_BATCH, n))
+def _batches(n: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]

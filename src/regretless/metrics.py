@@ -12,7 +12,7 @@ from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
 from regretless.types import Solved, Status
 
-SOLVE_BATCH = 64
+SOLVE_BATCH = 64  # per worker: all of them wait for the last solve of a batch
 
 
 def regret(
@@ -54,14 +54,14 @@ def regret(
         raise InputError(
             f"predicted must be finite, got {predicted[row, column].item()} for instance {row}, cost {column}"
         )
-    regrets = []
-    for start in range(0, len(to_minimization), SOLVE_BATCH):
-        part = slice(start, start + SOLVE_BATCH)
+    regrets, size = [], SOLVE_BATCH * problem.workers
+    for start in range(0, len(to_minimization), size):
+        part = slice(start, start + size)
         ids = None if instance is None else instance[part]
         with problem.counted_as("evaluation", unless_set=True):
             solved = problem.attempt(to_minimization[part], ids)
         known = None if status is None else status[part]
-        rows = range(start, start + SOLVE_BATCH)
+        rows = range(start, start + size)
         regrets.append(checked_regrets(problem, solved, cost[part], best[part], instance=ids, status=known, rows=rows))
     return torch.cat(regrets) if regrets else cost.new_zeros(0)
 

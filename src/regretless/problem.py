@@ -160,6 +160,11 @@ class Problem:
         return self
 
     @property
+    def workers(self) -> int:
+        """Number of instances that are solved at the same time."""
+        return int(getattr(self.backend, "workers", 1))
+
+    @property
     def instances(self) -> int | None:
         """Number of instances of a family so far, or ``None``."""
         return len(self.model) if isinstance(self.model, Family) else self._instances

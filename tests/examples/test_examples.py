@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -56,6 +58,32 @@ def test_a_lightning_module_trains() -> None:
         pytest.skip("neither lightning nor pytorch-lightning is installed")
     before, after = example("lightning_module").main()
     assert 0 <= after < before / 2
+
+
+def test_a_loop_of_its_own_shares_one_cache_between_ranks() -> None:
+    before, after, _ = example("data_parallel").main()
+    assert 0 <= after < before / 2
+
+
+def test_lightning_and_accelerate_train_on_ranks() -> None:
+    if any(importlib.util.find_spec(name) for name in ("lightning", "pytorch_lightning")):
+        before, after = example("lightning_ranks").main()
+        assert 0 <= after < before / 2
+    before, after = example("accelerate_ranks", "accelerate").main()
+    assert 0 <= after < before / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["data_parallel", "lightning_ranks", "accelerate_ranks"])
+def test_two_ranks_share_one_cache(name: str) -> None:
+    needed = {"lightning_ranks": "lightning", "accelerate_ranks": "accelerate"}.get(name)
+    if needed is not None:
+        pytest.importorskip(needed, reason=f"the example needs {needed}")
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    words = [str(FOLDER / f"{name}.py"), "2"] if name == "lightning_ranks" else [*torchrun, str(FOLDER / f"{name}.py")]
+    said = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=600)
+    assert said.returncode == 0, said.stderr
+    assert "2 ranks, " in said.stdout
 
 
 def test_a_plain_function_is_a_solver() -> None:

@@ -118,7 +118,5 @@ def _keep(optuna: Any, study: Any, trial: Any, regret: float | None) -> None:
     """Add a trial to the study; one whose training diverged has no regret."""
     state = optuna.trial.TrialState.PRUNED if regret is None else optuna.trial.TrialState.COMPLETE
     study.add_trial(
-        optuna.trial.create_trial(
-            params=trial.params, distributions=trial.distributions, value=regret, state=state
-        )
+        optuna.trial.create_trial(params=trial.params, distributions=trial.distributions, value=regret, state=state)
     )

@@ -10,12 +10,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from regretless.errors import FileError, InputError, TrainingError
 from regretless.optional import need
 from regretless.problems import BenchmarkProblem
-from regretless.progress import track
 from regretless.runs.run_folder import missing_paths, removed_on_failure
 from regretless.runs.run_ledger import Ledger, solve_ledger
 from regretless.runs.run_lock import try_lock
@@ -112,9 +109,7 @@ def tune_settings(
             f"{spec.problem} has no validation data to tune on, and test data are no substitute: "
             "use --split chronological or random, or --validation 0.1 with a model file"
         )
-    run: Execution[Spec, Scored] = Execution(
-        executor, Trials(loaded, _validation_regret), workers=at_once, limit=None
-    )
+    run: Execution[Spec, Scored] = Execution(executor, Trials(loaded, _validation_regret), workers=at_once, limit=None)
     suggested = partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs)
     solves = [solve_ledger(loaded.problem)]
     study: Any = None
