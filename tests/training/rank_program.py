@@ -25,10 +25,10 @@ def digest(values: torch.Tensor) -> str:
     return hashlib.sha256(values.detach().contiguous().numpy().tobytes()).hexdigest()[:16]
 
 
-def train(method: str, given: argparse.Namespace) -> dict[str, Any]:
+def train(method: str, seed: int, given: argparse.Namespace) -> dict[str, Any]:
     loaded = rl.load(given.problem, **json.loads(given.options))
     data = loaded.train
-    loss = rl.make_loss(method, loaded.problem, data, seed=0, **json.loads(given.settings))
+    loss = rl.make_loss(method, loaded.problem, data, seed=seed, **json.loads(given.settings))
     caches: list[str] = []
     compute, steps = loss.loss_and_gradient, 0
 
@@ -43,11 +43,13 @@ def train(method: str, given: argparse.Namespace) -> dict[str, Any]:
 
     if isinstance(loss.oracle, rl.SolutionCache):
         loss.loss_and_gradient = recorded  # type: ignore[method-assign]
-    model = DistributedDataParallel(loaded.model(0)) if dist.get_world_size() > 1 else loaded.model(0)
+    model = loaded.model(seed)
+    if dist.get_world_size() > 1:
+        model = DistributedDataParallel(model)
     try:
         fitted = rl.fit(
-            model, loss, data, epochs=given.epochs, lr=given.lr, batch_size=given.batch_size,
-            validation=loaded.validation, checkpoint=given.checkpoint, progress=False,
+            model, loss, data, epochs=given.epochs, lr=given.lr, batch_size=given.batch_size, seed=seed,
+            validation=None if given.test else loaded.validation, checkpoint=given.checkpoint, progress=False,
         )  # fmt: skip
     except Interrupted as stop:
         return {"interrupted": str(stop), "caches": caches}
@@ -73,6 +75,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("methods")
     parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--lr", type=float, default=0.1)
     parser.add_argument("--batch-size", type=int, default=8)
     parser.add_argument("--problem", default="synthetic-knapsack-60")
@@ -84,7 +87,10 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     dist.init_process_group("gloo")
-    found = {method: train(method, given) for method in given.methods.split(",")}
+    found = {}
+    for method in given.methods.split(","):
+        for seed in range(given.seeds):
+            found[method if seed == 0 else f"{method} {seed}"] = train(method, seed, given)
     (given.out / f"rank{dist.get_rank()}.json").write_text(json.dumps(found))
     dist.destroy_process_group()
 

@@ -37,11 +37,11 @@ def test_two_ranks_hold_one_cache_and_one_model_after_every_step(tmp_path: Path)
 
 @pytest.mark.slow
 def test_two_ranks_step_like_one_rank_with_twice_the_batch(tmp_path: Path) -> None:
-    words = ("--settings", json.dumps({"p_solve": 0.0}))
+    words = ("--epochs", 1, "--settings", json.dumps({"p_solve": 0.0}))
     two = trained(tmp_path / "two", METHODS, "--batch-size", 8, *words)[0]
     one = trained(tmp_path / "one", METHODS, "--batch-size", 16, *words, ranks=1)[0]
     for method in METHODS.split(","):
-        assert two[method]["values"] == pytest.approx(one[method]["values"], rel=1e-3, abs=1e-4)
+        assert two[method]["values"] == pytest.approx(one[method]["values"], rel=1e-3, abs=1e-3)
 
 
 @pytest.mark.slow
