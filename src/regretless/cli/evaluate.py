@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -46,7 +46,7 @@ def evaluate(
     parse_executor(executor)
     show.warn_of_idle_workers(spec, workers, executor)
     if features is not None and costs is not None:
-        given = {"family": constraints is not None, "unseen": checked_unseen(unseen)}
+        given: dict[str, Any] = {"family": constraints is not None, "unseen": checked_unseen(unseen)}
         where, ready = str(features), decider(run, workers=workers, executor=executor, **given)
         model, problem, data = ready.model, ready.problem, ready.labelled(features, costs, constraints)
     else:
