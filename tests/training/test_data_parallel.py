@@ -90,8 +90,8 @@ def test_another_number_of_ranks_is_refused_on_every_rank(tmp_path: Path) -> Non
 @pytest.mark.data
 def test_two_ranks_by_torchrun_are_as_good_as_one_with_twice_the_batch(tmp_path: Path) -> None:
     words = [
-        "map-dc", "--problem", "knapsack-120", "--options", "{}", "--epochs", "20", "--lr", "0.1", "--test",
-        "--settings", '{"p_solve": 0.05}',
+        "map-dc", "--problem", "knapsack-120", "--options", "{}", "--epochs", "20", "--lr", "0.7", "--test",
+        "--seeds", "5", "--settings", '{"p_solve": 0.05}',
     ]  # fmt: skip
     regrets = []
     for ranks, batch in ((2, 24), (1, 48)):
@@ -102,8 +102,9 @@ def test_two_ranks_by_torchrun_are_as_good_as_one_with_twice_the_batch(tmp_path:
             [*command, str(PROGRAM), str(folder), *words, "--batch-size", str(batch)],
             check=True, timeout=900, env=os.environ | {"OMP_NUM_THREADS": "1"},
         )  # fmt: skip
-        found = [json.loads((folder / f"rank{rank}.json").read_text())["map-dc"] for rank in range(ranks)]
-        assert len({json.dumps(one["caches"]) for one in found}) == 1
-        assert found[0]["solves"] / found[0]["asked"] == pytest.approx(0.05, abs=0.01)
-        regrets.append(found[0]["regret"])
-    assert regrets[0] == pytest.approx(regrets[1], rel=0.01)
+        found = [json.loads((folder / f"rank{rank}.json").read_text()) for rank in range(ranks)]
+        for run in found[0]:
+            assert len({json.dumps(one[run]["caches"]) for one in found}) == 1
+            assert found[0][run]["solves"] / found[0][run]["asked"] == pytest.approx(0.05, abs=0.01)
+        regrets.append(sum(run["regret"] for run in found[0].values()) / len(found[0]))
+    assert regrets[0] == pytest.approx(regrets[1], rel=0.01)  # means over seeds: only the coins differ
