@@ -92,6 +92,13 @@ def test_eviction_by_use_cannot_be_shared(group: None) -> None:
     assert cache(capacity=5, evict="oldest").share().store.capacity == 5
 
 
+def test_several_queries_per_step_need_growth_at_the_prediction(group: None) -> None:
+    with cache().share().one_coin():
+        pass
+    with pytest.raises(InputError, match="needs a shared cache with grow_at='predicted'"):
+        cache(grow_at="transformed").share().one_coin().__enter__()
+
+
 def test_sharing_needs_a_process_group() -> None:
     with pytest.raises(InputError, match="torchrun"):
         cache().share()

@@ -225,6 +225,11 @@ class SolutionCache:
         With ``grow_at="transformed"`` the same instances are solved at every query. With ``"predicted"`` they are
         solved at the first one, and everything is looked up in the S of that moment.
         """
+        if self._ranks is not None and self.grow_at == "transformed":
+            raise InputError(
+                "a loss that queries its oracle several times per step, not equally often on every rank, needs a "
+                "shared cache with grow_at='predicted'"
+            )
         self._one_coin = []
         try:
             yield
