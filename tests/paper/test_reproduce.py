@@ -130,7 +130,7 @@ def test_an_interrupt_says_how_to_continue(tmp_path: Path, monkeypatch: pytest.M
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("regretless.paper.reproduce.do_runs", interrupted)
+    monkeypatch.setattr("regretless.runs.grid_runs.do_runs", interrupted)
     with pytest.raises(KeyboardInterrupt, match=r"0 of 1 runs done.*same command again"):
         reproduce_runs("x", [Spec("synthetic-knapsack-60", "spo")], tmp_path, stream=None)
 

@@ -158,3 +158,44 @@ def test_a_search_that_is_killed_and_resumed_ends_in_the_same_model(tmp_path: Pa
     subprocess.run(command("killed"), check=True, env=environment)
     a, b = (torch.load(tmp_path / f"{name}.pt") for name in ("whole", "killed"))
     assert all(torch.equal(a[key], b[key]) for key in a)
+
+
+def test_a_committee_of_one_is_the_best_single_setting(knapsack):
+    found = search(knapsack, committee=1)
+    assert [score.member for score in found.scores] == [True] + [False] * (len(found.scores) - 1)
+    assert found.chosen == found.scores[0].name
+
+
+def test_without_a_fallback_the_best_setting_is_kept_even_where_two_stage_is_better():
+    generator = torch.Generator().manual_seed(0)
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=4)
+    x = torch.randn(60, 2, generator=generator)
+    data = Dataset.solve(problem, x, x @ torch.randn(2, 4, generator=generator))
+    found = auto(problem, data, candidates=FEW, epochs=2, committee=1, fallback=False, progress=False)
+    assert found.verdict.gain <= 0
+    assert found.chosen == found.scores[0].name
+    assert found.model is not found.two_stage
+
+
+def test_a_search_may_start_from_the_weights_of_the_model(knapsack):
+    a, b = (search(knapsack, start=start, growth=0.0) for start in ("two-stage", "random"))
+    assert a.verdict.two_stage == b.verdict.two_stage
+    assert a.history[0]["regret"] != b.history[0]["regret"]
+    with pytest.raises(InputError, match="start must be one of two-stage, random, got 'zero'"):
+        search(knapsack, start="zero")
+
+
+def test_solves_of_methods_without_a_cache_are_counted(knapsack):
+    before = knapsack.problem.statistics.solves
+    found = auto(
+        knapsack.problem, knapsack.train, knapsack.model, candidates=[Candidate("spo", 0.01)], epochs=1, folds=2,
+        growth=0.0, progress=False,
+    )  # fmt: skip
+    n = len(knapsack.train)
+    assert found.solves["growth"] == 2 * n  # half of the data in each of two folds, and all of it
+    assert sum(found.solves.values()) == knapsack.problem.statistics.solves - before
+
+
+def test_a_committee_has_members(knapsack):
+    with pytest.raises(InputError, match="committee must be at least 1, got 0"):
+        search(knapsack, committee=0)

@@ -29,6 +29,14 @@ def test_a_method_outside_of_the_defaults_is_tried_at_every_rate():
     assert {candidate.method for candidate in candidates_of(["soft", "map-dc"], 10)} == {"soft", "map-dc"}
 
 
-def test_a_method_without_a_cache_is_refused():
-    with pytest.raises(InputError, match=r"methods with a cache, such as .*; got 'two-stage'"):
-        candidates_of(["two-stage"], 10)
+@pytest.mark.parametrize("name", ["auto", "direct"])
+def test_a_method_without_a_loss_is_refused(name):
+    with pytest.raises(InputError, match=f"methods that have a loss, and '{name}' has none"):
+        candidates_of([name], 10)
+
+
+def test_a_method_without_a_cache_gets_the_problem_itself():
+    problem = Problem(oracle=lambda c: c, dimension=2)
+    grid = make_grid([Candidate("spo", 0.1), Candidate("map-dc", 0.1)], SolutionCache(problem, [[0.0, 1.0]]))
+    assert grid.losses[0].oracle is problem
+    assert grid.losses[1].oracle is not problem

@@ -26,10 +26,18 @@ def test_a_loss_does_not_pay_and_two_stage_is_kept():
 
 def test_a_gain_within_its_uncertainty_is_said_to_be_so():
     noise = torch.randn(100, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    verdict = judge(BASE, BASE - (noise - noise.mean()) - 0.01, scale=50.0)
-    assert verdict.low < 0 < verdict.gain < verdict.high
+    verdict = judge(BASE, BASE - (noise - noise.mean()) - 0.15, scale=50.0)
+    assert verdict.low < 0 < verdict.error < verdict.gain < verdict.high
     assert not verdict.pays
     assert "within its uncertainty" in str(verdict)
+
+
+def test_a_gain_below_its_standard_error_does_not_beat_two_stage():
+    noise = torch.randn(100, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    verdict = judge(BASE, BASE - (noise - noise.mean()) - 0.01, scale=50.0)
+    assert 0 < verdict.gain < verdict.error
+    assert not verdict.beats_two_stage
+    assert "two-stage is kept" in str(verdict)
 
 
 def test_the_interval_is_paired_and_covers_the_gain():

@@ -14,14 +14,10 @@ from regretless.optional import need
 from regretless.paper import grid as grids
 from regretless.paper.figures import write_figures
 from regretless.paper.result_tables import TableData, make_tables, write_tables
-from regretless.runs.grid_progress import GridProgress
-from regretless.runs.results import Result, read_results, register, write_results
-from regretless.runs.run_folder import METRICS, run_path
+from regretless.runs.grid_runs import do_missing_runs
+from regretless.runs.results import Result, read_results, write_results
 from regretless.runs.run_ledger import Ledger, grid_ledger
 from regretless.runs.spec import Spec
-from regretless.runs.spec_check import check_spec
-from regretless.runs.worker_pool import do_runs
-from regretless.solvers.executors import parse_executor
 
 
 @dataclass(frozen=True)
@@ -98,25 +94,8 @@ def reproduce_runs(
         InputError, MissingDependencyError: a setting or a package; nothing was solved or written.
         KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; the message says how to continue.
     """
-    out = Path(out)
     need("matplotlib", pip="matplotlib", why="draw the figures")
-    if workers < 1:
-        raise InputError(f"workers must be at least 1, got {workers}")
-    parse_executor(executor, allowed=("processes", "ray"))
-    for spec in specs:
-        check_spec(spec)
-    register(out, specs)
-    left = [spec for spec in specs if not (run_path(out, spec) / METRICS).exists()]
-    progress = GridProgress(label, left, skipped=len(specs) - len(left), workers=workers, stream=stream)
-    try:
-        do_runs(left, out, workers=workers, executor=executor, report=progress.report)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"stopped with {progress.done} of {progress.total} runs done; {out} keeps them and the epochs of those "
-            f"that had begun: run the same command again to continue"
-        ) from None
-    finally:
-        progress.close()
+    do_missing_runs(label, specs, out, workers=workers, executor=executor, stream=stream)
     return write_outcome(out)
 
 

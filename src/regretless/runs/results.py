@@ -145,6 +145,9 @@ def _cell(spec: Spec) -> str:
     """Name of what a run is one seed of; a later run takes the place of an earlier one in the same cell."""
     key = [spec.problem, spec.method, spec.p_solve, spec.seed, spec.init, spec.options]
     words = policy_words(spec)
+    if spec.method == "auto":  # a search among other methods, or from another start, is another cell
+        words |= {"start": spec.start} if spec.start else {}
+        words |= {name: spec.settings[name] for name in ("methods", "committee") if name in spec.settings}
     return json.dumps([*key, words] if words else key, sort_keys=True)
 
 

@@ -13,6 +13,7 @@ from regretless.search.check_settings import check_numbers
 from regretless.training import methods
 
 INITS = ("random", "shared")
+STARTS = ("", "two-stage", "random")  # or the folder of a run
 # Fields and their types: specifications are also read from files.
 KINDS: dict[str, type | UnionType] = {
     "problem": str, "method": str, "seed": int, "init": str, "epochs": int, "lr": int | float,
@@ -36,7 +37,7 @@ class Spec:
         options: of the problem, such as ``split``, ``engine`` or ``days``.
         watch: whether to write the test regret of every epoch into the history.
         patience: epochs without a better validation regret before training stops; 0 trains to the end.
-        start: first weights: empty for fresh ones, ``"two-stage"``, or the folder of a run.
+        start: initial weights: empty for the method's default, ``"two-stage"``, ``"random"``, or the folder of a run.
     """
 
     problem: str

@@ -12,7 +12,7 @@ from regretless.optional import need
 from regretless.problems.option_check import check_options, options_of
 from regretless.problems.problem_table import loader
 from regretless.runs.run_folder import WEIGHTS
-from regretless.runs.spec import Spec
+from regretless.runs.spec import STARTS, Spec
 from regretless.search.check_settings import check_settings
 from regretless.solvers.executors import parse_executor
 from regretless.tables.user_problem import is_model_file
@@ -36,10 +36,10 @@ def check_spec(spec: Spec, *, workers: int = 1, executor: str = "threads") -> No
     check_options(spec.problem, function, options)
     if spec.patience and is_model_file(spec.problem) and not options.get("validation"):
         raise InputError(f"patience needs validation data, and none of {spec.problem} are held out: add --validation")
-    if spec.start and spec.method == "auto":
-        raise InputError("method 'auto' starts from two-stage by itself: leave out start")
-    if spec.start not in ("", "two-stage") and not (Path(spec.start) / WEIGHTS).is_file():
-        raise InputError(f"start must be 'two-stage' or the folder of a finished run, got {spec.start!r}")
+    if spec.method == "auto" and spec.start not in STARTS:
+        raise InputError(f"method 'auto' starts from 'two-stage' or 'random' weights, got {spec.start!r}")
+    if spec.start not in STARTS and not (Path(spec.start) / WEIGHTS).is_file():
+        raise InputError(f"start must be 'two-stage', 'random' or the folder of a finished run, got {spec.start!r}")
     common["time_limit"] = options.get("time_limit")
     _check(spec.method, json.dumps(spec.settings, sort_keys=True), engine_of(spec), **common)
 

@@ -18,7 +18,7 @@ from regretless.problems import BenchmarkProblem, load
 from regretless.runs import run_folder as files
 from regretless.runs.run_ledger import solve_ledger
 from regretless.runs.run_lock import try_lock
-from regretless.runs.spec import Spec
+from regretless.runs.spec import STARTS, Spec
 from regretless.runs.spec_check import check_spec
 from regretless.search import AutoResult, Trained, train
 from regretless.storage import load_state, save_state, write_json, write_text
@@ -138,8 +138,8 @@ def _search_figures(search: AutoResult, loaded: BenchmarkProblem, folder: Path) 
 
 
 def _start(spec: Spec) -> Any:
-    """First weights of a run, for ``train``."""
-    if spec.start in ("", "two-stage"):
+    """Initial weights of a run, for ``train``."""
+    if spec.start in STARTS:
         return spec.start or None
     return load_state(Path(spec.start) / files.WEIGHTS, kind="weights")
 
@@ -155,11 +155,11 @@ def _train(
     callbacks: list[Callback] = []
     if spec.watch and loaded.evaluated_on == "test":
         callbacks.append(Watch(loaded.problem, loaded.test, name="test"))
-    training: dict[str, Any] = {"epochs": spec.epochs or None}
+    training: dict[str, Any] = {"epochs": spec.epochs or None, "start": _start(spec)}
     if spec.method != "auto":
         batch_size = spec.batch_size or methods.method(spec.method).batch_size or loaded.batch_size
-        training = {"epochs": spec.epochs, "lr": spec.lr, "batch_size": batch_size, "validation": validation}
-        training |= {"patience": spec.patience, "callbacks": callbacks, "start": _start(spec)}
+        training |= {"epochs": spec.epochs, "lr": spec.lr, "batch_size": batch_size, "validation": validation}
+        training |= {"patience": spec.patience, "callbacks": callbacks}
     elif spec.batch_size:
         training["batch_size"] = spec.batch_size
     return train(

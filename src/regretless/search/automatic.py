@@ -32,6 +32,7 @@ from regretless.training.two_stage import fit_two_stage
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
 COMMITTEE = 1 / 3
 GROWTH = 0.9
+STARTS = ("two-stage", "random")
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class AutoResult:
         model: predicts costs: the committee, or two-stage where nothing beats it.
         two_stage: the baseline, trained on all data.
         verdict: gain over two-stage on held-out folds.
-        chosen: ``"committee of k"`` or ``"two-stage"``.
+        chosen: ``"committee of k"``, the name of a single setting, or ``"two-stage"``.
         scores: all candidates, best first.
         history: one row per epoch: best look-up regret, seconds, growth solves, cache size.
         solves: exact solves by purpose: growth and scoring.
@@ -93,6 +94,9 @@ def auto(
     epochs: int | None = None,
     batch_size: int = BATCH,
     growth: float = GROWTH,
+    committee: int | None = None,
+    start: str = "two-stage",
+    fallback: bool = True,
     time_limit: float | None = None,
     max_solves: int | None = None,
     checkpoint: Path | str | None = None,
@@ -116,6 +120,9 @@ def auto(
         epochs: passes over the data; by default 20, or more where these are fewer than 400 steps.
         batch_size: instances per step and run.
         growth: exact solves for the growth of the cache, per training instance.
+        committee: number of members; by default a third of all settings. With 1, the result is the best single setting.
+        start: ``"two-stage"`` weights, or ``"random"`` ones: those of the model as it is.
+        fallback: whether two-stage is kept where nothing beats it.
         time_limit: seconds after which training ends with the epoch.
         max_solves: largest number of growth solves.
         checkpoint: file that stores the search after every epoch; an existing one is continued.
@@ -136,6 +143,10 @@ def auto(
         raise InputError(f"a search with {folds} folds needs at least {2 * folds} training instances, got {n}")
     if not growth >= 0 or not math.isfinite(growth):
         raise InputError(f"growth must be at least 0, got {growth}")
+    if committee is not None and committee < 1:
+        raise InputError(f"committee must be at least 1, got {committee}")
+    if start not in STARTS:
+        raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
     steps = math.ceil(n / batch_size)
     epochs = max(EPOCHS, math.ceil(LEAST_STEPS / steps)) if epochs is None else epochs
     if candidates is None:
@@ -144,18 +155,17 @@ def auto(
     make = _factory(model, data, problem, seed)
     parts = make_folds(n, folds, seed=seed, ordered=ordered)
     streams = [*(rest_of(n, part) for part in parts), torch.arange(n)]
-    starts = [make() for _ in streams]
-    for start, stream in zip(starts, streams, strict=True):
-        fit_two_stage(start, data[stream], seed=seed, ordered=ordered, progress=False)
+    fitted = [make() for _ in streams]
+    for net, stream in zip(fitted, streams, strict=True):
+        fit_two_stage(net, data[stream], seed=seed, ordered=ordered, progress=False)
 
-    before = problem.statistics.solves
     baseline = torch.zeros_like(data.costs)
-    for part, start in zip(parts, starts, strict=False):
-        baseline[part] = predict(start, data.features[part]).to(torch.float64)
+    for part, net in zip(parts, fitted, strict=False):
+        baseline[part] = predict(net, data.features[part]).to(torch.float64)
     cache = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0, seed=seed)
     held_out = HeldOut(cache, data, parts)
+    scored = problem.statistics.count("scoring")
     two_stage_regrets = held_out.exact(baseline)
-    scoring = problem.statistics.solves - before
 
     grid = make_grid(candidates, cache)
     observer = LeaderGrowth(
@@ -166,34 +176,34 @@ def auto(
     identity = {
         "problem": problem.fingerprint, "data": digest_of(data), "seed": seed, "folds": folds, "ordered": ordered,
         "candidates": [candidate.name for candidate in candidates], "batch_size": batch_size, "epochs": epochs,
-        "growth": growth,
+        "growth": growth, "start": start,
     }  # fmt: skip
     runs = fit_stacked(
-        starts, grid.losses, grid.settings, data, streams, epochs=epochs, batch_size=batch_size, snapshots=snapshots,
-        seed=seed, observer=observer, checkpoint=checkpoint, identity=identity, progress=progress,
+        fitted if start == "two-stage" else [make() for _ in streams], grid.losses, grid.settings, data, streams,
+        epochs=epochs, batch_size=batch_size, snapshots=snapshots, seed=seed, observer=observer, checkpoint=checkpoint,
+        identity=identity, progress=progress,
     )  # fmt: skip
     ranked = _ranked(runs, held_out)
     # With known costs in the objective, predictions must keep the scale that the losses gave them.
     scale_free = not problem.has_known_costs
-    members, predicted = _best_committee(ranked, scale_free)
-    before = problem.statistics.solves
+    members, predicted = _best_committee(ranked, committee, scale_free)
     regrets = held_out.exact(predicted)
-    scoring += problem.statistics.solves - before
     scale = float(metrics.optimal_values(problem, data.costs, data.solutions, data.instance).abs().mean())
     verdict = judge(two_stage_regrets, regrets, scale, seed=seed)
-    final, chosen = starts[-1], "two-stage"
-    if members and verdict.gain > 0:
+    final, chosen = fitted[-1], "two-stage"
+    if members and (verdict.beats_two_stage or not fallback):
         final = _committee(members, runs, data, len(parts), scale_free)
-        chosen = f"committee of {len(members)}"
+        chosen = f"committee of {len(members)}" if len(members) > 1 else grid.candidates[members[0][1]].name
     else:
         members = []
     scores = [
         CandidateScore(grid.candidates[s].name, epoch, regret, (epoch, s) in members)
         for (epoch, s), regret, _ in ranked
     ]
-    solves = {"growth": observer.solved, "scoring": scoring}
+    growth_solves = sum(int(row["solves"]) for row in observer.rows)
+    solves = {"growth": growth_solves, "scoring": problem.statistics.count("scoring") - scored}
     return AutoResult(
-        final, starts[-1], verdict, chosen, scores, observer.rows, solves, runs.reason, runs.seconds, cache
+        final, fitted[-1], verdict, chosen, scores, observer.rows, solves, runs.reason, runs.seconds, cache
     )
 
 
@@ -224,7 +234,9 @@ def _ranked(runs: StackedRuns, held_out: HeldOut) -> list[tuple[Member, float, T
     return sorted(found, key=lambda one: one[1])
 
 
-def _best_committee(ranked: list[tuple[Member, float, Tensor]], scale_free: bool) -> tuple[list[Member], Tensor]:
+def _best_committee(
+    ranked: list[tuple[Member, float, Tensor]], size: int | None, scale_free: bool
+) -> tuple[list[Member], Tensor]:
     """The best third of all settings and epochs by look-up, and the average of their held-out predictions.
 
     Differences between good settings are smaller than what a few hundred held-out instances can tell apart, and an
@@ -233,7 +245,7 @@ def _best_committee(ranked: list[tuple[Member, float, Tensor]], scale_free: bool
     finite = [one for one in ranked if math.isfinite(one[1])]
     if not finite:
         return [], torch.zeros_like(ranked[0][2])
-    best = finite[: max(1, round(len(ranked) * COMMITTEE))]
+    best = finite[: size or max(1, round(len(ranked) * COMMITTEE))]
     average = torch.stack([_scaled(predicted, scale_free) for _, _, predicted in best]).mean(dim=0)
     return [member for member, _, _ in best], average
 

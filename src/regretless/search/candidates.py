@@ -23,7 +23,7 @@ class Candidate:
     """One way to train, by name.
 
     Attributes:
-        method: name in the table of methods; it must use a cache.
+        method: name in the table of methods; one without a cache solves in every step of every run.
         rate: learning rate, relative to the natural step of each parameter.
         anchor: weight of the pull towards the two-stage predictions.
         options: settings of the method.
@@ -79,9 +79,8 @@ def candidates_of(methods: Sequence[str], steps: int) -> list[Candidate]:
     known = default_candidates(steps)
     found: list[Candidate] = []
     for name in methods:
-        if not method(name).cached:
-            cached = ", ".join(sorted({candidate.method for candidate in known}))
-            raise InputError(f"a search takes methods with a cache, such as {cached}; got {name!r}")
+        if name == "auto" or method(name).search is not None:
+            raise InputError(f"a search takes methods that have a loss, and {name!r} has none")
         mine = [candidate for candidate in known if candidate.method == name]
         found += mine or [Candidate(name, rate) for rate in RATES]
     return found
@@ -90,7 +89,10 @@ def candidates_of(methods: Sequence[str], steps: int) -> list[Candidate]:
 def make_grid(candidates: Sequence[Candidate], cache: SolutionCache) -> Grid:
     """Build the losses of candidates over one shared cache."""
     kinds = list(dict.fromkeys((candidate.method, candidate.options) for candidate in candidates))
-    losses = tuple(build_loss(name, cache, reduction="none", **dict(options)) for name, options in kinds)
+    losses = tuple(
+        build_loss(name, cache if method(name).cached else cache.problem, reduction="none", **dict(options))
+        for name, options in kinds
+    )
     settings = tuple(
         Setting(kinds.index((candidate.method, candidate.options)), candidate.rate, candidate.anchor)
         for candidate in candidates

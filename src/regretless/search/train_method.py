@@ -23,7 +23,7 @@ from regretless.training.models import make_model
 from regretless.training.two_stage import fit_two_stage
 
 EPOCHS, LR, BATCH = 20, 0.1, 24
-Start = Literal["two-stage"] | nn.Module | Mapping[str, Tensor]
+Start = Literal["two-stage", "random"] | nn.Module | Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ def train(
         epochs: passes over the data; by default 20, and the search's own choice for ``"auto"``.
         lr: learning rate, by default 0.1; ``"auto"`` tries several.
         batch_size: instances per step.
-        start: ``"two-stage"`` for the two-stage weights, or a model or its ``state_dict`` to copy weights from;
-            ``"auto"`` always starts from two-stage.
+        start: ``"two-stage"`` weights (the default of ``"auto"``), ``"random"`` ones (the default of all others), or a
+            model or its ``state_dict`` to copy weights from.
         validation: data for early stopping.
         patience: epochs without a smaller validation regret before training stops; 0 trains to the end.
         callbacks: of ``fit``.
@@ -100,11 +100,15 @@ def train(
     if method == "auto":
         if isinstance(model, nn.Module) and ranks_of(model) is not None:
             raise InputError("method 'auto' trains on one rank: give it the model without DistributedDataParallel")
-        for name, value in (("lr", lr), ("start", start), ("validation", validation)):
+        for name, value in (("lr", lr), ("validation", validation)):
             if value is not None:
                 raise InputError(f"method 'auto' chooses by folds of the training data: leave out {name}")
+        if not (start is None or isinstance(start, str)):
+            raise InputError("method 'auto' starts from 'two-stage' or 'random' weights, not from those of a model")
         if batch_size is not None:
             settings = settings | {"batch_size": batch_size}
+        if start is not None:
+            settings = settings | {"start": start}
         found = auto(
             problem, data, model, seed=seed, epochs=epochs, checkpoint=checkpoint, progress=progress, **settings
         )
@@ -159,11 +163,11 @@ def _model(
 
 def _start(model: nn.Module, start: Start | None, data: Dataset, seed: int) -> nn.Module:
     """Give a model its first weights."""
-    if start is None:
+    if start is None or start == "random":
         return model
     if isinstance(start, str):
         if start != "two-stage":
-            raise InputError(f"start must be 'two-stage', a model or its state_dict, got {start!r}")
+            raise InputError(f"start must be 'two-stage', 'random', a model or its state_dict, got {start!r}")
         fit_two_stage(model, data, seed=seed, progress=False)
         return model
     weights = start.state_dict() if isinstance(start, nn.Module) else start

@@ -21,22 +21,32 @@ class Verdict:
         two_stage: mean regret per instance of two-stage, in units of the objective.
         model: mean regret of the model that was chosen.
         gain: mean difference per instance; positive where the model is better.
+        error: standard error of the gain.
         low, high: paired bootstrap interval of the gain.
         level: coverage of the interval.
         instances: number of held-out instances.
         scale: mean absolute objective of the true optima, for percentages.
         pays: whether the interval lies above zero.
+
+    Two-stage is kept unless the gain exceeds its standard error: a smaller one is as likely to be chance, and the
+    promise of a search is to be no worse than two-stage.
     """
 
     two_stage: float
     model: float
     gain: float
+    error: float
     low: float
     high: float
     level: float
     instances: int
     scale: float
     pays: bool
+
+    @property
+    def beats_two_stage(self) -> bool:
+        """Whether the gain exceeds its standard error."""
+        return self.gain > self.error
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -51,7 +61,7 @@ class Verdict:
         )
         if self.pays:
             return f"Decision-focused training pays here: {figures}."
-        if self.gain <= 0:
+        if not self.beats_two_stage:
             return f"Decision-focused training does not pay here, two-stage is kept: {figures}."
         return f"Decision-focused training may pay here, but the gain is within its uncertainty: {figures}."
 
@@ -73,13 +83,14 @@ def judge(two_stage: Tensor, model: Tensor, scale: float, *, seed: int = 0) -> V
         # In blocks: all resamples at once would take n times 2,000 numbers.
         means = [gain[generator.integers(len(gain), size=len(gain))].mean() for _ in range(RESAMPLES)]
         low, high = (float(q) for q in np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
-        mean = float(gain.mean())
+        mean, error = float(gain.mean()), float(gain.std() / np.sqrt(len(gain)))
     else:
-        low = high = mean = float("nan")
+        low = high = mean = error = float("nan")
     return Verdict(
         two_stage=float(a.mean()) if len(a) else float("nan"),
         model=float(b.mean()) if len(b) else float("nan"),
         gain=mean,
+        error=error,
         low=low,
         high=high,
         level=LEVEL,

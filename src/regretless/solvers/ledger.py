@@ -47,6 +47,11 @@ class SolveStatistics:
     by_status: Counter[str] = field(default_factory=Counter)
     by_purpose: dict[str, PurposeCount] = field(default_factory=dict)
 
+    def count(self, purpose: Purpose) -> int:
+        """Number of solves of one purpose."""
+        part = self.by_purpose.get(purpose)
+        return 0 if part is None else part.solves
+
     def add(self, solved: Solved, seconds: float) -> None:
         """Count a batch of solves for the current purpose; threads may do so at the same time."""
         count, bad = len(solved.solution), solved.not_optimal

@@ -111,7 +111,16 @@ TABLE: dict[str, Method] = {
     "auto": Method(
         "search over one shared cache, a committee of the best",
         _two_stage,
-        options={"folds": 5, "ordered": False, "methods": None, "growth": 0.9, "time_limit": None, "max_solves": None},
+        options={
+            "folds": 5,
+            "ordered": False,
+            "methods": None,
+            "growth": 0.9,
+            "committee": None,
+            "fallback": True,
+            "time_limit": None,
+            "max_solves": None,
+        },
     ),
     "two-stage": Method(
         "prediction error, then solve",

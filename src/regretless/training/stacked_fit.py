@@ -271,9 +271,14 @@ class _Stack:
                 for part in (value, self.adam.mean[name], self.adam.square[name]):
                     part[new] = 0.0
 
+    def _caches(self) -> list[SolutionCache]:
+        """The shared cache: of the losses, or of the observer where no loss uses it."""
+        found = [loss.oracle for loss in self.losses] + [getattr(self.observer, "cache", None)]
+        return list({id(oracle): oracle for oracle in found if isinstance(oracle, SolutionCache)}.values())
+
     def save(self, path: Path, state: _State, identity: dict[str, Any]) -> None:
         """Write the stack atomically."""
-        cache = next((loss.oracle for loss in self.losses if isinstance(loss.oracle, SolutionCache)), None)
+        cache = next(iter(self._caches()), None)
         content = {
             "identity": identity,
             "parameters": self.models.parameters,
@@ -306,9 +311,8 @@ class _Stack:
             self.diverged.copy_(content["diverged"])
             for loss, running in zip(self.losses, content["running"], strict=True):
                 loss.load_running_state(running)
-            for cache in {id(loss.oracle): loss.oracle for loss in self.losses}.values():
-                if isinstance(cache, SolutionCache):
-                    cache.load_state_dict(content["cache"])
+            for cache in self._caches():
+                cache.load_state_dict(content["cache"])
             if self.observer is not None:
                 self.observer.load_state_dict(content["observer"])
             snapshots = {int(epoch): dict(parameters) for epoch, parameters in content["snapshots"]}

@@ -1,0 +1,60 @@
+"""Do the runs of a grid that are not done yet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from regretless.errors import InputError
+from regretless.runs.grid_progress import GridProgress
+from regretless.runs.results import register
+from regretless.runs.run_folder import METRICS, run_path
+from regretless.runs.spec import Spec
+from regretless.runs.spec_check import check_spec
+from regretless.runs.worker_pool import do_runs
+from regretless.solvers.executors import parse_executor
+
+
+def do_missing_runs(
+    label: str,
+    specs: Sequence[Spec],
+    out: Path | str,
+    *,
+    workers: int = 2,
+    executor: str = "processes",
+    stream: TextIO | None = sys.stderr,
+) -> None:
+    """Do the runs that are not done yet.
+
+    Args:
+        label: for the progress line.
+        specs: the runs.
+        out: folder of results, with one folder under ``runs`` for each run.
+        workers: processes, or Ray tasks at a time.
+        executor: ``"processes"`` of this machine, ``"ray"``, or ``"ray:ADDRESS"``.
+        stream: where progress goes; ``None`` shows none.
+
+    Raises:
+        InputError, MissingDependencyError: a setting or a package; nothing was solved or written.
+        KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; the message says how to continue.
+    """
+    out = Path(out)
+    if workers < 1:
+        raise InputError(f"workers must be at least 1, got {workers}")
+    parse_executor(executor, allowed=("processes", "ray"))
+    for spec in specs:
+        check_spec(spec)
+    register(out, specs)
+    left = [spec for spec in specs if not (run_path(out, spec) / METRICS).exists()]
+    progress = GridProgress(label, left, skipped=len(specs) - len(left), workers=workers, stream=stream)
+    try:
+        do_runs(left, out, workers=workers, executor=executor, report=progress.report)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"stopped with {progress.done} of {progress.total} runs done; {out} keeps them and the epochs of those "
+            f"that had begun: run the same command again to continue"
+        ) from None
+    finally:
+        progress.close()

@@ -1,0 +1,140 @@
+"""The leaderboard: regret of every method in every cell, and what it comes to over all cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from regretless.charts import png_file, svg_file
+from regretless.runs.results import Result
+from regretless.runs.spec import Spec
+from regretless.storage import write_bytes, write_json, write_text
+from regretless.suite.cells import Cell
+from regretless.suite.drawing import draw_leaderboard
+from regretless.suite.leaderboard_text import leaderboard_markdown
+from regretless.suite.scores import CellScore, MethodScore
+
+BASELINE = "two-stage"
+# Regrets below this share of the objective count as equal: ratios of rounding errors say nothing.
+LEAST = 1e-6
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All methods, best first, and their figures per cell.
+
+    Attributes:
+        methods: over the cells in which every method has results.
+        cells: one entry per cell and method.
+        compared: names of the cells in which every method has results.
+        failed: descriptions of runs that failed.
+    """
+
+    methods: list[MethodScore]
+    cells: list[CellScore]
+    compared: list[str]
+    failed: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
+
+def make_leaderboard(found: Sequence[Result]) -> Leaderboard:
+    """Summarize the runs of a suite.
+
+    Args:
+        found: its runs, in any order.
+    """
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in found:
+        if result.status == "done":
+            groups.setdefault((cell_name(result.spec), method_name(result.spec)), []).append(result)
+    cells = [_cell_score(cell, method, runs) for (cell, method), runs in groups.items()]
+    names = list(dict.fromkeys(score.method for score in cells))
+    by_cell = {cell: {s.method: s for s in cells if s.cell == cell} for cell in dict.fromkeys(s.cell for s in cells)}
+    compared = [cell for cell, scores in by_cell.items() if len(scores) == len(names)]
+    methods = [_method_score(name, [by_cell[cell] for cell in compared]) for name in names]
+    methods.sort(key=lambda score: score.ratio)
+    failed = [
+        f"{cell_name(r.spec)}, {method_name(r.spec)}, seed {r.spec.seed}: {r.error}"
+        for r in found
+        if r.status == "failed"
+    ]
+    return Leaderboard(methods, cells, compared, failed)
+
+
+def write_leaderboard(board: Leaderboard, out: Path | str) -> None:
+    """Write ``leaderboard.md``, ``.json``, ``.csv`` and the figure into a folder."""
+    out = Path(out)
+    write_json(out / "leaderboard.json", board.as_dict())
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(CellScore.__dataclass_fields__), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(score) for score in board.cells)
+    write_text(out / "leaderboard.csv", text.getvalue())
+    chart = draw_leaderboard(board.cells, BASELINE)
+    if chart is not None:
+        write_text(out / "leaderboard.svg", svg_file(chart))
+        write_bytes(out / "leaderboard.png", png_file(chart))
+    picture = "leaderboard.svg" if chart is not None else None
+    write_text(out / "leaderboard.md", leaderboard_markdown(board.methods, board.cells, board.compared, picture))
+
+
+def method_name(spec: Spec) -> str:
+    """Name of the method of a run: that of the search, or of the only method that it tries; and its start."""
+    single = spec.settings.get("methods") if spec.method == "auto" else None
+    name = str(single[0]) if single and len(single) == 1 else spec.method
+    return name + (f", {spec.start} start" if spec.start not in ("", "two-stage") else "")
+
+
+def cell_name(spec: Spec) -> str:
+    """Name of the cell of a run."""
+    options = dict(spec.options)
+    return Cell(spec.problem, int(options.get("train", 0)), options.get("deg")).name
+
+
+def _cell_score(cell: str, method: str, runs: Sequence[Result]) -> CellScore:
+    regrets = [100.0 * float(run.figures["relative_regret"]) for run in runs]
+    return CellScore(
+        cell=cell,
+        method=method,
+        seeds=len(runs),
+        regret=statistics.fmean(regrets),
+        deviation=statistics.stdev(regrets) if len(regrets) > 1 else None,
+        solves=statistics.fmean(_training_solves(run.figures) for run in runs),
+        seconds=statistics.fmean(float(run.figures["train_seconds"]) for run in runs),
+    )
+
+
+def _training_solves(figures: dict[str, Any]) -> float:
+    """Exact solves of training and of the search; labels and the final evaluation are the same for all methods."""
+    ledger = figures["ledger"]
+    return float(sum(ledger[purpose]["solves"] for purpose in ("growth", "watching", "scoring")))
+
+
+def _method_score(method: str, cells: Sequence[dict[str, CellScore]]) -> MethodScore:
+    ratios, ranks, wins = [], [], 0
+    for scores in cells:
+        mine = scores[method].regret
+        # Two regrets that differ by rounding only share a rank.
+        better = sum(other.regret < mine - 100 * LEAST for other in scores.values())
+        ranks.append(1 + better)
+        wins += better == 0
+        if BASELINE in scores:
+            ratios.append(max(mine, 100 * LEAST) / max(scores[BASELINE].regret, 100 * LEAST))
+    return MethodScore(
+        method=method,
+        ratio=math.exp(statistics.fmean(map(math.log, ratios))) if ratios else math.nan,
+        worst=max(ratios) if ratios else math.nan,
+        rank=statistics.fmean(ranks) if ranks else math.nan,
+        wins=wins,
+        solves=statistics.fmean(scores[method].solves for scores in cells) if cells else math.nan,
+        seconds=statistics.fmean(scores[method].seconds for scores in cells) if cells else math.nan,
+    )

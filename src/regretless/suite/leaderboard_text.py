@@ -1,0 +1,82 @@
+"""The leaderboard as a page of Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from regretless.suite.scores import CellScore, MethodScore
+
+# Methods whose loss needs the true solutions, but not the true costs.
+SOLUTIONS_ONLY = ("nce-c", "map-c", "pfy", "pfy-cache", "nid", "nid-cache", "cave", "lava")
+CLOSE = 1.02  # methods within 2 % of the best are worth trying
+NOTHING = "–"
+
+
+def leaderboard_markdown(
+    methods: Sequence[MethodScore], cells: Sequence[CellScore], compared: Sequence[str], picture: str | None
+) -> str:
+    """Write the page: what is worth trying, methods over all cells, regret per cell."""
+    parts = [_advice(methods, len(compared)), _table_of_methods(methods, len(compared))]
+    if picture is not None:
+        parts.append(f"![Regret relative to two-stage against the degree of the costs]({picture})")
+    return "\n\n".join([*parts, _table_of_cells(methods, cells)]) + "\n"
+
+
+def _advice(methods: Sequence[MethodScore], cells: int) -> str:
+    trained = [score for score in methods if score.method != "two-stage"]
+    if not trained or not cells:
+        return "No cell has results of every method yet."
+    best = trained[0]
+    close = [score for score in trained if score.ratio <= CLOSE * best.ratio]
+    names = ", ".join(f"`{score.method}`" for score in close)
+    return (
+        f"**Worth trying: {names}.** Over {cells} cells `{best.method}` has the lowest regret: {best.ratio:.3f} times "
+        f"that of two-stage in the geometric mean, and {best.worst:.3f} times in its worst cell. The methods named are "
+        f"within 2 % of it."
+    )
+
+
+def _table_of_methods(methods: Sequence[MethodScore], cells: int) -> str:
+    lines = ["| method | regret / two-stage | worst cell | mean rank | best in | exact solves | seconds |"]
+    lines.append("|---|---:|---:|---:|---:|---:|---:|")
+    for score in methods:
+        mark = " †" if _dominated(score, methods) else ""
+        lines.append(
+            f"| {score.method}{mark} | {score.ratio:.3f} | {score.worst:.3f} | {score.rank:.1f} | {score.wins} of "
+            f"{cells} | {score.solves:,.0f} | {score.seconds:.1f} |"
+        )
+    note = (
+        "Exact solves and seconds are means per cell, for training and the choice of all settings together; labels and "
+        "the evaluation on test data come on top and are the same for all."
+    )
+    if any(_dominated(score, methods) for score in methods):
+        note += " † is best in no cell and needs no less supervision than a method with less regret."
+    return "\n".join(lines) + f"\n\n{note}"
+
+
+def _dominated(score: MethodScore, methods: Sequence[MethodScore]) -> bool:
+    """Whether a method wins nowhere, and a better one needs no more: true solutions alone, or true costs as well."""
+    needs_costs = score.method not in SOLUTIONS_ONLY
+    better = [other for other in methods if other.ratio < score.ratio]
+    return score.wins == 0 and any(needs_costs or other.method in SOLUTIONS_ONLY for other in better)
+
+
+def _table_of_cells(methods: Sequence[MethodScore], cells: Sequence[CellScore]) -> str:
+    names = [score.method for score in methods]
+    lines = ["| cell | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
+    for cell in dict.fromkeys(score.cell for score in cells):
+        found = {score.method: score for score in cells if score.cell == cell}
+        least = min(score.regret for score in found.values())
+        texts = [_regret(found.get(name), least) for name in names]
+        lines.append(f"| {cell} | " + " | ".join(texts) + " |")
+    seeds = sorted({score.seeds for score in cells})
+    many = f"{seeds[0]} seeds" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} seeds"
+    title = f"Test regret in per cent, mean and sample deviation over {many}, the lowest in bold:" if seeds else ""
+    return f"{title}\n\n" + "\n".join(lines)
+
+
+def _regret(score: CellScore | None, least: float) -> str:
+    if score is None:
+        return NOTHING
+    text = f"{score.regret:.2f}" + ("" if score.deviation is None else f" ± {score.deviation:.2f}")
+    return f"**{text}**" if score.regret <= least else text

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from regretless.suite.drawing import draw_leaderboard
+from regretless.suite.scores import CellScore
+
+
+def score(cell: str, method: str, regret: float) -> CellScore:
+    return CellScore(cell, method, 1, regret, None, 1.0, 1.0)
+
+
+def test_there_is_one_panel_per_number_of_instances() -> None:
+    cells = [
+        score(f"shortest-path deg {degree} n {n}", method, regret)
+        for degree in (1, 4)
+        for n in (100, 1000)
+        for method, regret in (("two-stage", 2.0), ("soft", 1.0))
+    ]
+    chart = draw_leaderboard(cells, "two-stage")
+    assert chart is not None
+    assert len(chart.figure.axes) == 2
+    assert any("degree 4: 1.00 %, two-stage 2.00 %" in text for texts in chart.hover.values() for text in texts)
+
+
+def test_without_degrees_there_is_no_figure() -> None:
+    assert draw_leaderboard([score("top-k n 100", "soft", 1.0)], "two-stage") is None

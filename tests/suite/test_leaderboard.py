@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regretless.runs.results import Result
+from regretless.suite.cells import Cell
+from regretless.suite.leaderboard import Leaderboard, cell_name, make_leaderboard, method_name, write_leaderboard
+from regretless.suite.suite_runs import plan_suite
+
+EASY, HARD = Cell("shortest-path", 100, 1), Cell("shortest-path", 100, 4)
+LEDGER = {name: {"solves": 7, "seconds": 0.0} for name in ("labels", "growth", "watching", "scoring", "evaluation")}
+
+
+def results(figures: dict[tuple[str, str], list[float]], start: str = "two-stage") -> list[Result]:
+    """Results of runs that have these relative regrets per seed."""
+    found = []
+    for cell in (EASY, HARD):
+        for method in ("two-stage", "map-dc", "soft"):
+            values = figures.get((cell.name, method), [])
+            for spec, value in zip(plan_suite([cell], methods=[method], seeds=len(values) or 1, start=start), values,
+                                   strict=False):  # fmt: skip
+                metrics = {"relative_regret": value, "train_seconds": 2.0, "ledger": LEDGER}
+                found.append(Result(spec, Path("somewhere"), "done", metrics))
+    return found
+
+
+def board() -> Leaderboard:
+    return make_leaderboard(
+        results(
+            {
+                (EASY.name, "two-stage"): [0.10, 0.10], (EASY.name, "map-dc"): [0.11, 0.09], (EASY.name, "soft"): [0.18],
+                (HARD.name, "two-stage"): [0.40], (HARD.name, "map-dc"): [0.10], (HARD.name, "soft"): [0.20],
+            }
+        )
+    )  # fmt: skip
+
+
+def test_methods_are_ranked_by_the_geometric_mean_of_their_ratio_to_two_stage() -> None:
+    found = board()
+    assert [score.method for score in found.methods] == ["map-dc", "soft", "two-stage"]
+    best = found.methods[0]
+    assert best.ratio == pytest.approx((1.0 * 0.25) ** 0.5)
+    assert best.worst == pytest.approx(1.0)
+    assert found.methods[1].ratio == pytest.approx((1.8 * 0.5) ** 0.5)
+
+
+def test_equal_regrets_share_a_rank() -> None:
+    scores = {score.method: score for score in board().methods}
+    assert (scores["map-dc"].rank, scores["map-dc"].wins) == (1.0, 2)
+    assert (scores["two-stage"].rank, scores["two-stage"].wins) == (2.0, 1)
+    assert (scores["soft"].rank, scores["soft"].wins) == (2.5, 0)
+
+
+def test_figures_of_a_cell_are_means_over_the_seeds_in_per_cent() -> None:
+    score = next(s for s in board().cells if (s.cell, s.method) == (EASY.name, "map-dc"))
+    assert score.regret == pytest.approx(10.0)
+    assert score.deviation == pytest.approx(2**0.5)
+    assert (score.seeds, score.solves, score.seconds) == (2, 21, 2.0)
+
+
+def test_cells_that_lack_a_method_are_not_compared() -> None:
+    found = make_leaderboard(
+        results({(EASY.name, "two-stage"): [0.1], (EASY.name, "soft"): [0.18], (HARD.name, "two-stage"): [0.1]})
+    )
+    assert found.compared == [EASY.name]
+    assert len(found.cells) == 3
+
+
+def test_failed_runs_are_named() -> None:
+    (spec,) = plan_suite([EASY], methods=["soft"], seeds=1)
+    found = make_leaderboard([Result(spec, Path("somewhere"), "failed", error="no luck")])
+    assert found.failed == ["shortest-path deg 1 n 100, soft, seed 0: no luck"]
+
+
+def test_a_run_from_random_weights_is_a_method_of_its_own() -> None:
+    (spec,) = plan_suite([EASY], methods=["soft"], seeds=1, start="random")
+    assert method_name(spec) == "soft, random start"
+    assert cell_name(spec) == EASY.name
+
+
+def test_page_data_and_figure_are_written(tmp_path: Path) -> None:
+    write_leaderboard(board(), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"leaderboard.{kind}" for kind in ("md", "json", "csv", "svg", "png")
+    }
+    assert (tmp_path / "leaderboard.csv").read_text().count("\n") == 1 + 6

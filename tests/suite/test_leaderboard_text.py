@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from regretless.suite.leaderboard_text import leaderboard_markdown
+from regretless.suite.scores import CellScore, MethodScore
+
+
+def method(name: str, ratio: float, wins: int = 0) -> MethodScore:
+    return MethodScore(name, ratio, ratio, 1.0, wins, 100.0, 1.0)
+
+
+def page(*methods: MethodScore) -> str:
+    cells = [CellScore("a", score.method, 2, 10 * score.ratio, 0.5, 100.0, 1.0) for score in methods]
+    return leaderboard_markdown(methods, cells, ["a"], None)
+
+
+def test_the_page_begins_with_the_methods_that_are_worth_trying() -> None:
+    text = page(method("auto", 0.5, 1), method("soft", 0.505), method("map-dc", 0.6), method("two-stage", 1.0))
+    first = text.splitlines()[0]
+    assert "Worth trying: `auto`, `soft`." in first
+    assert "map-dc" not in first
+
+
+def test_a_method_that_wins_nowhere_and_needs_no_less_is_marked() -> None:
+    text = page(method("soft", 0.5, 1), method("blackbox-cache", 0.8), method("pfy-cache", 0.9), method("nce-c", 0.95))
+    assert "| blackbox-cache † |" in text
+    assert "| soft |" in text
+    assert "| pfy-cache |" in text  # needs no true costs, and nothing better does without them
+    assert "| nce-c † |" in text
+
+
+def test_the_lowest_regret_of_a_cell_is_bold_and_a_missing_one_is_a_dash() -> None:
+    scores = [method("soft", 0.5), method("two-stage", 1.0)]
+    cells = [
+        CellScore("a", "soft", 1, 5.0, None, 1.0, 1.0), CellScore("a", "two-stage", 1, 10.0, None, 0.0, 1.0),
+        CellScore("b", "two-stage", 1, 3.0, None, 0.0, 1.0),
+    ]  # fmt: skip
+    text = leaderboard_markdown(scores, cells, ["a"], None)
+    assert "| a | **5.00** | 10.00 |" in text
+    assert "| b | – | **3.00** |" in text
+
+
+def test_a_page_without_a_comparable_cell_says_so() -> None:
+    assert leaderboard_markdown([], [], [], None).startswith("No cell has results of every method yet.")
