@@ -1,7 +1,7 @@
 """Write ``leaderboard.md`` from the results of a suite.
 
-    regretless suite --seeds 3 --out results/suite
-    python docs/make_leaderboard.py results/suite
+regretless suite --seeds 3 --out results/suite
+python docs/make_leaderboard.py results/suite
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ MARK = "<!-- measured -->"
 
 
 def main() -> int:
+    """Read the folder that is named on the command line."""
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2

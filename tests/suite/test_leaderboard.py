@@ -27,14 +27,15 @@ def results(figures: dict[tuple[str, str], list[float]], start: str = "two-stage
 
 
 def board() -> Leaderboard:
-    return make_leaderboard(
-        results(
-            {
-                (EASY.name, "two-stage"): [0.10, 0.10], (EASY.name, "map-dc"): [0.11, 0.09], (EASY.name, "soft"): [0.18],
-                (HARD.name, "two-stage"): [0.40], (HARD.name, "map-dc"): [0.10], (HARD.name, "soft"): [0.20],
-            }
-        )
-    )  # fmt: skip
+    figures = {
+        (EASY.name, "two-stage"): [0.10, 0.10],
+        (EASY.name, "map-dc"): [0.11, 0.09],
+        (EASY.name, "soft"): [0.18],
+        (HARD.name, "two-stage"): [0.40],
+        (HARD.name, "map-dc"): [0.10],
+        (HARD.name, "soft"): [0.20],
+    }
+    return make_leaderboard(results(figures))
 
 
 def test_methods_are_ranked_by_the_geometric_mean_of_their_ratio_to_two_stage() -> None:
