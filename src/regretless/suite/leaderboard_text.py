@@ -62,6 +62,8 @@ def _dominated(score: MethodScore, methods: Sequence[MethodScore]) -> bool:
 
 
 def _table_of_cells(methods: Sequence[MethodScore], cells: Sequence[CellScore]) -> str:
+    if not cells:
+        return "There are no results."
     names = [score.method for score in methods]
     lines = ["| cell | " + " | ".join(names) + " |", "|---|" + "---:|" * len(names)]
     for cell in dict.fromkeys(score.cell for score in cells):
@@ -71,7 +73,7 @@ def _table_of_cells(methods: Sequence[MethodScore], cells: Sequence[CellScore]) 
         lines.append(f"| {cell} | " + " | ".join(texts) + " |")
     seeds = sorted({score.seeds for score in cells})
     many = f"{seeds[0]} seeds" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} seeds"
-    title = f"Test regret in per cent, mean and sample deviation over {many}, the lowest in bold:" if seeds else ""
+    title = f"Test regret in per cent, mean and sample deviation over {many}, the lowest in bold:"
     return f"{title}\n\n" + "\n".join(lines)
 
 
