@@ -93,7 +93,12 @@ class LeaderGrowth:
     def _counts(self) -> dict[str, float]:
         """Running totals of the problem and the cache; methods without a cache solve in every step as well."""
         used = self.cache.problem.statistics
-        found = {"solves": used.count("growth"), "solver_seconds": used.seconds, "not_optimal": used.not_optimal, "failed": used.failed}
+        found = {
+            "solves": used.count("growth"),
+            "solver_seconds": used.seconds,
+            "not_optimal": used.not_optimal,
+            "failed": used.failed,
+        }
         return found | {"lookups": self.cache.statistics.lookups}
 
     def state_dict(self) -> dict[str, Any]:
