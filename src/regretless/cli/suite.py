@@ -22,6 +22,9 @@ def suite(
     seeds: Annotated[int, typer.Option(help="Draws of the data per cell: 0, 1, ...")] = 3,
     start: Annotated[str, typer.Option(help="Initial weights: two-stage, random, or both.")] = "two-stage",
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
+    executor: Annotated[
+        str, typer.Option(help="Who does them: processes of this machine, or ray[:ADDRESS].")
+    ] = "processes",
     out: Annotated[Path, typer.Option(help="Folder of results; runs that are done in it are kept.")] = Path("suite"),
     json: Json = False,
 ) -> None:
@@ -37,7 +40,7 @@ def suite(
     specs = list({spec.digest: spec for spec in specs}.values())  # two-stage itself has one start
     need_report_packages()
     refuse_unwritable(out)
-    board = run_suite(specs, out, workers=workers, stream=None if json else sys.stderr)
+    board = run_suite(specs, out, workers=workers, executor=executor, stream=None if json else sys.stderr)
     if json:
         print_json(board.as_dict() | {"folder": str(out)})
     else:

@@ -59,18 +59,24 @@ def _spec(cell: Cell, method: str, seed: int, start: str) -> Spec:
 
 
 def run_suite(
-    specs: Sequence[Spec], out: Path | str, *, workers: int = 2, stream: TextIO | None = sys.stderr
+    specs: Sequence[Spec],
+    out: Path | str,
+    *,
+    workers: int = 2,
+    executor: str = "processes",
+    stream: TextIO | None = sys.stderr,
 ) -> Leaderboard:
     """Do the runs that are not done yet, and write the leaderboard of all runs in the folder.
 
     Args:
         specs: the runs.
         out: folder of results.
-        workers: processes.
+        workers: processes, or Ray tasks at a time.
+        executor: ``"processes"`` of this machine, ``"ray"``, or ``"ray:ADDRESS"``.
         stream: where progress goes; ``None`` shows none.
     """
     need("matplotlib", pip="matplotlib", why="draw the figures")
-    do_missing_runs("suite", specs, out, workers=workers, stream=stream)
+    do_missing_runs("suite", specs, out, workers=workers, executor=executor, stream=stream)
     found = read_results(out)
     write_results(found, Path(out) / "results.csv")
     board = make_leaderboard(found)
