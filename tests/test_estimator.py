@@ -208,3 +208,26 @@ def test_decide_works_behind_a_pipeline_and_a_search():
     assert np.array_equal(decide(search, X), search.best_estimator_[-1].decide(X))
     with pytest.raises(InputError, match="decide needs a DecisionRegressor, or a pipeline or a search with one"):
         decide(StandardScaler(), X)
+
+
+def test_a_grid_search_labels_every_row_once(tmp_path):
+    X, C = toy(n=30, seed=7)
+    solved = []
+    oracle = choose_one().backend
+
+    class Counting:
+        def solve(self, costs, instance=None, *, decision=False):
+            solved.extend(map(tuple, costs.tolist()))
+            return oracle.solve(costs, instance, decision=decision)
+
+        def __deepcopy__(self, memo):
+            return self
+
+    problem = Problem(MILP(np.ones((1, 4)), row_lower=1.0, row_upper=1.0), oracle=Counting())
+    model = DecisionRegressor(problem, method="two-stage", epochs=1)
+    GridSearchCV(model, {"lr": [0.01, 0.1, 0.2, 0.3]}, cv=3).fit(X, C)
+    labels = [row for row in solved if np.isclose(np.array(C), row, atol=1e-12).all(axis=1).any()]
+    assert len(labels) == len(set(labels)) == 30
+    stored = DecisionRegressor(problem, method="two-stage", epochs=1, store=str(tmp_path)).fit(X, C)
+    assert stored.score(X, C) <= 1e-9
+    assert list(tmp_path.glob("labels-*"))

@@ -184,3 +184,14 @@ def test_a_model_that_is_not_a_family_is_that_of_every_instance():
     assert member(one) is member(one, 3) is one
     assert member(Family([one, other])) is one
     assert member(Family([one, other]), 1) is other
+
+
+def test_variations_make_the_same_family_again() -> None:
+    base = MILP([[1.0, 1.0, 0.0]], row_upper=1.0, cost_map=[[0.0, 1.0, 0.0]], fixed_cost=[1.0, 0.0, 0.0], constant=2.0)
+    family = Family.vary(base)
+    family.add(row_upper=[[2.0], [1.0]], fixed_cost=[[1.0, 0.0, 0.0], [3.0, 0.0, 1.0]])
+    assert set(family.variations()) == {"row_upper", "fixed_cost"}
+    again = Family.vary(base, **family.variations())
+    assert again.fingerprint == family.fingerprint
+    with pytest.raises(InputError, match="only families made by"):
+        Family([base, MILP([[1.0, 1.0, 1.0]], cost_map=[[0.0, 1.0, 0.0]], constant=1.0)]).variations()

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError, RegretlessWarning
+from regretless.label_memory import LabelMemory
 from regretless.labels import refuse_wrong_labels, solve_labels
 from regretless.problem import Problem
 from regretless.tensors import ids, tensor
@@ -71,6 +72,7 @@ class Dataset:
         *,
         instance: Any = None,
         store: Path | str | None = None,
+        memory: LabelMemory | None = None,
         progress: bool | None = None,
     ) -> Dataset:
         """Solve the true optima once and return the labelled data.
@@ -82,6 +84,7 @@ class Dataset:
                 are matched to the names of the model's costs.
             instance: ``(n,)`` ids, for families.
             store: folder that keeps the optima by content, so that the next run does not solve them again.
+            memory: optima by row that this process has solved before.
             progress: show a bar; by default on a terminal.
 
         Raises:
@@ -101,7 +104,7 @@ class Dataset:
             raise InputError(f"features must be finite, got NaN or infinity in row {row}")
         members = ids(instance)
         problem.check_instance(members, len(c))
-        solutions, status = solve_labels(problem, c, members, store=store, progress=progress)
+        solutions, status = solve_labels(problem, c, members, store=store, memory=memory, progress=progress)
         refuse_wrong_labels(problem, c, solutions, members, status)
         plain = all(s is Status.OPTIMAL for s in status)
         data = cls(x, c, solutions, members, None if plain else tuple(status))

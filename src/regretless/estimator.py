@@ -14,6 +14,8 @@ from torch import nn
 from regretless.cost_columns import by_name
 from regretless.data import Dataset
 from regretless.errors import InputError
+from regretless.label_memory import LabelMemory
+from regretless.labels import solve_labels
 from regretless.metrics import optimal_values, regret, relative_regret
 from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
@@ -28,6 +30,8 @@ from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 FOLDS = 5
+# Labels of all estimators of this process: searches and cross-validation fit the same rows again and again.
+LABELS = LabelMemory()
 
 
 class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -44,6 +48,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         validation: share of the data that stops training early by its exact regret; 0 trains to the end.
         patience: epochs without a better validation regret before training stops.
         settings: further settings of the method, as a dictionary.
+        store: folder that keeps true optima for other processes; within one process no row is solved twice.
         columns: settings of ``regretless.tables.Encoding.learn`` for data frames, as a dictionary: ``categories``,
             ``missing``, ``unseen`` and ``id``. A data frame with dates, words or booleans is encoded in any case.
         random_state: seed of first weights, shuffling, coin and validation split.
@@ -70,6 +75,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         patience: int = 5,
         settings: dict[str, Any] | None = None,
         columns: dict[str, Any] | None = None,
+        store: str | None = None,
         random_state: int = 0,
     ) -> None:
         self.problem = problem
@@ -84,6 +90,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.patience = patience
         self.settings = settings
         self.columns = columns
+        self.store = store
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, instance: ArrayLike | None = None) -> DecisionRegressor:
@@ -102,7 +109,10 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if methods.method(self.method).cached:
             settings = {"p_solve": self.p_solve} | settings
         self._check_settings(problem, settings, np.shape(features)[1:])
-        data, held_out = Dataset.solve(problem, features, costs, instance=instance, progress=False), None
+        data = Dataset.solve(
+            problem, features, costs, instance=instance, store=self.store, memory=LABELS, progress=False
+        )
+        held_out = None
         if self.validation:
             data, held_out = data.split(1 - self.validation, seed=self.random_state)
         trained = self._train(problem, data, held_out, settings)
@@ -159,12 +169,11 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         problem = self._problem()
         predicted = torch.as_tensor(self.predict(X))
         _, costs = self._checked(X, y)
-        true = torch.as_tensor(costs)
+        true = torch.tensor(costs, dtype=torch.float64)
         ids = None if instance is None else torch.as_tensor(instance, dtype=torch.int64)
-        with problem.counted_as("labels"):
-            best = problem.solve(true, ids)
-        regrets = regret(problem, predicted, true, best.solution, ids, status=best.status)
-        return -relative_regret(regrets, optimal_values(problem, true, best.solution, ids))
+        best, status = solve_labels(problem, true, ids, store=self.store, memory=LABELS, progress=False)
+        regrets = regret(problem, predicted, true, best, ids, status=status)
+        return -relative_regret(regrets, optimal_values(problem, true, best, ids))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

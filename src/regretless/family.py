@@ -135,6 +135,22 @@ class Family:
     def __iter__(self) -> Iterator[MILP]:
         return iter(self.milps)
 
+    def variations(self) -> dict[str, Floats]:
+        """What ``Family.vary`` needs to make the members again: per vector that differs, one row per member.
+
+        Raises:
+            InputError: members differ in more than sides, bounds and known costs.
+        """
+        base = self._base
+        if any(milp.A is not base.A or milp.constant != self.milps[0].constant for milp in self.milps):
+            raise InputError("only families made by Family.vary and add are variations of one model")
+        arrays = {
+            part: np.stack([getattr(milp, part) for milp in self.milps])
+            for part in ("row_lower", "row_upper", "lower", "upper")
+        }
+        arrays["fixed_cost"] = np.stack(self._known)[:, self._space.place]
+        return {part: values for part, values in arrays.items() if (values != getattr(base, part)).any()}
+
     @property
     def cost_names(self) -> tuple[str, ...] | None:
         """Names of the predicted costs, as in ``MILP.cost_names``."""

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from regretless.errors import FileError, InputError, SolveError
 from regretless.family import Family, member
+from regretless.label_memory import LabelMemory
 from regretless.problem import Problem
 from regretless.progress import track
 from regretless.solvers.answers import ENGINE_TOLERANCE
@@ -28,15 +29,17 @@ def solve_labels(
     members: Tensor | None = None,
     *,
     store: Path | str | None = None,
+    memory: LabelMemory | None = None,
     progress: bool | None = None,
 ) -> tuple[Tensor, list[Status]]:
-    """Solve true costs, or find their optima in the store.
+    """Solve true costs, or find their optima in the store or in memory.
 
     Args:
         problem: what to solve.
         costs: ``(n, d)`` true costs in the user's sense.
         members: ``(n,)`` ids, for families.
         store: folder that keeps optima by content; ``None`` keeps none.
+        memory: optima by row, of this process.
         progress: show a bar; by default on a terminal.
 
     Returns:
@@ -47,7 +50,7 @@ def solve_labels(
         FileError: the stored optima are damaged, or cannot be written.
     """
     if store is None:
-        return _solve(problem, costs, members, progress)
+        return _with_memory(problem, costs, members, memory, progress)
     if problem.model is None and not problem.name:
         raise InputError("stored labels are told apart by the model; without one, give the problem a name=")
     path = Path(store) / f"labels-{_digest(problem, costs, members)}.safetensors"
@@ -56,7 +59,7 @@ def solve_labels(
         if problem.on_failure == "raise":
             refuse_failures(Solved(solutions, status), members)
         return solutions, status
-    solutions, status = _solve(problem, costs, members, progress)
+    solutions, status = _with_memory(problem, costs, members, memory, progress)
     # a solve that ended by the clock or by a fault may succeed the next time
     if not {Status.TIME_LIMIT, Status.ERROR} & set(status):
         save_state(path, {"solutions": solutions, "status": [str(s) for s in status]}, kind="labels")
@@ -137,9 +140,34 @@ def _read(path: Path, n: int, width: int) -> tuple[Tensor, list[Status]]:
     return solutions, status
 
 
-def _solve(
-    problem: Problem, costs: Tensor, members: Tensor | None, progress: bool | None
+def _with_memory(
+    problem: Problem, costs: Tensor, members: Tensor | None, memory: LabelMemory | None, progress: bool | None
 ) -> tuple[Tensor, list[Status]]:
+    """Solve the rows that are not in memory, and put them there."""
+    keys = None if memory is None else memory.keys(problem, costs, members)
+    if memory is None or keys is None:
+        return _solve(problem, costs, members, range(len(costs)), progress)
+    found = memory.find(keys)
+    rest = [i for i in range(len(costs)) if i not in found]
+    solutions = torch.full((len(costs), problem.width), torch.nan, dtype=torch.float64)
+    status = [Status.OPTIMAL] * len(costs)
+    if rest:
+        ids = None if members is None else members[rest]
+        solved, ended = _solve(problem, costs[rest], ids, rest, progress)
+        for i, row, end in zip(rest, solved, ended, strict=True):
+            memory.put(keys[i], row, end)
+            solutions[i], status[i] = row, end
+    for i, (row, end) in found.items():
+        solutions[i], status[i] = row, end
+    if problem.on_failure == "raise":
+        refuse_failures(Solved(solutions, status), members)
+    return solutions, status
+
+
+def _solve(
+    problem: Problem, costs: Tensor, members: Tensor | None, rows: Sequence[int], progress: bool | None
+) -> tuple[Tensor, list[Status]]:
+    """Solve all rows; ``rows`` are the caller's numbers of them, for messages."""
     solutions, status = [], []
     to_minimization = problem.to_minimization(costs, members)
     parts = _batches(len(costs), LABEL_BATCH * problem.workers)
@@ -148,7 +176,7 @@ def _solve(
         with problem.counted_as("labels"):
             solved = problem.attempt(to_minimization[part], instance)
         if problem.on_failure == "raise":
-            refuse_failures(solved, instance, range(part.start, part.stop))
+            refuse_failures(solved, instance, rows[part])
         solutions.append(solved.solution.to(torch.float64).cpu())
         status += solved.statuses
     return torch.cat(solutions) if solutions else costs.new_zeros(0, problem.width), status

@@ -16,6 +16,7 @@ from regretless.cli.doctor import doctor
 from regretless.cli.evaluate import evaluate
 from regretless.cli.report import report
 from regretless.cli.reproduce import reproduce
+from regretless.cli.retrain import retrain
 from regretless.cli.suite import suite
 from regretless.cli.train import train
 from regretless.cli.tune import tune
@@ -63,6 +64,6 @@ def _options(
     single_threaded()
 
 
-for command in (demo, doctor, train, decide, evaluate, tune, report, reproduce, suite):
+for command in (demo, doctor, train, retrain, decide, evaluate, tune, report, reproduce, suite):
     app.command()(command)
 app.add_typer(data, name="data")

@@ -10,13 +10,11 @@ import typer
 from regretless.cli import show
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
 from regretless.errors import InputError
-from regretless.runs import Spec, load_trained
+from regretless.runs import load_trained
 from regretless.runs.decide import decider
 from regretless.runs.run_folder import read_spec
 from regretless.runs.run_ledger import solve_ledger
 from regretless.solvers.executors import parse_executor
-from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
-from regretless.tables.user_problem import digest
 from regretless.training import evaluate as exact_evaluation
 
 
@@ -51,8 +49,6 @@ def evaluate(
         model, problem, data = ready.model, ready.problem, ready.labelled(features, costs, constraints)
     else:
         where = on or "test"
-        if has_saved_problem(run):
-            _refuse_changed(run, spec)
         _, loaded, model = load_trained(run, workers=workers, executor=executor)
         problem, data = loaded.problem, getattr(loaded, where)
         if data is None or (where == "test" and loaded.evaluated_on != "test"):
@@ -68,13 +64,3 @@ def evaluate(
     rows = [(name.replace("_", " "), show.number(value)) for name, value in result.items() if value is not None]
     show.print_table(f"{spec.problem}, {spec.method}, {where} data", ("figure", "value"), rows)
     show.print_ledger(solve_ledger(problem))
-
-
-def _refuse_changed(run: Path, spec: Spec) -> None:
-    """Refuse the run's own data where its files are gone or have changed: the shares of a split no longer fit."""
-    paths = {"model": spec.problem} | {role: spec.options.get(role) for role in ("features", "costs", "constraints")}
-    for role, known in (load_saved_problem(run).files or {}).items():
-        path = Path(str(paths[role]))
-        if not path.is_file() or digest(path) != known:
-            state = "changed since training" if path.is_file() else "not there any more"
-            raise InputError(f"{path} is {state}: give data to evaluate on with --features and --costs")

@@ -102,7 +102,7 @@ def train(
     if json:
         print_json(figures)
     else:
-        _print(figures, f"{problem}, {method}, seed {seed}", out)
+        print_figures(figures, f"{problem}, {method}, seed {seed}", out)
 
 
 def _two_stage(method: str, epochs: int | None, lr: float | None) -> dict[str, Any]:
@@ -110,7 +110,8 @@ def _two_stage(method: str, epochs: int | None, lr: float | None) -> dict[str, A
     return {"fit": "best"} if method == "two-stage" and epochs is None and lr is None else {}
 
 
-def _print(figures: dict[str, Any], title: str, out: Path) -> None:
+def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:
+    """Print what a run found, and where it is kept."""
     on = figures.get("on", "test")
     rows = [(name.replace("_", " "), number(figures[name])) for name in SHOWN if figures.get(name) is not None]
     print_table(f"{title}: {on} figures", ("figure", "value"), rows)

@@ -69,6 +69,8 @@ class Decider:
     def _members(self, seen: Features, path: Path, constraints: Path | str | None) -> Tensor | None:
         assert self.saved is not None
         if not isinstance(self.problem.model, Family):
+            if constraints is not None:
+                raise InputError(f"the run was trained without constraints that differ: it cannot use {constraints}")
             return None
         count = len(seen.values)
         if constraints is None:
@@ -134,6 +136,7 @@ def decider(
     model: Path | str | None = None,
     family: bool = False,
     unseen: Unseen | None = None,
+    problem: Problem | None = None,
 ) -> Decider:
     """Load a finished run.
 
@@ -145,6 +148,7 @@ def decider(
         time_limit: seconds per solve, for runs on model files.
         model: another model file with the same cost variables and sense, in place of the run's own.
         unseen: in place of the choice of training, what to do with levels of a category that were never seen.
+        problem: the run's own problem, where it is loaded already.
         family: whether constraints will differ between instances, also where they did not in training.
 
     Raises:
@@ -160,8 +164,9 @@ def decider(
             saved = replace(saved, encoding=replace(saved.encoding, unseen=unseen))
         if model is not None:
             saved = replace(saved, milp=_another_model(model, saved))
-        problem = saved.problem(engine=engine, workers=workers, executor=executor, time_limit=time_limit)
-        problem.name = folder.name
+        if problem is None:
+            problem = saved.problem(engine=engine, workers=workers, executor=executor, time_limit=time_limit)
+            problem.name = folder.name
         net = with_weights(saved.blank(), folder)
         names = _names(saved.milp.names, saved.milp.n)
         return Decider(problem, net, saved.cost_names, names, torch.zeros(0, *saved.shape), saved)

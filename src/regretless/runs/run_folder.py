@@ -19,6 +19,7 @@ from regretless.storage import load_state, read_json, write_json
 from regretless.tables import saved_problem
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
+CACHE = "cache.safetensors"
 # Files that a run writes before its first epoch is kept.
 FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, ".lock")
 

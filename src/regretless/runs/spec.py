@@ -18,7 +18,7 @@ STARTS = ("", "two-stage", "random")  # or the folder of a run
 KINDS: dict[str, type | UnionType] = {
     "problem": str, "method": str, "seed": int, "init": str, "epochs": int, "lr": int | float,
     "batch_size": int | None, "settings": dict, "options": dict, "watch": bool, "patience": int,
-    "start": str,
+    "start": str, "retrain": str,
 }  # fmt: skip
 
 
@@ -38,6 +38,7 @@ class Spec:
         watch: whether to write the test regret of every epoch into the history.
         patience: epochs without a better validation regret before training stops; 0 trains to the end.
         start: initial weights: empty for the method's default, ``"two-stage"``, ``"random"``, or the folder of a run.
+        retrain: folder of the run whose weights, cache and data this run goes on from; empty for none.
     """
 
     problem: str
@@ -52,6 +53,7 @@ class Spec:
     watch: bool = True
     patience: int = 0
     start: str = ""
+    retrain: str = ""
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
@@ -79,8 +81,8 @@ class Spec:
         return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data; without ``start`` where it is empty, as in specifications of version 0.1."""
-        return {name: value for name, value in asdict(self).items() if name != "start" or value}
+        """Plain data; without ``start`` and ``retrain`` where they are empty, as in specifications of version 0.1."""
+        return {name: value for name, value in asdict(self).items() if name not in ("start", "retrain") or value}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Spec:

@@ -20,9 +20,11 @@ from regretless.runs.run_ledger import solve_ledger
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import STARTS, Spec
 from regretless.runs.spec_check import check_spec
+from regretless.runs.stored_cache import cached_solutions
 from regretless.search import AutoResult, Trained, train
 from regretless.storage import load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
+from regretless.tables.saved_data import has_saved_data, load_saved_data, save_data
 from regretless.training import Callback, Watch, evaluate, methods
 
 PACKAGES = ("regretless", "numpy", "scipy", "torch", "highspy")
@@ -104,6 +106,10 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     figures |= {"ledger": solve_ledger(loaded.problem, since=before, history=history)}
     if not (folder / files.SPEC).exists():  # somebody removed the folder in the meantime
         _write_first(spec, folder, loaded)
+    if loaded.kept is not None:
+        save_data(folder, loaded)
+        if fitted.cache is not None:
+            fitted.cache.save(folder / files.CACHE)
     save_state(folder / files.WEIGHTS, dict(model.state_dict()), kind="weights")
     write_text(folder / "history.csv", history.to_csv())
     # Last, since this is what marks the run as done.
@@ -138,7 +144,9 @@ def _search_figures(search: AutoResult, loaded: BenchmarkProblem, folder: Path) 
 
 
 def _start(spec: Spec) -> Any:
-    """Initial weights of a run, for ``train``."""
+    """Initial weights of a run, for ``train``; a search that goes on from another run starts again."""
+    if spec.retrain and spec.method != "auto":
+        return load_state(Path(spec.retrain) / files.WEIGHTS, kind="weights")
     if spec.start in STARTS:
         return spec.start or None
     return load_state(Path(spec.start) / files.WEIGHTS, kind="weights")
@@ -162,9 +170,10 @@ def _train(
         training |= {"patience": spec.patience, "callbacks": callbacks}
     elif spec.batch_size:
         training["batch_size"] = spec.batch_size
+    first = cached_solutions(spec.retrain, loaded.problem) if spec.retrain else None
     return train(
-        loaded.problem, loaded.train, model, method=spec.method, seed=spec.seed, checkpoint=checkpoint,
-        progress=progress, **training, **spec.settings,
+        loaded.problem, loaded.train, model, method=spec.method, seed=spec.seed, solutions=first,
+        checkpoint=checkpoint, progress=progress, **training, **spec.settings,
     )  # fmt: skip
 
 
@@ -172,6 +181,8 @@ def load_problem(
     spec: Spec, *, workers: int = 1, executor: str = "threads", store: Path | str | None = None
 ) -> BenchmarkProblem:
     """Load the problem of a specification."""
+    if spec.retrain:
+        raise InputError(f"this run goes on from {spec.retrain}: use regretless retrain")
     options = {"workers": workers, "executor": executor} | dict(spec.options)
     if store is not None:
         options["store"] = str(store)
@@ -183,7 +194,10 @@ def load_trained(
 ) -> tuple[Spec, BenchmarkProblem, nn.Module]:
     """Load a finished run: its specification, its problem and its model."""
     spec = files.read_spec(Path(folder))
-    loaded = load_problem(spec, workers=workers, executor=executor, store=store)
+    if has_saved_data(folder):
+        loaded = load_saved_data(folder, workers=workers, executor=executor)
+    else:
+        loaded = load_problem(spec, workers=workers, executor=executor, store=store)
     return spec, loaded, files.with_weights(loaded.model(0), Path(folder))
 
 

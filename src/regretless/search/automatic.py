@@ -99,6 +99,7 @@ def auto(
     fallback: bool = True,
     time_limit: float | None = None,
     max_solves: int | None = None,
+    solutions: tuple[Tensor, Tensor | None] | None = None,
     checkpoint: Path | str | None = None,
     progress: bool | None = None,
 ) -> AutoResult:
@@ -125,6 +126,7 @@ def auto(
         fallback: whether two-stage is kept where nothing beats it.
         time_limit: seconds after which training ends with the epoch.
         max_solves: largest number of growth solves.
+        solutions: more first members of the cache, as in ``train``.
         checkpoint: file that stores the search after every epoch; an existing one is continued.
         progress: show bars; by default on a terminal.
 
@@ -163,6 +165,8 @@ def auto(
     for part, net in zip(parts, fitted, strict=False):
         baseline[part] = predict(net, data.features[part]).to(torch.float64)
     cache = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0, seed=seed)
+    if solutions is not None:
+        cache.add(*solutions)
     held_out = HeldOut(cache, data, parts)
     scored = problem.statistics.count("scoring")
     two_stage_regrets = held_out.exact(baseline)

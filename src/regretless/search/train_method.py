@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from torch import Tensor, nn
 
+from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
@@ -35,12 +36,14 @@ class Trained:
         history: one row per epoch.
         reason: why training ended.
         search: candidates, verdict and counts, where the method was ``"auto"``.
+        cache: the solutions that training used, for methods with a cache.
     """
 
     model: nn.Module
     history: History
     reason: str
     search: AutoResult | None = None
+    cache: SolutionCache | None = None
 
 
 def train(
@@ -54,6 +57,7 @@ def train(
     lr: float | None = None,
     batch_size: int | None = None,
     start: Start | None = None,
+    solutions: tuple[Tensor, Tensor | None] | None = None,
     validation: Dataset | None = None,
     patience: int = 0,
     callbacks: Iterable[Callback] = (),
@@ -75,6 +79,8 @@ def train(
         batch_size: instances per step.
         start: ``"two-stage"`` weights (the default of ``"auto"``), ``"random"`` ones (the default of all others), or a
             model or its ``state_dict`` to copy weights from.
+        solutions: more first members of the cache, ``(m, width)``, and for families ``(m,)`` ids of an instance that
+            each serves; for example those of an earlier training.
         validation: data for early stopping.
         patience: epochs without a smaller validation regret before training stops; 0 trains to the end.
         callbacks: of ``fit``.
@@ -110,9 +116,10 @@ def train(
         if start is not None:
             settings = settings | {"start": start}
         found = auto(
-            problem, data, model, seed=seed, epochs=epochs, checkpoint=checkpoint, progress=progress, **settings
-        )
-        return Trained(found.model, History(found.history), found.reason, found)
+            problem, data, model, seed=seed, epochs=epochs, solutions=solutions, checkpoint=checkpoint,
+            progress=progress, **settings,
+        )  # fmt: skip
+        return Trained(found.model, History(found.history), found.reason, found, found.cache)
     net = _model(model, problem, data, seed)
     if row.search is not None and ranks_of(net) is not None:
         raise InputError(f"method {method!r} trains on one rank: give it the model without DistributedDataParallel")
@@ -138,9 +145,13 @@ def train(
     if patience and validation is not None:
         more_callbacks.append(Watch(problem, validation, name="validation"))
         more_callbacks.append(EarlyStopping(patience=patience, column="validation_regret"))
+    loss = make_loss(method, problem, data, seed=seed, **settings)
+    cache = loss.oracle if isinstance(loss.oracle, SolutionCache) else None
+    if cache is not None and solutions is not None:
+        cache.add(*solutions)
     fitted = fit(
         net,
-        make_loss(method, problem, data, seed=seed, **settings),
+        loss,
         data,
         epochs=EPOCHS if epochs is None else epochs,
         lr=LR if lr is None else lr,
@@ -150,7 +161,7 @@ def train(
         checkpoint=checkpoint,
         progress=progress,
     )
-    return Trained(unwrapped(net), fitted.history, fitted.reason)
+    return Trained(unwrapped(net), fitted.history, fitted.reason, cache=cache)
 
 
 def _model(

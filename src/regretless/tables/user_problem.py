@@ -97,7 +97,7 @@ def load_model_file(
     _check_shares(validation, test, split)
     milp, sense, cost_names = read(Path(name), cost_variables, keep_rows=True)
     true = read_costs(costs, cost_names, id=id)
-    planned = _parts(_numbered(len(true.values)), validation, test, seed if split == "random" else None)
+    planned = cut(_numbered(len(true.values)), validation, test, seed if split == "random" else None)
     seen, encoding = _features(
         features, cost_names, true, costs, planned[0].features.flatten().tolist(), id=id, categories=categories,
         missing=missing, unseen=unseen,
@@ -119,7 +119,14 @@ def load_model_file(
         ids = varied.join(problem.family, true.instance, len(true.values), names=(constraints, costs))
     _refuse_unsolvable(problem, name, costs, true, ids)
     data = _solved(problem, seen, true, ids, name, store)
-    train, held_out, tested = _parts(data, validation, test, seed if split == "random" else None)
+    return assembled(name, kept, problem, cut(data, validation, test, seed if split == "random" else None))
+
+
+def assembled(
+    name: str, kept: SavedProblem, problem: Problem, parts: tuple[Dataset, Dataset | None, Dataset | None]
+) -> BenchmarkProblem:
+    """A problem with training, validation and test data, ready to train on."""
+    train, held_out, tested = parts
     on = "test" if tested is not None else "validation" if held_out is not None else "train"
     return BenchmarkProblem(
         name=name,
@@ -196,7 +203,7 @@ def _solved(
         raise SolveError(f"{name} cannot be solved at the costs of {which} (counted from 0): {said}") from error
 
 
-def _parts(
+def cut(
     data: Dataset, validation: float, test: float, seed: int | None
 ) -> tuple[Dataset, Dataset | None, Dataset | None]:
     """Training, validation and test data, in this order."""

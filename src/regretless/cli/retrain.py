@@ -1,0 +1,41 @@
+"""``regretless retrain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regretless.cli import spec_options as options
+from regretless.cli.show import print_json
+from regretless.cli.train import print_figures
+from regretless.cli.writable import refuse_unwritable
+from regretless.errors import InputError
+from regretless.runs.retrain import go_on, retrain_spec
+from regretless.runs.run_folder import has_epochs
+
+
+def retrain(
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run on a model file; it stays as it is.")],
+    features: Annotated[Path, typer.Option(help="Features of the new rows (.csv, .parquet, .npz).")],
+    costs: Annotated[Path, typer.Option(help="True costs of the new rows.")],
+    out: Annotated[Path, typer.Option(help="Folder to keep the new run in.")],
+    constraints: options.Constraints = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data. (as in the first run)")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate of Adam. (as in the first run)")] = None,
+    workers: options.Workers = 1,
+    resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Go on from a run with more data: from its weights, its cache and its labels. Only new rows are labelled."""
+    files = options.given(features=features, costs=costs, constraints=constraints)
+    spec = retrain_spec(run, files, **options.given(epochs=epochs, lr=lr))
+    if has_epochs(out) and not resume:
+        raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
+    refuse_unwritable(out)
+    figures = go_on(spec, out, workers=workers)
+    if json:
+        print_json(figures)
+    else:
+        print_figures(figures, f"{spec.problem}, {spec.method}, from {run}", out)
