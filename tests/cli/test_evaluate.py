@@ -13,7 +13,7 @@ def test_evaluation_repeats_the_figures_of_training(cli: CommandLine, files: Fil
     figures = json.loads((files.folder / "run" / "metrics.json").read_text())
     again = cli.ok("evaluate", files.folder / "run", "--json").json
     assert again["regret"] == figures["regret"]
-    assert again["ledger"].keys() <= {"labels", "growth", "watching", "scoring", "evaluation"}
+    assert again["ledger"].keys() <= {"labels", "growth", "watching", "scoring", "evaluation", "decisions"}
     assert "test data" in " ".join(cli.ok("evaluate", files.folder / "run").out.split())
     validation = cli.ok("evaluate", files.folder / "run", "--on", "validation", "--json").json
     assert validation["instances"] == 8

@@ -1,0 +1,99 @@
+"""A battery that trades every day: past prices in, decisions out, with a capacity that changes daily.
+
+Two years of half-hourly prices come from a formula. The model is written in Pyomo. After training, sixty days are
+decided one by one, each with a capacity that training never saw. Then the run goes on with the days that have passed.
+docs/production.md does the same in a shell.
+
+python examples/battery_every_day.py [--days 730] [--new 60] [--files FOLDER]
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyomo.environ as pyo
+
+from regretless.runs import Spec, run
+from regretless.runs.decide import decider
+from regretless.runs.retrain import go_on, retrain_spec
+
+HALF_HOURS = range(48)
+
+
+def battery() -> pyo.ConcreteModel:
+    """Buy low and sell high: the cost of ``net[t]`` is the price of half-hour t."""
+    m = pyo.ConcreteModel()
+    m.net = pyo.Var(HALF_HOURS)
+    m.charge = pyo.Var(HALF_HOURS, bounds=(0, 1))
+    m.discharge = pyo.Var(HALF_HOURS, bounds=(0, 1))
+    m.level = pyo.Var(HALF_HOURS, domain=pyo.NonNegativeReals)
+    m.capacity = pyo.Var(bounds=(0, 4))
+    m.balance = pyo.Constraint(HALF_HOURS, rule=lambda m, t: m.net[t] == m.charge[t] - m.discharge[t])
+    m.store = pyo.Constraint(
+        HALF_HOURS, rule=lambda m, t: m.level[t] == (m.level[t - 1] if t else 0) + 0.85 * m.charge[t] - m.discharge[t]
+    )
+    m.room = pyo.Constraint(HALF_HOURS, rule=lambda m, t: m.level[t] <= m.capacity)
+    m.cost = pyo.Objective(expr=sum(m.net[t] for t in HALF_HOURS))
+    return m
+
+
+def write_files(folder: Path, days: int, new: int) -> None:
+    """The model, and tables of past and new days: features, prices, capacities."""
+    generator = np.random.default_rng(0)
+    day = pd.date_range("2023-01-01", periods=days + new)
+    wind = generator.gamma(4.0, 2.0, len(day))
+    zone = generator.choice(["calm", "storm", "front"], len(day), p=[0.6, 0.3, 0.1])
+    hour, season = np.arange(48) / 2, np.cos(2 * np.pi * day.day_of_year.to_numpy() / 365.25)
+    evening = ((8 + 6 * season) * np.exp(1 - wind / 8))[:, None] * np.exp(-((hour - 18.5) ** 2) / 8)
+    noon = np.where(day.day_of_week < 5, 6.0, -3.0)[:, None] * np.exp(-((hour - 12) ** 2) / 10)
+    night = -(0.5 * wind * np.where(zone == "storm", 1.5, 1.0))[:, None] * np.exp(-((hour - 4) ** 2) / 18)
+    price = 40 + 5 * season[:, None] + evening + noon + night + generator.normal(0, 1.5, (len(day), 48))
+    x = pd.DataFrame({"day": day.date, "wind": wind.round(2), "weather": zone})
+    c = pd.DataFrame(price.round(3), columns=[f"net({t})" for t in HALF_HOURS]).assign(day=day.date)
+    # Past capacities are round; the new ones were never seen.
+    capacity = np.append(generator.integers(2, 7, days), generator.uniform(1, 8, new).round(2))
+    r = pd.DataFrame({"day": day.date, "upper:capacity": capacity})
+    for name, table in (("features", x), ("prices", c), ("capacities", r)):
+        table[:days].to_csv(folder / f"past_{name}.csv", index=False)
+        table[days:].to_csv(folder / f"new_{name}.csv", index=False)
+        for i in range(new):
+            table[days + i : days + i + 1].to_csv(folder / f"day{i}_{name}.csv", index=False)
+    battery().write(str(folder / "battery.mps"), io_options={"symbolic_solver_labels": True})
+
+
+def main(folder: Path, days: int = 730, new: int = 60, epochs: int = 0) -> tuple[float, float, dict[str, object]]:
+    """Train, decide day by day, retrain; return realized and best possible profit, and the figures of the new run."""
+    write_files(folder, days, new)
+    tables = {"features": "features", "costs": "prices", "constraints": "capacities"}
+    past, later = ({role: f"{folder}/{when}_{name}.csv" for role, name in tables.items()} for when in ("past", "new"))
+    options = past | {"id": "day", "cost_variables": ["net*"], "test": 0.1}
+    run(Spec(f"{folder}/battery.mps", "auto", epochs=epochs, options=options), folder / "run", progress=False)
+    ready = decider(folder / "run")
+    profit = 0.0
+    for i in range(new):
+        seen, ids = ready.read(folder / f"day{i}_features.csv", folder / f"day{i}_capacities.csv")
+        _, decided = ready.decide(seen, ids, progress=False)
+        net = pd.DataFrame(decided.decision.numpy(), columns=list(ready.variable_names))
+        price = pd.read_csv(folder / f"day{i}_prices.csv").drop(columns="day")
+        profit -= float((price * net[list(price.columns)]).to_numpy().sum())
+    true = ready.labelled(*later.values())
+    best = -float(ready.problem.solve(true.costs, true.instance).objective.sum())
+    print(f"{new} days with capacities never seen: profit {profit:.1f}, at most {best:.1f} with known prices")
+    figures = go_on(retrain_spec(folder / "run", later), folder / "later", progress=False)
+    print(f"retrained on {days + new} days: {figures['ledger']['labels']['solves']} new labels")
+    return profit, best, figures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--days", type=int, default=730)
+    parser.add_argument("--new", type=int, default=60)
+    parser.add_argument("--files", type=Path, help="only write the files, for the shell")
+    given = parser.parse_args()
+    if given.files:
+        given.files.mkdir(parents=True, exist_ok=True)
+        write_files(given.files, given.days, given.new)
+    else:
+        main(Path(tempfile.mkdtemp()), given.days, given.new)
