@@ -63,5 +63,6 @@ PAIRS: dict[str, Pair] = {
 }
 NEIGHBORS = 10
 # Ours alone, with 5 % of the solves of SPO+.
-CACHED = ("map-dc", "soft", "lava", "pfy-cache")
+FROM_TWO_STAGE = " from two-stage"
+CACHED = ("map-dc", "map-dc from two-stage", "soft from two-stage", "pfy-cache", "lava")
 P_SOLVE = 0.05

@@ -1,6 +1,6 @@
 """PyEPO's side of ``compare_losses.py``: trains with PyEPO's own losses; runs in the peers' environment.
 
-python losses_pyepo.py CELL.npz OUT.jsonl "SPO+" "PFY" ...
+python losses_pyepo.py '[["CELL.npz", ["SPO+", "PFY"]], ...]' OUT.jsonl
 """
 
 from __future__ import annotations
@@ -99,17 +99,18 @@ def train(name: str, model: optModel, cell: dict[str, np.ndarray]) -> nn.Linear:
 
 def main() -> None:
     torch.set_num_threads(1)
-    path, out, *names = sys.argv[1:]
-    cell = dict(np.load(path))
-    model = ListedPaths(cell["paths"])
+    jobs, out = json.loads(sys.argv[1]), sys.argv[2]
     with open(out, "w", encoding="utf-8") as file:
-        for name in names:
-            try:
-                net = train(name, model, cell)
-                found = {"weight": net.weight.tolist(), "bias": net.bias.tolist()}
-            except ImportError as error:  # CaVE needs Gurobi and Clarabel
-                found = {"error": str(error)}
-            print(json.dumps({"name": name} | found), file=file, flush=True)
+        for number, (path, names) in enumerate(jobs):
+            cell = dict(np.load(path))
+            model = ListedPaths(cell["paths"])
+            for name in names:
+                try:
+                    net = train(name, model, cell)
+                    found = {"weight": net.weight.tolist(), "bias": net.bias.tolist()}
+                except ImportError as error:  # CaVE needs Gurobi and Clarabel
+                    found = {"error": str(error)}
+                print(json.dumps({"job": number, "name": name} | found), file=file, flush=True)
 
 
 if __name__ == "__main__":
