@@ -93,7 +93,7 @@ def export(loaded: BenchmarkProblem, seed: int, path: Path) -> None:
 
 
 def theirs(jobs: list[tuple[Path, list[str]]], out: Path) -> Iterator[Row]:
-    """Train losses of PyEPO in one process of its own environment: rows with the number of the job, name and weights."""
+    """Train losses of PyEPO in one process of its own environment: rows with the job, the name and the weights."""
     script = Path(__file__).with_name("losses_pyepo.py")
     argument = json.dumps([(str(path), names) for path, names in jobs])
     subprocess.run([str(PEER), str(script), argument, str(out)], check=True, capture_output=True)

@@ -16,7 +16,7 @@ def test_the_fenchel_young_gradient_is_the_lead_over_the_minimum_of_the_hull(kin
     kind = KINDS[kind]
     b = batch(kind, seed=1)
     loss = RegularizedFenchelYoung(cache(kind.problem(), b), lambda_=0.7, tolerance=1e-12, reduction="none")
-    values, _ = value_and_gradient(loss, b)
+    values, gradient = value_and_gradient(loss, b)
     p, d = kind.to_minimization(b.predicted), kind.problem().dimension
     found = loss.regularized(p, kind.to_minimization(b.true), b.solution, b.instance).point
 
@@ -28,6 +28,7 @@ def test_the_fenchel_young_gradient_is_the_lead_over_the_minimum_of_the_hull(kin
         slope = p[i] + 0.7 * torch.cat([found[i, :d], torch.zeros(len(found[i]) - d)])
         assert slope @ found[i] <= (points @ slope).min() + 1e-6
         torch.testing.assert_close(values[i], objective(i, b.solution[i]) - objective(i, found[i]))
+        torch.testing.assert_close(gradient[i], (b.solution[i] - found[i])[:d])
         assert values[i] >= -1e-9
 
 
@@ -46,6 +47,16 @@ def test_where_the_optimum_is_far_ahead_there_is_neither_loss_nor_gradient(make)
     value, gradient = make(kind.problem(), lambda_=0.01).loss_and_gradient(50 * b.true, b.true, b.solution)
     assert float(value) == pytest.approx(0.0, abs=1e-6)
     assert gradient.abs().max() < 1e-6
+
+
+def test_finite_differences_give_the_gradient_of_the_fenchel_young_loss():
+    kind = KINDS["known"]
+    b = batch(kind, seed=3)
+    loss = RegularizedFenchelYoung(cache(kind.problem(), b), lambda_=0.7, tolerance=1e-13, reduction="sum")
+    _, gradient = value_and_gradient(loss, b)
+    step = 1e-6 * torch.randn(b.predicted.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    change = loss(b.predicted + step, b.true, b.solution) - loss(b.predicted - step, b.true, b.solution)
+    torch.testing.assert_close(change, 2 * (gradient * step).sum(), rtol=1e-4, atol=1e-10)
 
 
 @pytest.mark.parametrize("task", ["regret", "squared"])
