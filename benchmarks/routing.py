@@ -2,9 +2,9 @@
 
 python benchmarks/routing.py [--store FOLDER]
 
-PyEPO's notebook trains SPO+ for 10 epochs of 1,000 instances: 10,000 solves, 5.88 % regret; CaVE+ reaches 5.44 %. Here training
-starts from two-stage, spends 1,000 solves on one epoch of SPO+ whose solutions fill the cache, and continues over the
-cache alone. Nothing is chosen on test data: the settings were written down before the first test.
+PyEPO's notebook trains SPO+ for 10 epochs of 1,000 instances: 10,000 solves, 5.88 % regret; CaVE+ reaches 5.44 %. Here
+training starts from two-stage, spends 1,000 solves on one epoch of SPO+ whose solutions fill the cache, and continues
+over the cache alone. Nothing is chosen on test data: the settings were written down before the first test.
 """
 
 from __future__ import annotations
