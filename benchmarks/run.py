@@ -10,7 +10,12 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_BENCHMARKS = {"run", "measure", "methods_on_paper"}  # the last is a study of half an hour, run by its name
+NOT_BENCHMARKS = {
+    "run",
+    "measure",
+    "cluster_simulation",
+    "methods_on_paper",
+}  # the last is a study of half an hour, run by its name
 
 
 def main() -> int:
