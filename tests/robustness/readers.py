@@ -29,6 +29,8 @@ from regretless.report import write as write_report
 from regretless.runs import Spec, load_trained, training_run
 from regretless.runs import run as do_run
 from regretless.runs.results import read_results
+from regretless.runs.trial_log import LOG, open_trials
+from regretless.search import Candidate, auto
 from regretless.storage import load_state, read_json, save_state
 from regretless.tables import read_costs, read_features
 from regretless.tables.saved_problem import FILE, KIND, SavedProblem, load_saved_problem
@@ -36,6 +38,7 @@ from regretless.training.checkpoint import Parts, Progress
 from regretless.training.checkpoint import load as load_checkpoint
 from regretless.training.checkpoint import save as save_checkpoint
 from regretless.training.direct import direct
+from regretless.training.stacked_fit import KIND as STACKED
 
 MPS = """NAME t
 ROWS
@@ -140,6 +143,19 @@ def _search(path: Path, made: _Parts) -> None:
     direct(model, made.problem, made.data, generations=2, population=4, checkpoint=path, progress=False)
 
 
+def _stacked(path: Path, made: _Parts) -> None:
+    """A search over all settings, or what is left of it."""
+    data = made.data[[0, 1, 2, 3, 4, 0, 1, 2]]
+    few = [Candidate("map-dc", 0.01)]
+    auto(made.problem, data, candidates=few, epochs=1, folds=2, checkpoint=path, progress=False)
+
+
+def _trials(folder: Path) -> None:
+    """One trial more in the log of a folder."""
+    with open_trials(folder) as study:
+        study.tell(study.ask(), 1.0)
+
+
 def _npz(**arrays: Any) -> bytes:
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)
@@ -206,6 +222,9 @@ def readers(folder: Path) -> dict[str, Reader]:
                                    lambda path: read_features(path, NAMES)),
     }  # fmt: skip
     search = {}
+    if importlib.util.find_spec("optuna") is not None:
+        log = _bytes_of(folder, LOG, lambda path: _trials(path.parent))
+        search["trials"] = Reader(LOG, (log,), lambda path: _trials(path.parent))
     if importlib.util.find_spec("cma") is not None:
         sound = _bytes_of(folder, "search", lambda path: _search(path, made))
         search["search"] = Reader("s.safetensors", (sound,), lambda path: _search(path, made), "search")
@@ -231,6 +250,8 @@ def readers(folder: Path) -> dict[str, Reader]:
                                  lambda: load_saved_problem(kept_run).blank()), "problem"),
         "weights": Reader("w.safetensors", ((run / "weights.safetensors").read_bytes(),),
                           beside(run, "weights.safetensors", lambda: _weights(run, loaded)), "weights"),
+        "stacked": Reader("a.safetensors", (_bytes_of(folder, "stacked", lambda path: _stacked(path, made)),),
+                          lambda path: _stacked(path, made), STACKED),
         "toml": Reader("g.toml", (TOML.encode(),), _grid),
         "spec": Reader("spec.json", ((run / "spec.json").read_bytes(),), lambda path: Spec.from_dict(read_json(path))),
         "grid.json": Reader("grid.json", (grid,), beside(folder / "results", "grid.json", results)),

@@ -300,7 +300,8 @@ class _Stack:
         content = load_state(path, kind=KIND, version=VERSION)
         before = content.get("identity") if isinstance(content, dict) else None
         if before != identity:
-            names = sorted(key for key in (before or {}) | identity if (before or {}).get(key) != identity.get(key))
+            known = before if isinstance(before, dict) else {}
+            names = sorted(str(key) for key in known | identity if known.get(key) != identity.get(key))
             raise FileError(f"{path} belongs to another search: it differs in {', '.join(names)}")
         try:
             for name, value in self.models.parameters.items():
@@ -315,7 +316,14 @@ class _Stack:
                 cache.load_state_dict(content["cache"])
             if self.observer is not None:
                 self.observer.load_state_dict(content["observer"])
-            snapshots = {int(epoch): dict(parameters) for epoch, parameters in content["snapshots"]}
+            snapshots = {int(epoch): self._snapshot(parameters) for epoch, parameters in content["snapshots"]}
             return _State(int(content["epoch"]), float(content["seconds"]), str(content["reason"]), snapshots)
         except Exception as error:  # whatever the content causes, the file is the reason
             raise FileError(f"{path} does not fit this search: {error}") from error
+
+    def _snapshot(self, saved: dict[str, Tensor]) -> Parameters:
+        """Parameters of a snapshot, which must be those of this stack."""
+        return {
+            name: torch.empty_like(value).copy_(saved[name].view(value.shape))
+            for name, value in self.models.parameters.items()
+        }
