@@ -14,7 +14,12 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="
 
 
 def soak(instances: int, capacity: int, seconds: float) -> dict[str, Any]:
-    command = [sys.executable, "-m", "tests.robustness.soak", str(instances), str(capacity)]
+    return measured("soak", instances, capacity, seconds=seconds)
+
+
+def measured(module: str, *words: object, seconds: float) -> dict[str, Any]:
+    """What a process prints that does one thing for long."""
+    command = [sys.executable, "-m", f"tests.robustness.{module}", *map(str, words)]
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, timeout=seconds, check=False,
         env=os.environ | {"OMP_NUM_THREADS": "1"},
@@ -39,3 +44,20 @@ def test_a_million_instances_leave_memory_where_it_was() -> None:
     assert found["evicted"] > 0
     assert found["full_at"] < 0.5, "it must be full in the half that is measured"
     assert found["growth"] < 0.02, found
+
+
+@pytest.mark.parametrize(
+    ("what", "count"),
+    [
+        ("solves", 2_000),
+        pytest.param("solves", 100_000, marks=pytest.mark.slow),
+        pytest.param("fits", 200, marks=pytest.mark.slow),
+    ],
+)
+def test_solves_and_fits_leave_no_memory_threads_or_open_files_behind(what: str, count: int) -> None:
+    found = measured("leaks", what, count, seconds=3000)
+    print(json.dumps(found))
+    assert found["growth"] < 0.03, found
+    for name in ("threads", "files"):
+        before, after = found[name]
+        assert after <= before, found
