@@ -16,7 +16,7 @@ from regretless.solvers import available, names
 from . import small
 
 COSTS = torch.linspace(1.0, 9.0, 40, dtype=torch.float64).reshape(8, 5)
-ENGINES = [name for name in names() if available()[name]]
+ENGINES = [name for name in names(integers=True) if available()[name]]
 
 
 def trained(seed: int, workers: int = 2) -> torch.Tensor:

@@ -34,7 +34,7 @@ def words_of(command: str, files: Files, out: Path, engine: str = "highs") -> li
         "auto": ["train", files.model, *data, "--epochs", 30, "--out", out],
         "tune": ["tune", files.model, *data, "--validation", 0.2, "--method", "spo-cache", "--trials", 6,
                  "--most-epochs", 4, "--out", out],
-        "demo": ["demo", "--out", out],
+        "demo": ["demo", "--problem", "knapsack", "--out", out],
         "decide": ["decide", files.folder / "run", "--features", files.x, "--engine", engine, "--out", out / "d.csv"],
         "reproduce": ["reproduce", "smoke", "--methods", "two-stage,map-dc", "--seeds", 1, "--epochs", 2, "--out", out],
     }[command]  # fmt: skip

@@ -181,5 +181,5 @@ class TestCommands:
             return {"epochs": 1, "lr": 0.1, "batch_size": 24, "settings": {}}
 
         monkeypatch.setattr("regretless.cli.demo.training_defaults", quick)
-        ledger = cli.ok("demo", "--out", tmp_path, "--json").json["ledger"]
+        ledger = cli.ok("demo", "--problem", "knapsack", "--out", tmp_path, "--json").json["ledger"]
         assert sum(solves(ledger).values()) == sum(rows)
