@@ -156,12 +156,12 @@ class TestCommands:
     def test_reproduce(
         self, cli: CommandLine, rows: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def here(specs: Sequence[Spec], results: Path, *, workers: int, report: Any) -> None:
+        def here(specs: Sequence[Spec], results: Path, *, report: Any, **how: Any) -> None:
             worker = Worker(results)
             for spec in specs:
                 report(spec, worker.attempt(spec))
 
-        monkeypatch.setattr("regretless.paper.reproduce.do_runs", here)
+        monkeypatch.setattr("regretless.runs.grid_runs.do_runs", here)
         monkeypatch.setattr("regretless.paper.reproduce.write_figures", lambda *_: [])
         monkeypatch.setattr("regretless.cli.reproduce.write", lambda *_: tmp_path / "report.html")
         words = ["reproduce", "smoke", "--methods", "spo,map-dc", "--seeds", 1, "--epochs", 1]
