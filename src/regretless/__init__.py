@@ -6,6 +6,8 @@
 [[1.0, 1.0, 0.0]]
 """
 
+from typing import Any
+
 from regretless import errors
 from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
 from regretless.data import Dataset
@@ -55,10 +57,19 @@ __version__ = "0.1.0"
 
 __all__ = [
     "LAVA", "MAP", "MILP", "NCE", "QPTL", "AdaptiveImplicitMLE", "AutoResult", "AutogradLoss", "Bernoulli", "Blackbox",
-    "ClosedFormLoss", "Committee", "ConeAlignment", "Dataset", "EarlyStopping", "ExpectedRegret", "Falling", "Family",
-    "GapAbove", "ImplicitMLE", "Interior", "LargestGap", "Listwise", "Loss", "NegativeIdentity", "Pairwise",
+    "ClosedFormLoss", "Committee", "ConeAlignment", "Dataset", "Decider", "EarlyStopping", "ExpectedRegret", "Falling",
+    "Family", "GapAbove", "ImplicitMLE", "Interior", "LargestGap", "Listwise", "Loss", "NegativeIdentity", "Pairwise",
     "PairwiseDifference", "PerturbationGradient", "PerturbedFenchelYoung", "PerturbedOptimizer", "Pointwise", "Problem",
     "RegularizedFenchelYoung", "RegularizedOptimizer", "SPOPlus", "SmoothedContrastive", "SolutionCache", "Status",
     "TwoStage", "Verdict", "WarmUp", "Watch", "auto", "errors", "evaluate", "fit", "load", "make_loss", "make_model",
     "neighbor_labels", "predict", "read", "regret", "train",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Load the decider on first use: it belongs to the application, and the library does without."""
+    if name == "Decider":
+        from regretless.deciding import Decider
+
+        return Decider
+    raise AttributeError(f"module 'regretless' has no attribute {name!r}")

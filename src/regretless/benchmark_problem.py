@@ -25,6 +25,7 @@ class BenchmarkProblem:
         model: ``seed -> fresh model`` that maps features to predicted costs.
         batch_size: instances a step, unless a method or the user says otherwise.
         evaluated_on: what ``test`` really is: ``test``, or ``validation`` or ``train`` where nothing was held out.
+        test_names: names of the instances in ``test``, where the data has them.
         kept: what a run's folder must keep to need no other file, for problems that have no name in the table.
     """
 
@@ -36,4 +37,5 @@ class BenchmarkProblem:
     model: Callable[[int], nn.Module]
     batch_size: int
     evaluated_on: str = "test"
+    test_names: tuple[str, ...] | None = None
     kept: dict[str, Any] | None = None

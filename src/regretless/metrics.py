@@ -43,6 +43,19 @@ def regret(
         SolveError: a solve failed, or a decision is better than an optimal label, so that the oracle, the sense or the
             label is wrong. Where a label is not optimal, the regret may be negative: it is only a bound.
     """
+    return regret_of_decisions(problem, predicted, true, solution, instance, status=status)[0]
+
+
+def regret_of_decisions(
+    problem: Problem,
+    predicted: Tensor,
+    true: Tensor,
+    solution: Tensor,
+    instance: Tensor | None = None,
+    *,
+    status: Sequence[Status] | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Regrets ``(n,)`` as ``regret`` returns them, and the decisions ``(n, width)`` in cost space that have them."""
     if predicted.shape != true.shape:
         raise InputError(f"predicted must have the shape of true, {tuple(true.shape)}, got {tuple(predicted.shape)}")
     to_minimization = problem.to_minimization(predicted.detach().to(torch.float64), instance)
@@ -54,7 +67,7 @@ def regret(
         raise InputError(
             f"predicted must be finite, got {predicted[row, column].item()} for instance {row}, cost {column}"
         )
-    regrets, size = [], SOLVE_BATCH * problem.workers
+    regrets, decisions, size = [], [], SOLVE_BATCH * problem.workers
     for start in range(0, len(to_minimization), size):
         part = slice(start, start + size)
         ids = None if instance is None else instance[part]
@@ -63,7 +76,10 @@ def regret(
         known = None if status is None else status[part]
         rows = range(start, start + size)
         regrets.append(checked_regrets(problem, solved, cost[part], best[part], instance=ids, status=known, rows=rows))
-    return torch.cat(regrets) if regrets else cost.new_zeros(0)
+        decisions.append(solved.solution.to(torch.float64))
+    if not regrets:
+        return cost.new_zeros(0), torch.zeros_like(best)
+    return torch.cat(regrets), torch.cat(decisions)
 
 
 def checked_regrets(

@@ -19,6 +19,7 @@ from regretless.modeling.convex import ConvexProgram
 from regretless.modeling.read import ModelRead, read
 from regretless.solvers import FunctionBackend, engine_backend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
+from regretless.solvers.found_decisions import FoundDecisions
 from regretless.solvers.ledger import Purpose, SolveStatistics, counted_as
 from regretless.tensors import ids, tensor
 from regretless.types import Backend, Decisions, OnFailure, Sense, Solved
@@ -133,6 +134,7 @@ class Problem:
             raise InputError(f"cost_names must hold {self.dimension} names, got {len(self.cost_names)}")
         self.sign = 1.0 if sense == "min" else -1.0
         self.statistics = SolveStatistics()
+        self.found: FoundDecisions | None = None  # where the full decisions of all solves are kept
         self.backend: Backend
         how: dict[str, Any] = {"workers": workers, "time_limit": time_limit, "executor": executor}
         if oracle is None:
@@ -276,8 +278,11 @@ class Problem:
         costs = costs.detach()
         self._check(costs, instance)
         start = time.perf_counter()
-        solved = checked_solve(self.backend, costs, instance, decision=decision, width=self.width, starts=starts)
+        wanted = decision or self.found is not None
+        solved = checked_solve(self.backend, costs, instance, decision=wanted, width=self.width, starts=starts)
         self.statistics.add(solved, time.perf_counter() - start)
+        if self.found is not None and solved.decision is not None:
+            self.found.add(solved.decision.cpu().numpy())
         return solved
 
     def counted_as(self, purpose: Purpose, *, unless_set: bool = False) -> AbstractContextManager[None]:

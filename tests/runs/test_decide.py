@@ -11,7 +11,7 @@ from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.runs import Spec, run
-from regretless.runs.decide import Decider, decider
+from regretless.runs.decide import LoadedRun, decider
 
 MODEL = "maximize\n v: x_0 + x_1 + x_2\nsubject to\n one: x_0 + x_1 + x_2 <= 1\nbinary\n x_0 x_1 x_2\nend\n"
 
@@ -79,7 +79,7 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
 def test_a_family_takes_the_ids_of_its_instances(tmp_path: Path) -> None:
     family = Family([MILP([[1.0, 1.0]], row_upper=1.0), MILP([[1.0, 1.0]], row_upper=2.0)])
     model = torch.nn.Linear(2, 2)
-    ready = Decider(Problem(family, sense="max"), model, ("a", "b"), ("a", "b"), torch.zeros(0, 2))
+    ready = LoadedRun(Problem(family, sense="max"), model, ("a", "b"), ("a", "b"), torch.zeros(0, 2))
     with torch.no_grad():
         model.weight.copy_(torch.eye(2))
         model.bias.zero_()

@@ -32,7 +32,7 @@ SOLVE_BATCH = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Decider:
+class LoadedRun:
     """A trained model with the problem that it predicts for.
 
     Attributes:
@@ -137,7 +137,7 @@ def decider(
     family: bool = False,
     unseen: Unseen | None = None,
     problem: Problem | None = None,
-) -> Decider:
+) -> LoadedRun:
     """Load a finished run.
 
     Args:
@@ -169,7 +169,7 @@ def decider(
             problem.name = folder.name
         net = with_weights(saved.blank(), folder)
         names = _names(saved.milp.names, saved.milp.n)
-        return Decider(problem, net, saved.cost_names, names, torch.zeros(0, *saved.shape), saved)
+        return LoadedRun(problem, net, saved.cost_names, names, torch.zeros(0, *saved.shape), saved)
     if engine is not None or time_limit is not None:
         raise InputError("--engine and --time-limit are for runs on model files; a named problem has its own oracle")
     if model is not None or family:
@@ -180,7 +180,7 @@ def decider(
     names = _names(None, problem.dimension) if milp is None else _names(milp.names, milp.n)
     own = milp is not None and milp.cost_map is None  # every variable has its cost
     costs = names if own else tuple(f"c{j}" for j in range(problem.dimension))
-    return Decider(problem, net, costs, names, example)
+    return LoadedRun(problem, net, costs, names, example)
 
 
 def _another_model(path: Path | str, saved: SavedProblem) -> MILP:

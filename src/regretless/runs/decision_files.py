@@ -31,6 +31,7 @@ def write_decisions(
     cost_names: tuple[str, ...],
     variable_names: tuple[str, ...],
     instance: tuple[str, ...] | None = None,
+    found: list[str] | None = None,
 ) -> None:
     """Write one row per instance: its name, status, objective, predicted costs and the decision.
 
@@ -43,6 +44,7 @@ def write_decisions(
         decisions: what ``Problem.solve`` returned for them.
         cost_names, variable_names: of the columns.
         instance: names of the rows; ``None`` numbers them from 0.
+        found: how each was found, as a column of its own, with one for the proven gap.
     """
     ending = suffix_of(path)
     names = instance or tuple(str(i) for i in range(len(predicted)))
@@ -51,11 +53,13 @@ def write_decisions(
         buffer = io.BytesIO()
         arrays = {"predicted": predicted.numpy(), "decision": decisions.decision.numpy()}
         arrays |= {"objective": decisions.objective.numpy(), "status": np.array(status), "instance": np.array(names)}
+        arrays |= {} if found is None else {"found": np.array(found), "gap": decisions.gap.numpy()}
         arrays |= {"cost_names": np.array(cost_names), "variable_names": np.array(variable_names)}
         np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
         write_bytes(path, buffer.getvalue())
         return
     columns: dict[str, list[Any]] = {"instance": list(names), "status": status}
+    columns |= {} if found is None else {"found": found, "gap": decisions.gap.tolist()}
     columns["objective"] = decisions.objective.tolist()
     columns |= {f"predicted:{name}": predicted[:, j].tolist() for j, name in enumerate(cost_names)}
     columns |= {f"decision:{name}": decisions.decision[:, j].tolist() for j, name in enumerate(variable_names)}

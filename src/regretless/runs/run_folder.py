@@ -20,6 +20,7 @@ from regretless.tables import saved_problem
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
 CACHE = "cache.safetensors"
+TWO_STAGE = "two_stage.safetensors"
 # Files that a run writes before its first epoch is kept.
 FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, ".lock")
 
@@ -51,9 +52,9 @@ def read_spec(folder: Path) -> Spec:
     return Spec.from_dict(read_json(folder / SPEC))
 
 
-def with_weights(model: nn.Module, folder: Path) -> nn.Module:
-    """Put the weights of a finished run into a model of the same kind."""
-    path = folder / WEIGHTS
+def with_weights(model: nn.Module, folder: Path, name: str = WEIGHTS) -> nn.Module:
+    """Put the weights of a finished run, or those of its baseline, into a model of the same kind."""
+    path = folder / name
     weights = load_state(path, kind="weights")
     names = weights if isinstance(weights, dict) else {}
     members = {name.split(".")[1] for name in names if name.startswith("members.")}

@@ -16,6 +16,8 @@ from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.problems import BenchmarkProblem, load
 from regretless.runs import run_folder as files
+from regretless.runs.held_out import write_held_out
+from regretless.runs.known_files import write_known
 from regretless.runs.run_ledger import solve_ledger
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import STARTS, Spec
@@ -25,7 +27,9 @@ from regretless.search import AutoResult, Trained, train
 from regretless.storage import load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
 from regretless.tables.saved_data import has_saved_data, load_saved_data, save_data
-from regretless.training import Callback, Watch, evaluate, methods
+from regretless.training import Callback, Watch, methods
+from regretless.training.evaluate import evaluate_instances
+from regretless.training.two_stage import fit_two_stage
 
 PACKAGES = ("regretless", "numpy", "scipy", "torch", "highspy")
 
@@ -92,7 +96,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     )
     seconds = time.perf_counter() - start
     model, history = fitted.model, fitted.history
-    result = evaluate(model, loaded.test, loaded.problem)
+    result, decided = evaluate_instances(model, loaded.test, loaded.problem)
     figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
     figures |= {"on": loaded.evaluated_on, **result.as_dict()}
     figures |= {"epoch_seconds": history.total("seconds") / len(history) if len(history) else None}
@@ -101,8 +105,16 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     figures |= {f"training_{name}": int(history.total(name)) for name in ("not_optimal", "failed")}
     figures |= {"training_labels_not_optimal": loaded.train.not_optimal}
     figures |= {"cache_size": history[-1]["cache_size"] if len(history) else None}
+    if fitted.search is not None or loaded.kept is not None:
+        baseline = _baseline(spec, loaded, fitted)
+        compared = result, decided
+        if baseline is not model:
+            compared = evaluate_instances(baseline, loaded.test, loaded.problem)
+        save_state(folder / files.TWO_STAGE, dict(baseline.state_dict()), kind="weights")
+        write_held_out(folder, loaded, decided, compared[1])
+        figures |= {"two_stage_regret": compared[0].regret}
     if fitted.search is not None:
-        figures |= _search_figures(fitted.search, loaded, folder)
+        figures |= _search_figures(fitted.search, folder)
     figures |= {"ledger": solve_ledger(loaded.problem, since=before, history=history)}
     if not (folder / files.SPEC).exists():  # somebody removed the folder in the meantime
         _write_first(spec, folder, loaded)
@@ -110,6 +122,8 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
         save_data(folder, loaded)
         if fitted.cache is not None:
             fitted.cache.save(folder / files.CACHE)
+    if loaded.problem.found is not None:
+        write_known(folder, loaded.problem.found)
     save_state(folder / files.WEIGHTS, dict(model.state_dict()), kind="weights")
     write_text(folder / "history.csv", history.to_csv())
     # Last, since this is what marks the run as done.
@@ -126,17 +140,25 @@ def _write_first(spec: Spec, folder: Path, loaded: BenchmarkProblem) -> None:
         saved_problem.save_problem(folder, loaded.kept)
 
 
-def _search_figures(search: AutoResult, loaded: BenchmarkProblem, folder: Path) -> dict[str, Any]:
+def _baseline(spec: Spec, loaded: BenchmarkProblem, fitted: Trained) -> nn.Module:
+    """The best two-stage model on the same data, to compare with."""
+    if fitted.search is not None:
+        return fitted.search.two_stage
+    if spec.method == "two-stage" and spec.settings.get("fit") == "best":
+        return fitted.model
+    model = loaded.model(0 if spec.init == "shared" else spec.seed)
+    fit_two_stage(model, loaded.train, seed=spec.seed, progress=False)
+    return model
+
+
+def _search_figures(search: AutoResult, folder: Path) -> dict[str, Any]:
     """Keep what a search found beside its model, and return the figures that belong to the run's own."""
-    base = evaluate(search.two_stage, loaded.test, loaded.problem)
-    save_state(folder / "two_stage.safetensors", dict(search.two_stage.state_dict()), kind="weights")
     scores = [asdict(score) for score in search.scores]
     about = {"chosen": search.chosen, "verdict": search.verdict.as_dict(), "candidates": scores}
     write_json(folder / "search.json", about)
     return {
         "chosen": search.chosen,
         "verdict": str(search.verdict),
-        "two_stage_regret": base.regret,
         "solves": search.solves["growth"],
         "scoring_solves": search.solves["scoring"],
         "lookups": search.cache.statistics.lookups,

@@ -118,7 +118,7 @@ class _Engines:
             return _failed(f"{type(error).__name__}: {error}")
         try:
             clock()
-            scaled = _sensible(objective)
+            scaled = scaled_objective(objective)
             return engine.solve(scaled) if start is None else engine.solve(scaled, start)
         except (Exception, SystemExit) as error:  # a solver must not end the process or its thread
             # An exception may leave a solver in any state: the next solve gets a new one.
@@ -142,7 +142,7 @@ class _Engines:
         return engines[index]
 
 
-def _sensible(objective: Floats) -> Floats:
+def scaled_objective(objective: Floats) -> Floats:
     """Scale an objective of extreme size by a power of two; no digit of it and no optimum changes.
 
     Engines have absolute tolerances: for HiGHS costs of 1e-12 are all zero, and any solution is an optimum.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -105,6 +105,11 @@ def frame_cells(frame: Any, name: str = "features") -> Cells:
     if not cells.lines:
         raise InputError(f"{name} has no rows")
     return cells
+
+
+def row_cells(row: Mapping[str, Any], name: str) -> Cells:
+    """The cells of one row, by column."""
+    return Cells(name, {str(column): [_cell(value)] for column, value in row.items()}, ("",))
 
 
 def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,10 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.family import Family
 from regretless.milp import MILP, Floats, with_infinities
+from regretless.tables.cells import row_cells
 from regretless.tables.costs import order_of
-from regretless.tables.read_table import read_table
-from regretless.tables.table import Table, listed, suffix_of
+from regretless.tables.read_table import numeric_table, read_table
+from regretless.tables.table import Table, listed
 from regretless.variations import first_crossed
 
 # Words before the colon of a column, and the vectors of the model that it changes; "row" depends on the row.
@@ -36,14 +37,26 @@ class Constraints:
         variations: arguments of ``Family.add``: arrays ``(n, rows)`` or ``(n, variables)``.
         instance: names of the n instances; ``None`` if the file has none.
         columns: names of the columns.
+        values: ``(n, columns)`` as they were given.
     """
 
     variations: dict[str, Floats]
     instance: tuple[str, ...] | None
     columns: tuple[str, ...]
+    values: Floats
 
     def __len__(self) -> int:
         return len(next(iter(self.variations.values())))
+
+    def order(self, instance: Sequence[str] | None, count: int, *, names: tuple[str, str]) -> list[int]:
+        """The row of each instance; arguments as for ``join``."""
+        if instance is not None and self.instance is not None:
+            return order_of(self.instance, instance, names=names)
+        if len(self) != count:
+            raise InputError(
+                f"{names[0]} has {len(self)} instances and {names[1]} has {count}; the numbers must be equal"
+            )
+        return list(range(count))
 
     def join(self, family: Family, instance: Sequence[str] | None, count: int, *, names: tuple[str, str]) -> list[int]:
         """Add members to a family for instances, matched by the column ``instance`` if both have one, else row by row.
@@ -57,13 +70,7 @@ class Constraints:
         Returns:
             The id of the member of each instance.
         """
-        order = list(range(len(self)))
-        if instance is not None and self.instance is not None:
-            order = order_of(self.instance, instance, names=names)
-        elif len(self) != count:
-            raise InputError(
-                f"{names[0]} has {len(self)} instances and {names[1]} has {count}; the numbers must be equal"
-            )
+        order = self.order(instance, count, names=names)
         return family.add(**{part: values[order] for part, values in self.variations.items()})
 
 
@@ -81,6 +88,22 @@ def read_constraints(path: Path | str, milp: MILP, *, id: str = "instance") -> C
     table = read_table(path, id=id)
     if not table.names:
         raise InputError(f"{path} has no column with a constraint: name columns {_forms()}")
+    return _variations(table, milp)
+
+
+def vary_one(milp: MILP, constraints: Mapping[str, float]) -> MILP:
+    """Return the model with the constraints of one instance, by the names of ``read_constraints``.
+
+    >>> vary_one(MILP([[1.0, 1.0]], row_upper=1.0, row_names=["capacity"]), {"row:capacity": 2.0}).row_upper.tolist()
+    [2.0]
+    """
+    if not constraints:
+        return milp
+    table = numeric_table(row_cells(constraints, "constraints"), id=None)
+    return milp.replaced(**{part: values[0] for part, values in _variations(table, milp).variations.items()})
+
+
+def _variations(table: Table, milp: MILP) -> Constraints:
     arrays: dict[str, Floats] = {}
     source: dict[tuple[str, int], str] = {}
     for k, column in enumerate(table.names):
@@ -105,7 +128,7 @@ def read_constraints(path: Path | str, milp: MILP, *, id: str = "instance") -> C
             f"nothing is left between the bounds {crossed.low:g} and {crossed.high:g} of the {what} {crossed.name}: "
             "correct the cell",
         )
-    return Constraints(arrays, table.instances, table.names)
+    return Constraints(arrays, table.instances, table.names, table.values)
 
 
 def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int]:
@@ -137,6 +160,6 @@ def _forms() -> str:
 
 
 def _error(table: Table, row: int | None, column: str, said: str) -> InputError:
-    header = ", line 1" if suffix_of(table.path) == ".csv" else ""
+    header = ", line 1" if table.path.suffix.lower() == ".csv" else ""
     where = header if row is None else f", {table.lines[row]}"
     return InputError(f"{table.path}{where}, column {column!r}: {said}")

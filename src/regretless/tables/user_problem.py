@@ -16,6 +16,7 @@ from regretless.errors import FileError, InputError, SolveError
 from regretless.modeling import read
 from regretless.modeling.model_files import SUFFIXES
 from regretless.problem import Problem
+from regretless.solvers.found_decisions import FoundDecisions
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
 from regretless.tables.costs import order_of
@@ -113,17 +114,25 @@ def load_model_file(
     kept.blank()  # raises for an unknown model or a wrong size before anything is solved
     problem = kept.problem(workers=workers, executor=executor)
     problem.name, problem.on_failure = name, on_failure
+    problem.found = FoundDecisions(milp.n)  # a decider falls back on them
     ids = None
     if constraints is not None:
         varied = read_constraints(constraints, milp, id=id)
         ids = varied.join(problem.family, true.instance, len(true.values), names=(constraints, costs))
     _refuse_unsolvable(problem, name, costs, true, ids)
     data = _solved(problem, seen, true, ids, name, store)
-    return assembled(name, kept, problem, cut(data, validation, test, seed if split == "random" else None))
+    shuffle = seed if split == "random" else None
+    names = _names(seen.instance, len(data), validation, test, shuffle)
+    return assembled(name, kept, problem, cut(data, validation, test, shuffle), test_names=names)
 
 
 def assembled(
-    name: str, kept: SavedProblem, problem: Problem, parts: tuple[Dataset, Dataset | None, Dataset | None]
+    name: str,
+    kept: SavedProblem,
+    problem: Problem,
+    parts: tuple[Dataset, Dataset | None, Dataset | None],
+    *,
+    test_names: tuple[str, ...] | None = None,
 ) -> BenchmarkProblem:
     """A problem with training, validation and test data, ready to train on."""
     train, held_out, tested = parts
@@ -137,6 +146,7 @@ def assembled(
         model=partial(kept.build, train.features, train.costs),
         batch_size=BATCH_SIZE,
         evaluated_on=on,
+        test_names=test_names,
         kept=kept.state(),
     )
 
@@ -212,3 +222,15 @@ def cut(
         return data[:], None, None
     parts = data.split(*shares, seed=seed)
     return parts[0], parts[1] if validation else None, parts[-1] if test else None
+
+
+def _names(
+    names: tuple[str, ...] | None, n: int, validation: float, test: float, seed: int | None
+) -> tuple[str, ...] | None:
+    """Names of the instances that figures are given for, by the same split of their numbers."""
+    if names is None or len(names) != n:  # instances without an optimum were left out
+        return None
+    numbers = torch.arange(n)[:, None]
+    parts = cut(Dataset(numbers, numbers, numbers), validation, test, seed)
+    last = next(part for part in reversed(parts) if part is not None)
+    return tuple(names[i] for i in last.features[:, 0].tolist())

@@ -71,6 +71,15 @@ def to_model(features: Tensor, parameter: Tensor) -> Tensor:
     return features.to(device=parameter.device, dtype=dtype)
 
 
+@dataclass(frozen=True, eq=False)
+class InstanceResults:
+    """What an evaluation found per instance: ``(n, d)`` predicted costs, ``(n, width)`` decisions, ``(n,)`` regrets."""
+
+    predicted: Tensor
+    solutions: Tensor
+    regrets: Tensor
+
+
 def evaluate(model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks | None = None) -> Evaluation:
     """Evaluate ``model`` on ``data``: the exact regret of its decisions, and the error of its predictions.
 
@@ -80,20 +89,29 @@ def evaluate(model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks 
         problem: solves at the predictions.
         ranks: of a data-parallel training, which solve a part each; all must call this, and all get the same figures.
     """
+    return evaluate_instances(model, data, problem, ranks=ranks)[0]
+
+
+def evaluate_instances(
+    model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks | None = None
+) -> tuple[Evaluation, InstanceResults]:
+    """Evaluate as ``evaluate`` does, and return the results of every instance too."""
     predicted = predict(model, data.features)
     before = problem.statistics.not_optimal - problem.statistics.failed
     own, costs = data, predicted
     if ranks is not None:
         part = torch.arange(len(data)).tensor_split(ranks.size)[ranks.rank]
         own, costs = data[part], predicted[part]
-    regrets = metrics.regret(problem, costs, own.costs, own.solutions, own.instance, status=own.status)
+    regrets, solutions = metrics.regret_of_decisions(
+        problem, costs, own.costs, own.solutions, own.instance, status=own.status
+    )
     cut_short = problem.statistics.not_optimal - problem.statistics.failed - before
     if ranks is not None:
-        regrets = ranks.gather_rows(regrets)
+        regrets, solutions = ranks.gather_rows(regrets), ranks.gather_rows(solutions)
         cut_short = int(ranks.gather(torch.tensor(cut_short)).sum())
     known = ~torch.isnan(regrets)
     optimal = metrics.optimal_values(problem, data.costs, data.solutions, data.instance)
-    return Evaluation(
+    figures = Evaluation(
         regret=float(regrets[known].mean()) if bool(known.any()) else float("nan"),
         relative_regret=metrics.relative_regret(regrets, optimal),
         mse=metrics.mse(predicted, data.costs),
@@ -103,3 +121,4 @@ def evaluate(model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks 
         not_optimal=data.not_optimal,
         cut_short=cut_short,
     )
+    return figures, InstanceResults(predicted, solutions, regrets)

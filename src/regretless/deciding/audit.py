@@ -1,0 +1,164 @@
+"""The audit of a log: what logged decisions cost at the true costs, beside the best ones and those of two-stage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from regretless.deciding.audited_run import AuditedDay, AuditedRun
+from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.drift import Drift, feature_drift, regret_drift
+from regretless.errors import FileError, InputError
+from regretless.progress import track
+from regretless.runs.held_out import HeldOutView
+from regretless.search.verdict import Verdict, judge
+from regretless.tables import read_costs
+from regretless.tables.table import listed
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What a log is worth so far.
+
+    Attributes:
+        days: the decisions whose true costs are known, in the order of the costs.
+        sense: of the objective.
+        verdict: gain over two-stage with a paired interval; ``None`` where no day has a baseline.
+        regret_drift, feature_drift: what the tests say.
+        waiting: names of logged instances whose true costs are not there yet.
+        not_logged: names of instances with costs and without a decision.
+        superseded: decisions that were replaced by a later one of the same instance.
+        infeasible: decisions that were infeasible; they are left out of the figures.
+    """
+
+    days: tuple[AuditedDay, ...]
+    sense: str
+    verdict: Verdict | None
+    regret_drift: Drift
+    feature_drift: Drift
+    waiting: tuple[str, ...]
+    not_logged: tuple[str, ...]
+    superseded: int
+    infeasible: int
+
+    @property
+    def known(self) -> list[AuditedDay]:
+        """Days with a regret."""
+        return [day for day in self.days if day.regret is not None]
+
+    @property
+    def worst(self) -> list[AuditedDay]:
+        """The ten days of largest regret."""
+        return sorted(self.known, key=lambda day: -(day.regret or 0.0))[:10]
+
+    def totals(self) -> dict[str, float | None]:
+        """Sums over all days with a regret; those with two-stage over the days that have both."""
+        both = [day for day in self.known if day.gain is not None]
+        total: dict[str, float | None] = {
+            "days": len(self.known),
+            "objective": float(sum(day.objective or 0.0 for day in self.known)),
+            "best": float(sum(day.best or 0.0 for day in self.known)),
+            "regret": float(sum(day.regret or 0.0 for day in self.known)),
+            "compared_days": len(both),
+            "two_stage_regret": None, "gain": None, "gain_low": None, "gain_high": None,
+            "changed_decisions": sum(bool(day.changed) for day in self.known),
+        }  # fmt: skip
+        if self.verdict is not None and both:
+            n = len(both)
+            total |= {"two_stage_regret": n * self.verdict.two_stage, "gain": n * self.verdict.gain}
+            total |= {"gain_low": n * self.verdict.low, "gain_high": n * self.verdict.high}
+        return total
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return {
+            "totals": self.totals(), "sense": self.sense,
+            "verdict": None if self.verdict is None else self.verdict.as_dict(),
+            "regret_drift": self.regret_drift.as_dict(), "feature_drift": self.feature_drift.as_dict(),
+            "waiting": list(self.waiting), "not_logged": list(self.not_logged), "superseded": self.superseded,
+            "infeasible": self.infeasible, "days": [asdict(day) for day in self.days],
+        }  # fmt: skip
+
+
+def audit(
+    log: DecisionLog, costs: Path | str, *, workers: int = 1, time_limit: float | None = None,
+    progress: bool | None = None,
+) -> Audit:  # fmt: skip
+    """Compare logged decisions with the true costs of their instances.
+
+    Every day is solved exactly twice: at the true costs, and at the costs that two-stage predicted.
+
+    Args:
+        log: of decisions.
+        costs: file of true costs with a column ``instance``: the names under which the decisions were logged.
+        workers: solver threads.
+        time_limit: seconds per solve.
+        progress: show a bar; by default on a terminal.
+
+    Raises:
+        FileError, InputError: the log is empty, or no logged instance has costs; nothing was solved.
+    """
+    records = log.records()
+    if not records:
+        raise FileError(f"{log.path} holds no decision yet")
+    latest = {record.instance: record for record in records}
+    runs = {run: AuditedRun(log, run) for run in dict.fromkeys(record.run for record in latest.values())}
+    last = runs[records[-1].run]
+    for run in runs.values():
+        if run.saved.cost_names != last.saved.cost_names or run.saved.sense != last.saved.sense:
+            raise InputError(
+                f"{log.path} holds decisions of runs with different costs: audit them in logs of their own"
+            )
+    true = read_costs(costs, last.saved.cost_names, id=last.saved.id)
+    if true.instance is None:
+        raise InputError(
+            f"{costs} must have a column {last.saved.id!r} with the names that the decisions were logged under"
+        )
+    if not set(true.instance) & set(latest):
+        raise InputError(f"no instance of {costs} ({listed(true.instance)}) is in {log.path} ({listed(tuple(latest))})")
+    pairs = [(latest[name], true.values[i]) for i, name in enumerate(true.instance) if name in latest]
+    days = [
+        runs[record.run].day(record, values, workers=workers, time_limit=time_limit)
+        for record, values in track(pairs, total=len(pairs), label="audit", show=progress)
+    ]
+    return Audit(
+        days=tuple(days),
+        sense=last.saved.sense,
+        verdict=_verdict(days),
+        regret_drift=_regret_drift(days, last.view),
+        feature_drift=_feature_drift([record for record, _ in pairs if record.run == records[-1].run], last),
+        waiting=tuple(name for name in latest if name not in set(true.instance)),
+        not_logged=tuple(name for name in true.instance if name not in latest),
+        superseded=len(records) - len(latest),
+        infeasible=sum(record.found == "infeasible" for record, _ in pairs),
+    )
+
+
+def _verdict(days: Sequence[AuditedDay]) -> Verdict | None:
+    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.gain is not None]
+    if not both:
+        return None
+    two_stage, regret, best = (torch.tensor(column, dtype=torch.float64) for column in zip(*both, strict=True))
+    return judge(two_stage, regret, float(best.abs().mean()))
+
+
+def _regret_drift(days: Sequence[AuditedDay], view: HeldOutView | None) -> Drift:
+    regrets = np.array([np.nan if day.regret is None else day.regret for day in days])
+    if view is not None and view.on == "test":
+        return regret_drift(view.regrets.numpy(), regrets, what="the test data of training")
+    half = len(regrets) // 2
+    return regret_drift(regrets[:half], regrets[half:], what="the first half of the log")
+
+
+def _feature_drift(records: Sequence[Record], run: AuditedRun) -> Drift:
+    shape = run.saved.shape
+    names = run.saved.feature_names or tuple(f"feature {j}" for j in range(shape[-1]))
+    seen = np.stack([record.features.reshape(shape) for record in records]) if records else np.zeros((0, *shape))
+    seen = seen if seen.ndim == 2 else seen.mean(axis=1)
+    reference = np.zeros((0, shape[-1])) if run.view is None else run.view.features.numpy()
+    return feature_drift(reference, seen, names, what="the training data")

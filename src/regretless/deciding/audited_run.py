@@ -1,0 +1,120 @@
+"""A run in a log: its model, what its training saw, and the comparison of one logged decision."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.errors import FileError
+from regretless.milp import MILP, Floats
+from regretless.problem import Problem
+from regretless.runs.held_out import FILE as HELD_OUT
+from regretless.runs.held_out import HeldOutView, read_held_out
+from regretless.tables.constraints import vary_one
+from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_problem
+from regretless.tables.saved_problem import FILE as PROBLEM
+from regretless.types import Status
+
+SAME = 1e-6  # difference of two decisions that rounding explains
+
+
+@dataclass(frozen=True)
+class AuditedDay:
+    """One logged decision with its true costs.
+
+    Attributes:
+        instance, at: its name, and when it was decided.
+        found, status: how it was found.
+        objective: of the decision at the true costs, in the sense of the model; ``None`` without a decision.
+        best: the best objective in hindsight; ``None`` where the solve failed.
+        regret: how much worse the decision is; ``None`` where one of both is missing.
+        two_stage_objective, two_stage_regret: of what two-stage would have decided; ``None`` without a baseline.
+        changed: whether the decision differs from that of two-stage.
+        decided, hindsight, two_stage: values of the variables with predicted costs.
+    """
+
+    instance: str
+    at: str
+    found: str
+    status: str
+    objective: float | None
+    best: float | None
+    regret: float | None
+    two_stage_objective: float | None
+    two_stage_regret: float | None
+    changed: bool | None
+    decided: Mapping[str, float]
+    hindsight: Mapping[str, float]
+    two_stage: Mapping[str, float]
+
+    @property
+    def gain(self) -> float | None:
+        """How much better the decision is than that of two-stage; negative where it is worse."""
+        if self.regret is None or self.two_stage_regret is None:
+            return None
+        return self.two_stage_regret - self.regret
+
+
+class AuditedRun:
+    """A run in the log: its model, and what its training saw."""
+
+    def __init__(self, log: DecisionLog, run: str) -> None:
+        content = log.files_of(run)
+        with tempfile.TemporaryDirectory() as folder:
+            for name in (PROBLEM, ENCODING, HELD_OUT):
+                if name in content:
+                    (Path(folder) / name).write_bytes(content[name])
+            try:
+                self.saved: SavedProblem = load_saved_problem(folder)
+                self.view: HeldOutView | None = read_held_out(folder)
+            except FileError as error:
+                raise FileError(f"{log.path}: the files of run {run} are damaged: {error}") from error
+
+    def day(self, record: Record, costs: Floats, *, workers: int, time_limit: float | None) -> AuditedDay:
+        """Compare one decision; an infeasible or missing one has no regret."""
+        milp = vary_one(self.saved.milp, record.constraints)
+        vectors = [costs] if record.two_stage is None else [costs, record.two_stage]
+        x = self._solved(milp, np.stack(vectors), workers, time_limit)
+        hindsight, two_stage = x[0], x[1] if len(x) > 1 else None
+        decided = None if record.found == "infeasible" or not np.isfinite(record.decision).all() else record.decision
+        values = [self._objective(milp, costs, one) for one in (decided, hindsight, two_stage)]
+        changed = None
+        if decided is not None and two_stage is not None:
+            shown = milp.solution(np.stack([decided, two_stage]))
+            changed = bool((np.abs(shown[0] - shown[1]) > SAME * np.maximum(1.0, np.abs(shown[0]))).any())
+        return AuditedDay(
+            record.instance, record.at, record.found, record.status, values[0], values[1],
+            self._regret(values[0], values[1]), values[2], self._regret(values[2], values[1]), changed,
+            *(self._named(milp, one) for one in (decided, hindsight, two_stage)),
+        )  # fmt: skip
+
+    def _solved(self, milp: MILP, costs: Floats, workers: int, time_limit: float | None) -> list[Floats | None]:
+        saved = self.saved
+        limit = saved.time_limit if time_limit is None else time_limit
+        problem = Problem(milp, sense=saved.sense, engine=saved.engine, workers=workers, time_limit=limit)
+        solved = problem.solve(torch.as_tensor(costs))
+        good = [status in (Status.OPTIMAL, Status.FEASIBLE, Status.TIME_LIMIT) for status in solved.status]
+        found = [row.numpy() for row in solved.decision]
+        return [x if ok and np.isfinite(x).all() else None for x, ok in zip(found, good, strict=True)]
+
+    def _objective(self, milp: MILP, costs: Floats, x: Floats | None) -> float | None:
+        if x is None:
+            return None
+        known = np.append(costs, 1.0) if milp.has_fixed_cost else costs
+        return float(milp.solution(x)[0] @ known)
+
+    def _regret(self, value: float | None, best: float | None) -> float | None:
+        if value is None or best is None:
+            return None
+        return value - best if self.saved.sense == "min" else best - value
+
+    def _named(self, milp: MILP, x: Floats | None) -> dict[str, float]:
+        if x is None:
+            return {}
+        return dict(zip(self.saved.cost_names, milp.solution(x)[0].tolist(), strict=False))

@@ -1,0 +1,74 @@
+"""Engines that stay with the thread that built them: an engine belongs to one thread at a time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
+from regretless.milp import MILP, Floats
+from regretless.solvers import Outcome, make_engine
+from regretless.solvers.ledger import PurposeCount
+from regretless.solvers.pool import scaled_objective
+from regretless.types import Status
+
+MODELS_PER_LANE = 8
+
+
+class LaneEngines:
+    """Solves models in the calling thread and keeps the latest engines of every thread.
+
+    Args:
+        engine: name in the table of engines.
+        options: settings of the engine.
+
+    Attributes:
+        count: solves and seconds of all threads.
+    """
+
+    def __init__(self, engine: str, options: Mapping[str, Any] | None = None) -> None:
+        self.engine, self.options = engine, dict(options or {})
+        self.count = PurposeCount()
+        self._local, self._lock = threading.local(), threading.Lock()
+
+    def solve(self, milp: MILP, objective: Floats, limit: float | None) -> Outcome:
+        """Minimize ``objective . x`` within ``limit`` seconds; an exception becomes a status."""
+        key, start = (id(milp), limit), time.perf_counter()
+        try:
+            engine = self._kept(key, milp, lambda: make_engine(self.engine, milp, time_limit=limit, **self.options))
+            outcome: Outcome = engine.solve(scaled_objective(objective))
+            return outcome
+        except (Exception, SystemExit) as error:  # a solver must not end its thread
+            # An exception may leave a solver in any state: the next solve gets a new one.
+            self._engines().pop(key, None)
+            return Outcome(None, Status.ERROR, np.inf, f"{type(error).__name__}: {error}")
+        finally:
+            with self._lock:
+                self.count.solves += 1
+                self.count.seconds += time.perf_counter() - start
+
+    def multipliers(self, milp: MILP, objective: Floats) -> Floats | None:
+        """Row multipliers of the linear relaxation; ``None`` where it has no optimum."""
+        key = (id(milp), -1.0)
+        relaxation: RelaxationMultipliers = self._kept(key, milp, lambda: RelaxationMultipliers(milp))
+        return relaxation(objective)
+
+    def _kept(self, key: tuple[int, float | None], milp: MILP, build: Callable[[], Any]) -> Any:
+        engines = self._engines()
+        if key not in engines:
+            engines[key] = (milp, build())  # the model too: an id belongs to it only while it exists
+            if len(engines) > MODELS_PER_LANE:
+                engines.popitem(last=False)
+        engines.move_to_end(key)
+        return engines[key][1]
+
+    def _engines(self) -> OrderedDict[tuple[int, float | None], tuple[MILP, Any]]:
+        if not hasattr(self._local, "engines"):
+            self._local.engines = OrderedDict()
+        engines: OrderedDict[tuple[int, float | None], tuple[MILP, Any]] = self._local.engines
+        return engines

@@ -1,0 +1,118 @@
+"""Decide for many instances and log every decision; what the log has already is not decided again."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from regretless.deciding.decider import Decider
+from regretless.deciding.decision_log import DecisionLog, Record, decision_key
+from regretless.milp import Floats
+from regretless.runs import held_out
+from regretless.runs.run_folder import TWO_STAGE, with_weights
+from regretless.tables import saved_problem
+from regretless.training import predict
+
+LOG_BATCH = 16  # decisions of one commit
+
+
+@dataclass(frozen=True, eq=False)
+class LogRequest:
+    """An instance to decide for: its name, its features in the order of training, and its constraints by name."""
+
+    instance: str
+    features: Floats
+    constraints: Mapping[str, float]
+
+
+def log_files(decider: Decider, folder: Path | str) -> dict[str, bytes]:
+    """The files that an audit needs: the model as it is used, and what training saw."""
+    assert decider.run.saved is not None
+    with tempfile.TemporaryDirectory() as place:
+        saved_problem.save_problem(place, decider.run.saved.state())
+        files = {path.name: path.read_bytes() for path in Path(place).iterdir()}
+    if (Path(folder) / held_out.FILE).is_file():
+        files[held_out.FILE] = (Path(folder) / held_out.FILE).read_bytes()
+    return files
+
+
+def read_baseline(decider: Decider, folder: Path | str) -> nn.Module | None:
+    """The two-stage model of a run; ``None`` where the run has none."""
+    if decider.run.saved is None or not (Path(folder) / TWO_STAGE).is_file():
+        return None
+    return with_weights(decider.run.saved.blank(), Path(folder), TWO_STAGE).eval()
+
+
+def decide_and_log(
+    decider: Decider,
+    log: DecisionLog | None,
+    run: str,
+    requests: Sequence[LogRequest],
+    *,
+    baseline: nn.Module | None,
+    deadline: float | None = None,
+    workers: int = 1,
+    report: Callable[[int, int], None] | None = None,
+) -> list[Record]:
+    """Decide and log, sixteen decisions per commit.
+
+    Args:
+        decider: of the run.
+        log: where to append; ``None`` decides only.
+        run: the run's name in the log, from ``DecisionLog.add_run``.
+        requests: the instances.
+        baseline: predicts the costs that two-stage would have used.
+        deadline: seconds per decision; ``None`` waits for the engine.
+        workers: decisions that are made at the same time.
+        report: called after every commit with the numbers of requests that are in the log, and of those that were new.
+
+    Returns:
+        The records of all requests, in order; for a request that was logged before, the logged one.
+    """
+
+    def decided(request: LogRequest) -> Record:
+        seen = decider.seen(request.features)
+        answer = decider.decide(request.features, request.constraints, deadline=deadline)
+        two_stage = None if baseline is None else predict(baseline, seen[None])[0].to(torch.float64).numpy()
+        return Record(
+            run, request.instance, seen.to(torch.float64).numpy(), np.array(list(answer.predicted.values())),
+            np.array(list(answer.decision.values())), answer.objective, str(answer.status), answer.found,
+            request.constraints, answer.gap, two_stage,
+        )  # fmt: skip
+
+    records: list[Record] = []
+    new = 0
+    with ThreadPoolExecutor(workers) as threads:
+        for start in range(0, len(requests), LOG_BATCH):
+            part = requests[start : start + LOG_BATCH]
+            keys = [_key(decider, run, request) for request in part]
+            there = {} if log is None else log.find(keys)
+            made = dict(
+                zip(
+                    [key for key in keys if key not in there],
+                    threads.map(decided, [r for r, key in zip(part, keys, strict=True) if key not in there]),
+                    strict=True,
+                )
+            )
+            added, again = len(made), dict[str, Record]()
+            if log is not None:
+                added = log.append(list(made.values()))
+                # Another process may have logged the same decision in the meantime: the log is right.
+                again = log.find(made) if added < len(made) else {}
+            records += [(there | made | again)[key] for key in keys]
+            new += added
+            if report is not None:
+                report(len(records), new)
+    return records
+
+
+def _key(decider: Decider, run: str, request: LogRequest) -> str:
+    seen = decider.seen(request.features).to(torch.float64).numpy()
+    return decision_key(run, request.instance, seen, request.constraints)

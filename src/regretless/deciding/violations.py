@@ -1,0 +1,43 @@
+"""By how much decisions violate a model, and which rows and variables they violate."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from regretless.deciding.decision import Violation
+from regretless.milp import MILP, TOLERANCE, Floats
+
+
+def total_violation(milp: MILP, x: Floats, activity: Floats) -> Floats:
+    """Sum of the relative violations of all bounds, per decision ``(m, n)`` with row values ``(m, rows)``.
+
+    The violation of a bound ``b`` counts relative to ``max(1, |b|)``, as the tolerances of the library do.
+    """
+    lower, upper = milp.integer_bounds()
+    parts = [(x, lower, upper), (activity, milp.row_lower, milp.row_upper)]
+    return np.asarray(sum(_relative(*part).sum(axis=1) for part in parts))
+
+
+def violations(milp: MILP, x: Floats, variable_names: tuple[str, ...], row_names: tuple[str, ...]) -> list[Violation]:
+    """Rows, then variables, that a decision ``(n,)`` puts outside of their bounds, the largest violation first."""
+    lower, upper = milp.integer_bounds()
+    activity = milp.A @ x
+    rows = _outside("row", activity, milp.row_lower, milp.row_upper, row_names)
+    return rows + _outside("variable", x, lower, upper, variable_names)
+
+
+def _outside(
+    kind: Literal["row", "variable"], values: Floats, low: Floats, high: Floats, names: tuple[str, ...]
+) -> list[Violation]:
+    size = _relative(values, low, high)
+    worst = [int(i) for i in np.argsort(-size, kind="stable") if size[i] > TOLERANCE]
+    return [Violation(names[i], kind, float(values[i]), float(low[i]), float(high[i])) for i in worst]
+
+
+def _relative(values: Floats, low: Floats, high: Floats) -> Floats:
+    with np.errstate(invalid="ignore"):
+        below = np.where(np.isfinite(low), (low - values) / np.maximum(1.0, np.abs(low)), 0.0)
+        above = np.where(np.isfinite(high), (values - high) / np.maximum(1.0, np.abs(high)), 0.0)
+    return np.maximum(np.maximum(below, above), 0.0)

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regretless.deciding import Decider
+from regretless.deciding.audit import Audit, audit
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
+from regretless.errors import FileError, InputError
+
+from .conftest import ITEMS, WEIGHTS, TrainedRun, write_csv
+
+
+def capacity(k: int) -> float:
+    return 4.0 + k % 4
+
+
+@pytest.fixture(scope="module")
+def log(trained: TrainedRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A log of all later days, each with its own capacity."""
+    decider, path = Decider.load(trained.run), tmp_path_factory.mktemp("audit") / "d.db"
+    rows = [LogRequest(day, trained.features[k], {"row:weight": capacity(k)}) for k, day in enumerate(trained.days)]
+    with DecisionLog(path) as log:
+        run = log.add_run(log_files(decider, trained.run))
+        decide_and_log(decider, log, run, rows, baseline=read_baseline(decider, trained.run))
+    return path
+
+
+def audited(log: Path, costs: Path) -> Audit:
+    with DecisionLog(log, create=False) as opened:
+        return audit(opened, costs, progress=False)
+
+
+def brute_force(costs: np.ndarray, room: float) -> float:
+    points = [np.array(x) for x in itertools.product((0, 1), repeat=6)]
+    kept = [x for x in points if np.array(WEIGHTS) @ x[:5] - 4 * x[5] <= room and x[:5].sum() <= 4]
+    return max(float(costs @ x[:5]) - 2 * x[5] + 10 for x in kept)
+
+
+def test_regrets_are_those_of_brute_force_and_sums_are_sums(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
+    _, costs = trained.write_later(tmp_path)
+    found = audited(log, costs)
+    with DecisionLog(log, create=False) as opened:
+        records = opened.records()
+    assert len(found.days) == len(found.known) == 20
+    for k, (day, record) in enumerate(zip(found.days, records, strict=True)):
+        best = brute_force(trained.costs[k], capacity(k))
+        value = float(trained.costs[k] @ record.decision[:5]) - 2 * record.decision[5] + 10
+        assert day.best == pytest.approx(best)
+        assert day.objective == pytest.approx(value)
+        assert day.regret == pytest.approx(best - value)
+        assert day.two_stage_regret is not None
+        assert day.two_stage_regret >= -1e-9
+        assert day.changed == (dict(day.decided) != dict(day.two_stage))
+    total = found.totals()
+    assert total["regret"] == pytest.approx(sum(day.regret or 0 for day in found.days))
+    assert total["gain"] == pytest.approx(sum(day.gain or 0 for day in found.days))
+    assert total["gain_low"] is not None
+    assert total["gain_high"] is not None
+    assert total["gain_low"] <= total["gain"] <= total["gain_high"]  # type: ignore[operator]
+    assert [day.regret for day in found.worst] == sorted((day.regret for day in found.days), reverse=True)[:10]  # type: ignore[type-var]
+
+
+def test_days_without_costs_wait_and_costs_without_a_decision_are_named(
+    log: Path, trained: TrainedRun, tmp_path: Path
+) -> None:
+    rows = [[day, *row] for day, row in zip(trained.days, trained.costs, strict=True)]
+    costs = write_csv(tmp_path / "c.csv", ["instance", *ITEMS], [["2030-01-01", 1, 1, 1, 1, 1], *rows[:15]])
+    found = audited(log, costs)
+    assert found.waiting == trained.days[15:]
+    assert found.not_logged == ("2030-01-01",)
+    assert len(found.days) == 15
+
+
+def test_the_latest_decision_of_an_instance_counts(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
+    copy = tmp_path / "d.db"
+    with DecisionLog(log, create=False) as old, DecisionLog(copy) as new:
+        records = old.records()
+        run = new.add_run(old.files_of(records[0].run))
+        assert run == records[0].run
+        new.append(records)
+    decider = Decider.load(trained.run)
+    with DecisionLog(copy) as new:
+        decide_and_log(
+            decider, new, run, [LogRequest(trained.days[0], trained.features[3], {})], baseline=None
+        )  # fmt: skip
+    _, costs = trained.write_later(tmp_path)
+    found = audited(copy, costs)
+    assert found.superseded == 1
+    assert found.days[0].two_stage_regret is None
+    assert found.totals()["compared_days"] == 19
+
+
+def test_infeasible_decisions_are_counted_and_left_out(trained: TrainedRun, tmp_path: Path) -> None:
+    decider = Decider.load(trained.run)
+    with DecisionLog(tmp_path / "d.db") as log:
+        run = log.add_run(log_files(decider, trained.run))
+        rows = [
+            LogRequest(trained.days[0], trained.features[0], {}),
+            LogRequest(trained.days[1], trained.features[1], {"row_lower:count": 6.0, "row_upper:count": 7.0}),
+        ]
+        decide_and_log(decider, log, run, rows, baseline=None)
+    _, costs = trained.write_later(tmp_path)
+    found = audited(tmp_path / "d.db", costs)
+    assert found.infeasible == 1
+    assert len(found.known) == 1
+    assert found.verdict is None
+
+
+def test_a_log_or_costs_that_cannot_be_audited_are_refused(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
+    _, costs = trained.write_later(tmp_path)
+    with DecisionLog(tmp_path / "empty.db") as empty, pytest.raises(FileError, match="holds no decision yet"):
+        audit(empty, costs)
+    nameless = write_csv(tmp_path / "n.csv", ITEMS, trained.costs.tolist())
+    with pytest.raises(InputError, match="column 'instance'"):
+        audited(log, nameless)
+    other = write_csv(tmp_path / "o.csv", ["instance", *ITEMS], [["monday", 1, 2, 3, 4, 5]])
+    with pytest.raises(InputError, match=r"no instance of .*o\.csv \(monday\) is in .*d\.db"):
+        audited(log, other)
+    missing = write_csv(tmp_path / "m.csv", ["instance", *ITEMS[1:]], [[trained.days[0], 2, 3, 4, 5]])
+    with pytest.raises(InputError, match="missing: x_0"):
+        audited(log, missing)
+
+
+def test_damaged_files_of_a_run_name_the_log(trained: TrainedRun, tmp_path: Path) -> None:
+    decider = Decider.load(trained.run)
+    with DecisionLog(tmp_path / "d.db") as log:
+        run = log.add_run({"problem.safetensors": b"nothing"})
+        decide_and_log(decider, log, run, [LogRequest(trained.days[0], trained.features[0], {})], baseline=None)
+    _, costs = trained.write_later(tmp_path)
+    with pytest.raises(FileError, match=r"d\.db: the files of run .* are damaged"):
+        audited(tmp_path / "d.db", costs)
+
+
+def test_an_audit_is_plain_data(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
+    _, costs = trained.write_later(tmp_path)
+    plain = audited(log, costs).as_dict()
+    assert plain["days"][0]["instance"] == trained.days[0]
+    assert plain["regret_drift"]["test"] == "Mann-Whitney U"
+    assert plain["verdict"]["instances"] == 20

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import sqlite3
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.errors import FileError
+
+
+def record(instance: str = "monday", **changed: object) -> Record:
+    base = Record(
+        "run", instance, np.array([0.5, -1.0]), np.array([1.0, 2.0]), np.array([1.0, 0.0, 3.5]), 4.25, "optimal",
+        "solved", {"row:capacity": 7.0}, 0.0, np.array([1.5, 2.5]),
+    )  # fmt: skip
+    return replace(base, **changed)  # type: ignore[arg-type]
+
+
+def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
+    with DecisionLog(tmp_path / "d.db") as log:
+        assert log.append([record(), record("tuesday", gap=None, two_stage=None, objective=np.nan)]) == 2
+    with DecisionLog(tmp_path / "d.db", create=False) as log:
+        first, second = log.records()
+    assert (first.instance, first.objective, first.status, first.found, first.gap) == (
+        "monday", 4.25, "optimal", "solved", 0.0,
+    )  # fmt: skip
+    assert first.decision.tolist() == [1.0, 0.0, 3.5]
+    assert first.two_stage is not None
+    assert first.two_stage.tolist() == [1.5, 2.5]
+    assert first.constraints == {"row:capacity": 7.0}
+    assert first.at.endswith("+00:00")
+    assert np.isnan(second.objective)
+    assert (second.gap, second.two_stage) == (None, None)
+
+
+def test_the_same_decision_is_logged_once_and_found_again(tmp_path: Path) -> None:
+    with DecisionLog(tmp_path / "d.db") as log:
+        assert log.append([record()]) == 1
+        assert log.append([record(objective=9.0), record("tuesday")]) == 1
+        assert log.append([record(features=np.array([0.5, -2.0]))]) == 1
+        assert log.append([record(constraints={})]) == 1
+        assert len(log) == 4
+        assert log.find([record().key, "other"])[record().key].objective == 4.25
+
+
+def test_nothing_in_a_log_can_be_changed_or_deleted(tmp_path: Path) -> None:
+    with DecisionLog(tmp_path / "d.db") as log:
+        log.append([record()])
+    db = sqlite3.connect(tmp_path / "d.db")
+    for statement in ("DELETE FROM decisions", "UPDATE decisions SET objective = 0"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            db.execute(statement)
+
+
+def test_several_writers_lose_nothing_and_write_nothing_twice(tmp_path: Path) -> None:
+    def write(part: int) -> None:
+        with DecisionLog(tmp_path / "d.db") as log:
+            for k in range(15):
+                log.append([record(f"{part}-{k}"), record(f"shared-{k}")])
+
+    threads = [threading.Thread(target=write, args=(part,)) for part in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with DecisionLog(tmp_path / "d.db") as log:
+        names = [one.instance for one in log.records()]
+    assert len(names) == len(set(names)) == 60
+
+
+def test_files_of_a_run_are_kept_once(tmp_path: Path) -> None:
+    with DecisionLog(tmp_path / "d.db") as log:
+        run = log.add_run({"a": b"1", "b": b"2"})
+        assert log.add_run({"b": b"2", "a": b"1"}) == run
+        assert log.add_run({"a": b"12", "b": b""}) != run
+        assert log.files_of(run) == {"a": b"1", "b": b"2"}
+
+
+def test_a_file_that_is_no_log_is_named(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"there is no log of decisions .*none\.db"):
+        DecisionLog(tmp_path / "none.db", create=False)
+    assert not (tmp_path / "none.db").exists()
+    (tmp_path / "text.db").write_text("instance,objective\n" * 100)
+    with pytest.raises(FileError, match=r"text\.db"):
+        DecisionLog(tmp_path / "text.db")
+    sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE t (x)")
+    with pytest.raises(FileError, match="is not a log of decisions"):
+        DecisionLog(tmp_path / "other.db")
+    with DecisionLog(tmp_path / "new.db") as log:
+        log._db.execute("PRAGMA user_version = 99")
+    with pytest.raises(FileError, match="upgrade"):
+        DecisionLog(tmp_path / "new.db")
+    with pytest.raises(FileError, match="cannot use"):
+        DecisionLog(tmp_path / "text.db" / "d.db")

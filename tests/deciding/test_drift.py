@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from regretless.deciding.drift import FEWEST, feature_drift, holm, regret_drift
+
+
+def test_a_higher_regret_is_found_and_named() -> None:
+    chance = np.random.default_rng(0)
+    before, after = chance.exponential(1.0, 60), chance.exponential(3.0, 60)
+    found = regret_drift(before, after, what="the test data of training")
+    assert found.found
+    assert found.p_value == pytest.approx(stats.mannwhitneyu(after, before).pvalue)
+    assert found.sentence.startswith("The regret has become higher (Mann-Whitney U, p ")
+    assert "has become lower" in regret_drift(after, before, what="before").sentence
+
+
+def test_equal_regrets_are_no_drift() -> None:
+    same = np.zeros(30)
+    found = regret_drift(same, same, what="the first half of the log")
+    assert not found.found
+    assert found.sentence.startswith("No drift of the regret was found")
+
+
+def test_false_alarms_are_as_rare_as_the_level_says() -> None:
+    chance, alarms = np.random.default_rng(1), [0, 0]
+    for _ in range(200):
+        alarms[0] += regret_drift(chance.exponential(size=40), chance.exponential(size=40), what="x").found
+        alarms[1] += feature_drift(chance.normal(size=(40, 5)), chance.normal(size=(40, 5)), "abcde", what="x").found
+    assert alarms[0] <= 20  # 10 are expected; 20 or more happen once in 500 tries
+    assert alarms[1] <= 20
+
+
+def test_the_feature_that_has_changed_is_named() -> None:
+    chance = np.random.default_rng(2)
+    before, after = chance.normal(size=(200, 3)), chance.normal(size=(50, 3))
+    after[:, 1] += 2.0
+    found = feature_drift(before, after, ("cold", "wind", "sun"), what="the training data")
+    assert found.changed == ("wind",)
+    assert "1 of 3 features has changed: wind" in found.sentence
+    assert "Kolmogorov-Smirnov" in found.sentence
+    none = feature_drift(before, after[:, [0, 0, 2]], ("cold", "wind", "sun"), what="the training data")
+    assert none.sentence.startswith("No drift of the 3 features was found")
+
+
+def test_too_few_instances_are_not_tested() -> None:
+    few, many = np.ones(FEWEST - 1), np.ones(50)
+    for a, b in ((few, many), (many, few)):
+        found = regret_drift(a, b, what="the test data of training")
+        assert (found.p_value, found.found) == (None, False)
+        assert "cannot be tested" in found.sentence
+    assert feature_drift(many[:, None], few[:, None], ("a",), what="x").p_value is None
+    unknown = regret_drift(np.full(50, np.nan), many, what="x")
+    assert unknown.p_value is None
+
+
+def test_holm_is_between_no_correction_and_bonferroni() -> None:
+    p = np.random.default_rng(3).random(20) * 0.1
+    corrected = np.array(holm(p))
+    assert (corrected >= p).all()
+    assert (corrected <= np.minimum(1.0, 20 * p) + 1e-15).all()
+    assert corrected.min() == pytest.approx(20 * p.min())
+    assert (np.diff(corrected[np.argsort(p)]) >= 0).all()

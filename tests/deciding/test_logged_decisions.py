@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regretless.deciding import Decider
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.logged_decisions import LOG_BATCH, LogRequest, decide_and_log, log_files, read_baseline
+from regretless.runs import held_out
+from regretless.tables import saved_problem
+
+from .conftest import TrainedRun
+
+
+@pytest.fixture(scope="module")
+def decider(trained: TrainedRun) -> Decider:
+    return Decider.load(trained.run)
+
+
+def requests(trained: TrainedRun, count: int = 20) -> list[LogRequest]:
+    return [
+        LogRequest(day, row, {"row:weight": 4.0 + k % 3})
+        for k, (day, row) in enumerate(zip(trained.days[:count], trained.features, strict=False))
+    ]
+
+
+def test_every_decision_is_logged_with_what_two_stage_predicts(
+    decider: Decider, trained: TrainedRun, tmp_path: Path
+) -> None:
+    baseline, told = read_baseline(decider, trained.run), list[tuple[int, int]]()
+    with DecisionLog(tmp_path / "d.db") as log:
+        run = log.add_run(log_files(decider, trained.run))
+        made = decide_and_log(
+            decider, log, run, requests(trained), baseline=baseline, workers=2, report=lambda *n: told.append(n)
+        )
+        logged = log.records()
+    assert told == [(LOG_BATCH, LOG_BATCH), (20, 20)]
+    assert [one.instance for one in made] == [one.instance for one in logged] == list(trained.days)
+    for k, record in enumerate(logged):
+        answer = decider.decide(trained.features[k], {"row:weight": 4.0 + k % 3}, deadline=None)
+        assert record.objective == pytest.approx(answer.objective)
+        assert record.predicted.tolist() == list(answer.predicted.values())
+        assert record.two_stage is not None
+        assert not np.allclose(record.two_stage, record.predicted)
+
+
+def test_what_is_in_the_log_is_not_decided_again(
+    decider: Decider, trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with DecisionLog(tmp_path / "d.db") as log:
+        first = decide_and_log(decider, log, "run", requests(trained, 5), baseline=None)
+        monkeypatch.setattr(decider, "decide", lambda *_, **__: pytest.fail("decided again"))
+        told = list[tuple[int, int]]()
+        again = decide_and_log(
+            decider, log, "run", requests(trained, 5), baseline=None, report=lambda *n: told.append(n)
+        )
+        assert len(log) == 5
+    assert told == [(5, 0)]
+    assert [one.objective for one in again] == [one.objective for one in first]
+
+
+def test_two_equal_requests_are_one_row(decider: Decider, trained: TrainedRun, tmp_path: Path) -> None:
+    twice = [*requests(trained, 2), *requests(trained, 2)]
+    with DecisionLog(tmp_path / "d.db") as log:
+        assert len(decide_and_log(decider, log, "run", twice, baseline=None)) == 4
+        assert len(log) == 2
+
+
+def test_without_a_log_decisions_are_only_made(decider: Decider, trained: TrainedRun) -> None:
+    assert len(decide_and_log(decider, None, "", requests(trained, 3), baseline=None)) == 3
+
+
+def test_a_log_gets_all_files_that_an_audit_needs(decider: Decider, trained: TrainedRun, tmp_path: Path) -> None:
+    problem = {saved_problem.FILE, saved_problem.ENCODING}
+    assert set(log_files(decider, trained.run)) == {*problem, held_out.FILE}
+    assert set(log_files(decider, tmp_path)) == problem
+    assert read_baseline(decider, tmp_path) is None

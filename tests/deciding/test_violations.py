@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from regretless.deciding.violations import total_violation, violations
+from regretless.milp import MILP
+
+from .models import all_points, random_model
+
+
+def test_a_decision_without_violation_is_feasible_and_the_reverse() -> None:
+    for seed in range(30):
+        milp = random_model(seed)
+        x = all_points(milp)
+        assert ((total_violation(milp, x, (milp.A @ x.T).T) <= 1e-6) == milp.check(x)).all()
+
+
+def test_violated_rows_and_variables_are_named_the_largest_first() -> None:
+    milp = MILP(
+        [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]], row_lower=[-np.inf, 1.0, 0.0], row_upper=[10.0, 50.0, 100.0], upper=20
+    )
+    found = violations(milp, np.array([0.0, 30.0]), ("a", "b"), ("sum", "least", "far"))
+    assert [str(one) for one in found] == [
+        "row sum: 30 is above 10", "row least: 0 is below 1", "variable b: 30 is above 20",
+    ]  # fmt: skip
+    x = np.array([[0.0, 30.0]])
+    assert total_violation(milp, x, (milp.A @ x.T).T)[0] == pytest.approx(20 / 10 + 1 / 1 + 10 / 20)
