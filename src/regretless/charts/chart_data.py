@@ -51,7 +51,7 @@ class Panel:
         title: above the panel.
         log_x, log_y: ``None`` lets the values decide.
         epochs: the x axis counts epochs and has no margin.
-        x_ticks: labels of the x values 0, 1, 2, ...
+        x_ticks: labels of the x values 0, 1, 2, ...; an empty one has no tick.
         bars: a deviation is drawn as a bar, not as a band around the line.
         end_only: a line shows its marker at its end only.
         labeled: the name of each series stands beside its first point.

@@ -85,7 +85,8 @@ def _draw_panel(axes: Any, panel: Panel, index: int, hover: Hover) -> None:
     epochs = panel.epochs and len(set(places)) > 1
     x_scale = scale_axis(axes, "x", places, log=False if panel.x_ticks or epochs else panel.log_x, epochs=epochs)
     if panel.x_ticks:
-        axes.set_xticks(range(len(panel.x_ticks)), panel.x_ticks)
+        labels = {place: label for place, label in enumerate(panel.x_ticks) if label}
+        axes.set_xticks(list(labels), list(labels.values()))
     axes.set_xlabel(panel.x_title + x_scale)
     axes.set_title(panel.title, fontweight="bold")
     # Not turned by 90 degrees: it is easier to read, and leaves the width to the lines.

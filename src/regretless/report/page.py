@@ -21,6 +21,7 @@ from regretless.report.problem_charts import Styles, problem_charts
 from regretless.report.protocol import environment, protocol
 from regretless.report.questions import questions
 from regretless.report.report_data import DONE, ReportData, Run
+from regretless.report.run_details import run_details
 from regretless.report.solves_table import solves_table
 from regretless.report.summary_table import summary_table
 
@@ -42,25 +43,32 @@ def render(data: ReportData) -> str:
     """
     found = sections(data.runs)
     styles = series_styles((group.method, group.variant) for section in found for group in section.groups)
-    style, script = _asset("style.css"), _asset("page.js")
     return templates().get_template("page.html").render(
+        **page_parts(),
         data=data,
-        style=style,
-        script=script,
-        # Only this script and this style may act, even if something else ever got into the page.
-        policy=f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'",
         facts=_facts(data),
         methods=list(dict.fromkeys(group.method for section in found for group in section.groups)),
         cautions=cautions(data),
         questions=questions(data.attachments),
         problems=[_problem(section, styles, f"problem-{index}") for index, section in enumerate(found)],
+        details=run_details(data.runs),
         families=[name for name in PAPER_FAMILIES if any(run.problem.startswith(f"{name}-") for run in data.runs)],
         protocol=protocol(found) if found else None,
         environment=environment(data.runs),
         without_result=without_result(data.runs),
         rows=[_row(run) for run in data.runs],
     )  # fmt: skip
+
+
+def page_parts() -> dict[str, str]:
+    """Style, script and security policy, which all pages share."""
+    style, script = _asset("style.css"), _asset("page.js")
+    # Only this script and this style may act, even if something else ever got into the page.
+    policy = (
+        f"default-src 'none'; img-src data:; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return {"style": style, "script": script, "policy": policy}
 
 
 def _problem(section: Section, styles: Styles, anchor: str) -> dict[str, Any]:

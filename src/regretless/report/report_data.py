@@ -10,6 +10,7 @@ from typing import Any
 from regretless.charts.text import number
 from regretless.errors import RegretlessError
 from regretless.report.attachments import Attachment
+from regretless.report.days import Day
 from regretless.runs.spec import Spec
 
 DONE, FAILED, UNFINISHED, DAMAGED = "done", "failed", "unfinished", "damaged"
@@ -27,6 +28,8 @@ class Run:
         history: one mapping per epoch, numbers only.
         environment: versions and machine.
         error: why the run failed or cannot be read.
+        search: the content of ``search.json``, for a search.
+        days: what was decided per instance of the held-out data, where the run has kept it.
     """
 
     name: str
@@ -36,6 +39,8 @@ class Run:
     history: tuple[Mapping[str, float | None], ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     error: str = ""
+    search: Mapping[str, Any] = field(default_factory=dict)
+    days: tuple[Day, ...] = ()
 
     @property
     def problem(self) -> str:

@@ -10,8 +10,10 @@ from typing import Any
 from regretless.charts.text import number
 from regretless.errors import FileError
 from regretless.report.attachments import read_attachments
+from regretless.report.days import held_out_days
 from regretless.report.display_order import run_order
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
+from regretless.runs.held_out import read_held_out
 from regretless.storage import read_json
 
 SPEC_COLUMNS = ("problem", "method", "init")
@@ -58,7 +60,13 @@ def _read_run(folder: Path) -> Run:
         environment = {key: str(value) for key, value in _object(folder / "environment.json").items()}
         if (folder / "metrics.json").is_file():
             history = _history(folder / "history.csv")
-            return Run(name, spec, DONE, _object(folder / "metrics.json"), history, environment)
+            metrics, search, view = (
+                _object(folder / "metrics.json"),
+                _object(folder / "search.json"),
+                read_held_out(folder),
+            )
+            days = () if view is None else tuple(held_out_days(view))
+            return Run(name, spec, DONE, metrics, history, environment, search=search, days=days)
         if (folder / "failure.json").is_file():
             why = str(_object(folder / "failure.json").get("error", "the run failed without an error message"))
             return Run(name, spec, FAILED, environment=environment, error=why)

@@ -1,0 +1,63 @@
+"""What an audit says, in sentences: for the page and for the command line."""
+
+from __future__ import annotations
+
+from regretless.charts.text import show
+from regretless.deciding.audit import Audit
+from regretless.tables.table import listed
+
+
+def sentences(audit: Audit) -> list[str]:
+    """The findings first, then what limits them."""
+    return [*findings(audit), audit.regret_drift.sentence, audit.feature_drift.sentence, *limits(audit)]
+
+
+def findings(audit: Audit) -> list[str]:
+    """What the decisions cost, and what they gained."""
+    total = audit.totals()
+    if not audit.known:
+        return ["No logged decision has a regret yet."]
+    objective, best, regret = (total[name] or 0.0 for name in ("objective", "best", "regret"))
+    share = f" ({100 * regret / abs(best):.2f} % of the best)" if best else ""
+    count = len(audit.known)
+    days = _count(count, "instance", "instances")
+    said = [
+        f"The decisions for {days} have a total objective of {show(objective)}; the best decisions in hindsight would "
+        f"have had {show(best)}: a regret of {show(regret)}{share}."
+    ]
+    if audit.verdict is None or total["gain"] is None:
+        return [*said, "What two-stage would have decided is not known: the run has no two-stage baseline."]
+    gain, low, high = (total[name] or 0.0 for name in ("gain", "gain_low", "gain_high"))
+    words = "gained" if gain >= 0 else "lost"
+    sure = "lies" if low > 0 or high < 0 else "includes zero and lies"
+    said.append(
+        f"Two-stage would have had a regret of {show(total['two_stage_regret'])}: the decisions {words} "
+        f"{show(abs(gain))} against it in total, and the {100 * audit.verdict.level:.0f} % interval of the gain "
+        f"{sure} between {show(low)} and {show(high)}."
+    )
+    changed = int(total["changed_decisions"] or 0)
+    return [*said, f"{changed} of {int(total['compared_days'] or 0)} decisions differ from those of two-stage."]
+
+
+def limits(audit: Audit) -> list[str]:
+    """What a reader must know before relying on the figures."""
+    said = []
+    if audit.infeasible:
+        said.append(f"{_count(audit.infeasible, 'logged decision was', 'logged decisions were')} infeasible.")
+    lost = len(audit.days) - len(audit.known) - audit.infeasible
+    if lost > 0:
+        said.append(f"{_count(lost, 'instance has', 'instances have')} no regret: a solve failed or found no decision.")
+    if audit.waiting:
+        words = _count(len(audit.waiting), "logged instance waits for its", "logged instances wait for their")
+        said.append(f"{words} true costs: {listed(audit.waiting)}.")
+    if audit.not_logged:
+        words = _count(len(audit.not_logged), "instance with costs was", "instances with costs were")
+        said.append(f"{words} never logged: {listed(audit.not_logged)}.")
+    if audit.superseded:
+        words = _count(audit.superseded, "decision was", "decisions were")
+        said.append(f"{words} replaced by a later one for the same instance.")
+    return said
+
+
+def _count(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"

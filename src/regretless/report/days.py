@@ -1,0 +1,105 @@
+"""Decisions per instance, as a planner reads them: of the held-out data of a run, or of a log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from regretless.charts.text import MISSING, decimals, show
+from regretless.deciding.audit import Audit
+from regretless.report.sortable_table import Cell, Column, SortableTable
+from regretless.runs.held_out import HeldOutView
+
+WORST, SHOWN = 10, 6
+SAME = 1e-6
+
+
+@dataclass(frozen=True)
+class Day:
+    """One instance: objectives at the true costs, and the values of the variables with predicted costs."""
+
+    name: str
+    objective: float
+    best: float
+    regret: float
+    two_stage_regret: float | None = None
+    decided: Mapping[str, float] = field(default_factory=dict)
+    hindsight: Mapping[str, float] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def gain(self) -> float | None:
+        """How much better the decision is than that of two-stage."""
+        return None if self.two_stage_regret is None else self.two_stage_regret - self.regret
+
+
+def audited_days(audit: Audit) -> list[Day]:
+    """The days of an audit that have a regret."""
+    return [
+        Day(
+            day.instance,
+            day.objective or 0.0,
+            day.best or 0.0,
+            day.regret or 0.0,
+            day.two_stage_regret,
+            day.decided,
+            day.hindsight,
+            "" if day.found == "solved" else day.found,
+        )
+        for day in audit.known
+    ]
+
+
+def held_out_days(view: HeldOutView) -> list[Day]:
+    """The instances of a run's held-out data that have a regret."""
+    names = view.names or tuple(str(i) for i in range(len(view)))
+    costs = view.cost_names or tuple(f"c{j}" for j in range(view.best.shape[1]))
+    sign = 1.0 if view.sense == "min" else -1.0
+    days = []
+    for i, name in enumerate(names):
+        optimal, regret, other = (float(part[i]) for part in (view.optimal, view.regrets, view.two_stage_regrets))
+        if math.isnan(regret):
+            continue
+        decided, best = (dict(zip(costs, part[i].tolist(), strict=True)) for part in (view.decided, view.best))
+        two_stage = None if math.isnan(other) else other
+        days.append(Day(name, optimal + sign * regret, optimal, regret, two_stage, decided, best))
+    return days
+
+
+def worst_table(days: Sequence[Day], *, most: int = WORST) -> SortableTable:
+    """The days of largest regret, with what was decided and what would have been best, where they differ."""
+    worst = sorted(days, key=lambda day: -day.regret)[:most]
+    columns = [
+        Column("instance", numeric=False),
+        Column("regret", explain="how much worse the decision is than the best one in hindsight"),
+        Column("objective", explain="of the decision at the true costs"),
+        Column("best", explain="the best objective in hindsight"),
+        Column("gain over two-stage", explain="regret of two-stage minus regret; positive is better"),
+        Column("decided", numeric=False, explain="variables whose value differs from the best decision"),
+        Column("best decision", numeric=False, explain="values of the same variables in the best decision"),
+    ]
+    places = {name: decimals([getattr(day, name) for day in worst]) for name in ("regret", "objective", "best", "gain")}
+    rows = []
+    for day in worst:
+        cells = [Cell(f"{day.name} ({day.note})" if day.note else day.name)]
+        cells += [
+            Cell(show(getattr(day, name), places[name]), getattr(day, name))
+            for name in ("regret", "objective", "best", "gain")
+        ]
+        rows.append([*cells, *(Cell(text) for text in differences(day.decided, day.hindsight))])
+    return SortableTable(f"The {len(worst)} instances of largest regret", columns, rows)
+
+
+def differences(decided: Mapping[str, float], best: Mapping[str, float]) -> tuple[str, str]:
+    """Both decisions at the variables where they differ.
+
+    >>> differences({"a": 1.0, "b": 0.0, "c": 2.0}, {"a": 0.0, "b": 0.0, "c": 2.5})
+    ('a = 1, c = 2', 'a = 0, c = 2.5')
+    """
+    names = [name for name in decided if abs(decided[name] - best.get(name, math.inf)) > SAME]
+    if not names:
+        return MISSING, MISSING
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    both = [", ".join(f"{name} = {values[name]:.6g}" for name in names[:SHOWN]) + more for values in (decided, best)]
+    return both[0], both[1]

@@ -1,0 +1,99 @@
+"""The details of single runs: verdict and candidates of a search, and decisions per instance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from markupsafe import Markup
+
+from regretless.charts.text import MISSING, decimals, number, show
+from regretless.report.day_charts import day_charts
+from regretless.report.days import Day, worst_table
+from regretless.report.problem_charts import PageChart
+from regretless.report.report_data import DONE, Run
+from regretless.report.sortable_table import Cell, Column, SortableTable
+from regretless.search.verdict import judge
+
+MOST = 8  # runs with a section of their own
+
+
+@dataclass(frozen=True)
+class RunDetails:
+    """A section of the page."""
+
+    anchor: str
+    title: str
+    findings: Sequence[str]
+    charts: Sequence[PageChart]
+    legend: Sequence[tuple[str, Markup]]
+    worst: SortableTable | None
+    candidates: SortableTable | None
+
+
+def run_details(runs: Sequence[Run]) -> list[RunDetails]:
+    """Sections of the runs that kept a search or decisions per instance; the first eight."""
+    chosen = [run for run in runs if run.status == DONE and (run.search or run.days)][:MOST]
+    return [_details(run, f"run-{k}") for k, run in enumerate(chosen)]
+
+
+def _details(run: Run, anchor: str) -> RunDetails:
+    charts, legend = day_charts(run.days, anchor)
+    seed = f", seed {run.spec['seed']}" if "seed" in run.spec else ""
+    return RunDetails(
+        anchor,
+        f"{run.method} on {run.problem}{seed}",
+        [*_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))],
+        charts,
+        legend,
+        worst_table(run.days) if run.days else None,
+        _candidates(run.search.get("candidates")),
+    )
+
+
+def _verdict(run: Run) -> list[str]:
+    """What a search says about itself; its figures are from folds of the training data."""
+    said = run.metrics.get("verdict")
+    if not isinstance(said, str):
+        return []
+    return [f"{said} Chosen: {run.search.get('chosen', run.metrics.get('chosen', MISSING))}."]
+
+
+def _gain(days: Sequence[Day], on: str) -> list[str]:
+    both = [(day.two_stage_regret, day.regret) for day in days if day.two_stage_regret is not None]
+    if not both:
+        return []
+    two_stage, regret = (torch.tensor(column, dtype=torch.float64) for column in zip(*both, strict=True))
+    found, n = judge(two_stage, regret, 1.0), len(both)
+    words = "less" if found.gain >= 0 else "more"
+    return [
+        f"On the {n} {on} instances the decisions have a total regret of {show(n * found.model)}, which is "
+        f"{show(abs(n * found.gain))} {words} than two-stage ({show(n * found.two_stage)}), in units of the objective; "
+        f"{100 * found.level:.0f} % interval of the gain: {show(n * found.low)} to {show(n * found.high)}."
+    ]
+
+
+def _candidates(rows: Any) -> SortableTable | None:
+    known = [row for row in rows if isinstance(row, Mapping)] if isinstance(rows, list) else []
+    if not known:
+        return None
+    columns = [Column("candidate", numeric=False), Column("epochs")]
+    columns += [Column("held-out regret", explain="by look-ups in the cache, on folds of the training data")]
+    columns += [Column("in the committee", numeric=False)]
+    regrets = [number(row.get("regret")) for row in known]
+    places = decimals(regrets, digits=4)
+    return SortableTable(
+        "Candidates of the search",
+        columns,
+        [
+            [
+                Cell(str(row.get("name", MISSING))),
+                Cell(str(row.get("epochs", MISSING)), number(row.get("epochs"))),
+                Cell(show(regret, places), regret),
+                Cell("yes" if row.get("member") else "no"),
+            ]
+            for row, regret in zip(known, regrets, strict=True)
+        ],
+    )

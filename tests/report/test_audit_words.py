@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from regretless.report.audit_words import findings, limits, sentences
+
+from .audits import make_audit
+
+
+def test_a_clear_gain_is_stated_with_its_interval() -> None:
+    said = findings(make_audit(*[(1.0, 3.0 + 0.01 * k) for k in range(12)]))
+    assert "12 instances have a total objective of 1,212" in said[0]
+    assert "a regret of 12.00 (1.00 % of the best)" in said[0]
+    assert "the decisions gained 24.66 against it in total" in said[1]
+    assert "includes zero" not in said[1]
+    assert said[2] == "12 of 12 decisions differ from those of two-stage."
+
+
+def test_a_loss_is_called_a_loss_and_an_unsure_gain_unsure() -> None:
+    assert "the decisions lost 20.00" in findings(make_audit(*[(3.0, 1.0)] * 10))[1]
+    assert "includes zero" in findings(make_audit(*[(1.0, 2.0), (2.0, 1.0)] * 10))[1]
+
+
+def test_without_a_baseline_that_is_said() -> None:
+    said = findings(make_audit((1.0, None)))
+    assert said[0].startswith("The decisions for 1 instance have")
+    assert "no two-stage baseline" in said[1]
+    assert findings(make_audit((None, None))) == ["No logged decision has a regret yet."]
+
+
+def test_what_limits_the_figures_is_said() -> None:
+    audit = make_audit(
+        (1.0, 2.0), (None, None), (None, None), waiting=("a", "b"), not_logged=("c",), superseded=3, infeasible=1
+    )
+    said = " ".join(limits(audit))
+    for words in ("1 logged decision was infeasible", "1 instance has no regret", "2 logged instances wait", "a, b",
+                  "1 instance with costs was never logged", "3 decisions were replaced"):  # fmt: skip
+        assert words in said
+    assert not limits(make_audit((1.0, 2.0)))
+    assert "No drift of the regret was found." in sentences(audit)

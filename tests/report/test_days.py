@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regretless.report.days import audited_days, differences, held_out_days, worst_table
+from regretless.runs.held_out import HeldOutView
+
+from .audits import make_audit
+
+
+def view(sense: str = "max") -> HeldOutView:
+    return HeldOutView(
+        "test", ("mon", "tue", "wed"), ("x", "y"), sense, torch.tensor([10.0, 20.0, 30.0]),
+        torch.tensor([1.0, float("nan"), 0.0]), torch.tensor([2.0, 0.0, float("nan")]), torch.eye(3)[:, :2],
+        torch.zeros(3, 2), torch.zeros(3, 2), torch.zeros(4, 2),
+    )  # fmt: skip
+
+
+def test_objectives_of_held_out_days_are_worse_than_the_best_by_the_regret() -> None:
+    first, last = held_out_days(view())
+    assert (first.name, first.objective, first.best, first.regret, first.gain) == ("mon", 9.0, 10.0, 1.0, 1.0)
+    assert (last.name, last.objective, last.gain) == ("wed", 30.0, None)
+    assert held_out_days(view("min"))[0].objective == 11.0
+
+
+def test_days_of_an_audit_without_a_regret_are_left_out() -> None:
+    days = audited_days(make_audit((1.0, 3.0), (None, 2.0)))
+    assert [(day.name, day.gain) for day in days] == [("2024-01-01", 2.0)]
+
+
+def test_the_worst_come_first_with_both_decisions() -> None:
+    table = worst_table(audited_days(make_audit(*[(float(k), 1.0) for k in range(14)])))
+    assert len(table.rows) == 10
+    assert [row[1].value for row in table.rows] == [13.0, 12.0, 11.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0]
+    assert [cell.text for cell in table.rows[0][-2:]] == ["x = 1", "x = 0"]
+
+
+def test_many_differences_are_counted() -> None:
+    decided, best = {f"x{j}": 1.0 for j in range(20)}, {f"x{j}": 0.0 for j in range(20)}
+    assert differences(decided, best)[0].endswith("x5 = 1 and 14 more")
+    assert differences(decided, decided) == ("–", "–")
+
+
+def test_objective_and_best_sum_up() -> None:
+    day = held_out_days(view())[0]
+    assert day.best - day.objective == pytest.approx(day.regret)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from regretless.report.days import Day
+from regretless.report.page import render
+from regretless.report.report_data import DONE, FAILED, ReportData, Run
+from regretless.report.run_details import MOST, run_details
+
+DAYS = tuple(Day(f"day {k}", 10.0 + k, 10.0, float(k), float(k + 1), {"x": 1.0}, {"x": 0.0}) for k in range(12))
+SEARCH = {"chosen": "committee of 2", "candidates": [{"name": "soft", "epochs": 5, "regret": 0.5, "member": True}]}
+METRICS = {
+    "verdict": "Decision-focused training pays here.", "on": "test", "regret": 5.5,
+    "ledger": {"labels": {"solves": 1200, "seconds": 3.0}, "growth": {"solves": 0, "seconds": 0.0}},
+}  # fmt: skip
+
+
+def auto_run(name: str = "run") -> Run:
+    return Run(name, {"problem": "m.lp", "method": "auto", "seed": 0}, DONE, METRICS, search=SEARCH, days=DAYS)
+
+
+def test_a_search_shows_verdict_candidates_and_days() -> None:
+    (found,) = run_details([auto_run()])
+    assert found.title == "auto on m.lp, seed 0"
+    assert found.findings[0] == "Decision-focused training pays here. Chosen: committee of 2."
+    assert (
+        "On the 12 test instances the decisions have a total regret of 66.00, which is 12.00 less" in found.findings[1]
+    )
+    assert found.candidates is not None
+    assert [cell.text for cell in found.candidates.rows[0]] == ["soft", "5", "0.5000", "yes"]
+    assert found.worst is not None
+    assert len(found.worst.rows) == 10
+    page = render(ReportData("Report", (auto_run(),)))
+    for words in ("Candidates of the search", "Worst instances", "Regret summed up"):
+        assert words in page
+
+
+def test_runs_without_details_have_no_section_and_sections_are_few() -> None:
+    plain = Run("plain", {"problem": "p", "method": "spo"}, DONE, {"regret": 1.0})
+    failed = Run("failed", {"problem": "p", "method": "auto"}, FAILED, search=SEARCH)
+    assert run_details([plain, failed]) == []
+    assert len(run_details([auto_run(str(k)) for k in range(20)])) == MOST
+
+
+def test_odd_files_are_no_error() -> None:
+    odd = Run("odd", {}, DONE, {"ledger": {"labels": 3}, "verdict": 7}, search={"candidates": ["x", {"name": None}]})
+    (found,) = run_details([odd])
+    assert found.findings == []
