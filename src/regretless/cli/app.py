@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from regretless import __version__
+from regretless.cli.audit import audit
 from regretless.cli.data import data
 from regretless.cli.decide import decide
 from regretless.cli.demo import demo
@@ -64,6 +65,6 @@ def _options(
     single_threaded()
 
 
-for command in (demo, doctor, train, retrain, decide, evaluate, tune, report, reproduce, suite):
+for command in (demo, doctor, train, retrain, decide, audit, evaluate, tune, report, reproduce, suite):
     app.command()(command)
 app.add_typer(data, name="data")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from regretless.cli.one_by_one import Made, decide_one_by_one
 from regretless.cli.show import print_json, print_ledger
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
 from regretless.cli.writable import refuse_unwritable
+from regretless.errors import InputError
 from regretless.runs.decide import decider
 from regretless.runs.decision_files import check_decision_file, write_decisions
 from regretless.runs.run_ledger import solve_ledger
@@ -20,12 +22,16 @@ from regretless.solvers.executors import parse_executor
 def decide(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     features: Annotated[Path, typer.Option(help="Features of the new instances (.csv, .parquet, .npz).")],
-    out: Annotated[Path, typer.Option(help="File to write (.csv, .parquet, .npz).")],
+    out: Annotated[Path | None, typer.Option(help="File to write (.csv, .parquet, .npz).")] = None,
     constraints: Annotated[
         Path | None, typer.Option(help="Right-hand sides, bounds or known costs per instance (.csv, .parquet).")
     ] = None,
     model: Annotated[
         Path | None, typer.Option(help="Another .mps or .lp file with the same cost variables, for model files.")
+    ] = None,
+    log: Annotated[Path | None, typer.Option(help="Log of decisions to append to (SQLite), for an audit.")] = None,
+    deadline: Annotated[
+        float | None, typer.Option(help="Seconds per instance, then the best known decision; for model files.")
     ] = None,
     engine: Annotated[str | None, typer.Option(help="Another engine than in training, for model files.")] = None,
     unseen: Unseen = None,
@@ -34,42 +40,71 @@ def decide(
     time_limit: Annotated[float | None, typer.Option(help="Seconds per solve, for model files.")] = None,
     json: Json = False,
 ) -> None:
-    """Predict costs for new instances, solve them exactly, and write the decisions by variable name."""
-    check_decision_file(out)
-    refuse_unwritable(out, folder=False)
+    """Predict costs for new instances, solve them exactly, and write the decisions by variable name.
+
+    With --log every decision is also appended to a log, which "regretless audit" compares with the true costs later.
+    """
+    if out is None and log is None:
+        raise InputError("give --out, a file for the decisions, or --log, a log to append them to")
+    if deadline is not None and not deadline > 0:
+        raise InputError(f"--deadline must be positive seconds, got {deadline}")
+    if deadline is not None and time_limit is not None:
+        raise InputError("--deadline is the time limit of a decision: leave --time-limit out")
     parse_executor(executor)
+    if (log is not None or deadline is not None) and executor != "threads":
+        raise InputError("--executor is for decisions without --log and --deadline, which are made in threads")
+    for path in (out, log):
+        if path is not None:
+            refuse_unwritable(path, folder=False)
+    if out is not None:
+        check_decision_file(out)
+    one_by_one = log is not None or deadline is not None
     ready = decider(
-        run,
-        engine=engine,
-        workers=workers,
-        executor=executor,
-        time_limit=time_limit,
-        model=model,
-        family=constraints is not None,
-        unseen=checked_unseen(unseen),
-    )
-    seen, ids = ready.read(features, constraints)
-    predicted, decisions = ready.decide(seen, ids, progress=False if json else None)
-    write_decisions(
-        out,
-        predicted,
-        decisions,
-        cost_names=ready.cost_names,
-        variable_names=ready.variable_names,
-        instance=seen.instance,
-    )
-    counts = {str(status): decisions.status.count(status) for status in dict.fromkeys(decisions.status)}
-    ledger = solve_ledger(ready.problem)
-    without = int(decisions.decision.isnan().any(dim=1).sum())
+        run, engine=engine, workers=workers, executor=executor, time_limit=time_limit, model=model,
+        family=constraints is not None and not one_by_one, unseen=checked_unseen(unseen),
+    )  # fmt: skip
+    if one_by_one:
+        made = decide_one_by_one(
+            run, ready, features, constraints, log=log, deadline=deadline, workers=workers, time_limit=time_limit,
+            show=not json,
+        )  # fmt: skip
+    else:
+        seen, ids = ready.read(features, constraints)
+        predicted, decisions = ready.decide(seen, ids, progress=False if json else None)
+        made = Made(predicted, decisions, seen.instance, solve_ledger(ready.problem))
+    if out is not None:
+        write_decisions(
+            out,
+            made.predicted,
+            made.decisions,
+            cost_names=ready.cost_names,
+            variable_names=ready.variable_names,
+            instance=made.instance,
+            found=made.found,
+        )
+    _tell(made, out, log, json)
+
+
+def _tell(made: Made, out: Path | None, log: Path | None, json: bool) -> None:
+    """Say what was done; instances without a feasible decision are an error."""
+    status, count = made.decisions.status, len(made.predicted)
+    counts = {str(one): status.count(one) for one in dict.fromkeys(status)}
+    without, what = int(made.decisions.decision.isnan().any(dim=1).sum()), "have no decision; their cells are empty"
+    if made.found is not None:
+        without, what = made.found.count("infeasible"), "have no feasible decision; theirs violates the model least"
     if json:
-        about = {"out": str(out), "instances": len(predicted), "without_decision": without, "status": counts}
-        print_json(about | {"ledger": ledger})
+        said: dict[str, Any] = {"out": None if out is None else str(out), "instances": count}
+        said |= {"without_decision": without, "status": counts, "ledger": made.ledger}
+        if made.found is not None:
+            said |= {"found": {word: made.found.count(word) for word in dict.fromkeys(made.found)}}
+            said |= {"log": None if log is None else str(log), "new_in_log": made.new}
+        print_json(said)
     else:
         ended = ", ".join(f"{count} {status}" for status, count in counts.items())
-        print(f"{len(predicted)} instances ({ended}) written to {out}")
-        print_ledger(ledger)
+        where = "" if out is None else f" written to {out}"
+        logged = "" if log is None else f"{',' if where else ''} logged in {log} ({made.new} new)"
+        print(f"{count} instances ({ended}){where}{logged}")
+        print_ledger(made.ledger)
     if without:
-        print(
-            f"error: {without} of {len(predicted)} instances have no decision; their cells are empty", file=sys.stderr
-        )
+        print(f"error: {without} of {count} instances {what}", file=sys.stderr)
         raise typer.Exit(1)

@@ -1,0 +1,54 @@
+"""``regretless audit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from regretless.cli.show import print_json, print_table
+from regretless.cli.spec_options import Json, Workers
+from regretless.cli.writable import need_report_packages, refuse_unwritable
+from regretless.deciding.audit import Audit
+from regretless.deciding.audit import audit as audit_log
+from regretless.deciding.decision_log import DecisionLog
+from regretless.report.audit_page import write_audit
+from regretless.report.audit_words import sentences
+
+
+def audit(
+    log: Annotated[Path, typer.Argument(help="Log of decisions that decide --log wrote.")],
+    costs: Annotated[Path, typer.Option(help="True costs, with a column instance and one per cost variable.")],
+    out: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
+    workers: Workers = 1,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds per solve.")] = None,
+    json: Json = False,
+) -> None:
+    """Compare logged decisions with the true costs: regret, gain over two-stage, worst days, drift."""
+    if out is not None:
+        need_report_packages()
+        refuse_unwritable(out, folder=False)
+    with DecisionLog(log, create=False) as opened:
+        found = audit_log(opened, costs, workers=workers, time_limit=time_limit, progress=False if json else None)
+    if out is not None:
+        write_audit(found, out, title=f"Audit of {log.name}")
+    if json:
+        print_json(found.as_dict() | ({} if out is None else {"out": str(out)}))
+        return
+    _print(found)
+    if out is not None:
+        print(f"page: {out}")
+
+
+def _print(found: Audit) -> None:
+    totals = found.totals()
+    rows = [(name.replace("_", " "), value) for name, value in totals.items() if value is not None]
+    print_table("audit: sums over all days", ("figure", "value"), rows)
+    columns = ("instance", "found", "objective", "best", "regret", "two-stage regret")
+    worst = [
+        (day.instance, day.found, day.objective, day.best, day.regret, day.two_stage_regret) for day in found.worst
+    ]
+    print_table("worst days", columns, worst)
+    for sentence in sentences(found):
+        print(sentence)

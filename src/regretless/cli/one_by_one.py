@@ -1,0 +1,96 @@
+"""The part of ``regretless decide`` that has deadlines or a log: every instance is a request of its own."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from regretless.deciding import Decider
+from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
+from regretless.errors import InputError
+from regretless.runs.decide import LoadedRun
+from regretless.runs.known_files import read_known
+from regretless.runs.run_ledger import Ledger
+from regretless.tables.constraints import read_constraints
+from regretless.types import Decisions, Status
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Predicted costs, decisions, names of the instances, exact solves, how each was found, and how many were new."""
+
+    predicted: Tensor
+    decisions: Decisions
+    instance: tuple[str, ...] | None
+    ledger: Ledger
+    found: list[str] | None = None
+    new: int = 0
+
+
+def decide_one_by_one(
+    run: Path,
+    ready: LoadedRun,
+    features: Path,
+    constraints: Path | None,
+    *,
+    log: Path | None,
+    deadline: float | None,
+    workers: int,
+    time_limit: float | None,
+    show: bool,
+) -> Made:
+    """Decide for every instance of a file; all files are read and checked first."""
+    if ready.saved is None:
+        raise InputError("--log and --deadline are for runs on model files")
+    requests = _requests(ready, features, constraints)
+    service = Decider(ready, known=read_known(run, len(ready.variable_names)), workers=workers)
+    service.time_limit = time_limit or service.time_limit
+    counts = [0, 0]
+
+    def report(done: int, new: int) -> None:
+        counts[:] = done, new
+        if show and log is not None:  # after the commit: what was said to be logged is logged
+            print(f"{done} of {len(requests)} instances are in {log}", flush=True)
+
+    with nullcontext() if log is None else DecisionLog(log) as opened:
+        name = "" if opened is None else opened.add_run(log_files(service, run))
+        records = decide_and_log(
+            service, opened, name, requests, baseline=None if log is None else read_baseline(service, run),
+            deadline=deadline, workers=workers, report=report,
+        )  # fmt: skip
+    made = service.solved
+    return _joined(records, {"decisions": {"solves": made.solves, "seconds": made.seconds}}, counts[1])
+
+
+def _requests(ready: LoadedRun, features: Path, constraints: Path | None) -> list[LogRequest]:
+    assert ready.saved is not None
+    seen, _ = ready.read(features)
+    names = seen.instance or tuple(str(i) for i in range(len(seen.values)))
+    rows: list[dict[str, float]] = [{}] * len(names)
+    if constraints is not None:
+        varied = read_constraints(constraints, ready.saved.milp, id=ready.saved.id)
+        order = varied.order(seen.instance, len(names), names=(str(constraints), str(features)))
+        rows = [dict(zip(varied.columns, varied.values[i].tolist(), strict=True)) for i in order]
+    return [LogRequest(name, x, row) for name, x, row in zip(names, seen.values, rows, strict=True)]
+
+
+def _joined(records: list[Record], ledger: Ledger, new: int) -> Made:
+    decision = torch.from_numpy(np.stack([record.decision for record in records]))
+    gaps = [np.nan if record.gap is None else record.gap for record in records]
+    decisions = Decisions(
+        solution=decision,
+        decision=decision,
+        objective=torch.tensor([record.objective for record in records], dtype=torch.float64),
+        status=[Status(record.status) for record in records],
+        gap=torch.tensor(gaps, dtype=torch.float64),
+        message={},
+    )
+    predicted = torch.from_numpy(np.stack([record.predicted for record in records]))
+    names, found = tuple(record.instance for record in records), [record.found for record in records]
+    return Made(predicted, decisions, names, ledger, found, new)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .files import ITEMS, CommandLine, Files, write_csv
+
+
+@pytest.fixture(scope="session")
+def logged(trained_files: Files, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A log of 20 days, and their true costs."""
+    from regretless.cli import main
+
+    folder = tmp_path_factory.mktemp("logged")
+    names = [f"day {i}" for i in range(20)]
+    x = write_csv(
+        folder / "x.csv", ["instance", "a", "b", "c"],
+        [[name, *row] for name, row in zip(names, trained_files.features.tolist(), strict=False)],
+    )  # fmt: skip
+    c = write_csv(
+        folder / "c.csv", ["instance", *ITEMS],
+        [[name, *row] for name, row in zip(names, trained_files.costs.tolist(), strict=False)],
+    )  # fmt: skip
+    with pytest.raises(SystemExit) as end:
+        main(["decide", str(trained_files.folder / "run"), "--features", str(x), "--log", str(folder / "d.db")])
+    assert end.value.code == 0
+    return folder / "d.db", c
+
+
+def test_an_audit_prints_sums_worst_days_and_sentences(cli: CommandLine, logged: tuple[Path, Path]) -> None:
+    log, costs = logged
+    said = cli.ok("audit", log, "--costs", costs).out
+    for words in ("audit: sums over all days", "worst days", "Two-stage would have had a regret of", "drift"):
+        assert words in said
+
+
+def test_an_audit_as_json_and_as_a_page(cli: CommandLine, logged: tuple[Path, Path], tmp_path: Path) -> None:
+    log, costs = logged
+    page = tmp_path / "audit.html"
+    found = cli.ok("audit", log, "--costs", costs, "--json", "--out", page).json
+    assert found["totals"]["days"] == 20
+    assert found["out"] == str(page)
+    assert "Audit of d.db" in page.read_text()
+
+
+def test_what_cannot_be_audited_is_one_line_and_leaves_no_page(
+    cli: CommandLine, logged: tuple[Path, Path], tmp_path: Path
+) -> None:
+    log, costs = logged
+    page = tmp_path / "audit.html"
+    assert "there is no log" in cli("audit", tmp_path / "none.db", "--costs", costs, "--out", page).error
+    assert "there is no file" in cli("audit", log, "--costs", tmp_path / "none.csv", "--out", page).error
+    other = write_csv(tmp_path / "o.csv", ["instance", *ITEMS], [["monday", 1, 2, 3, 4, 5]])
+    assert "no instance of" in cli("audit", log, "--costs", other, "--out", page).error
+    assert not page.exists()
+    assert not (tmp_path / "none.db").exists()
+    assert "cannot write" in cli("audit", log, "--costs", costs, "--out", costs / "a.html").error

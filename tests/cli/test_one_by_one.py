@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import csv
+import sqlite3
+from pathlib import Path
+
+import numpy as np
+
+from .files import CommandLine, Files, write_csv
+
+
+def days(folder: Path, trained: Files, n: int = 20) -> Path:
+    rows = [[f"day {i}", *row] for i, row in enumerate(trained.features[:n].tolist())]
+    return write_csv(folder / "days.csv", ["instance", "a", "b", "c"], rows)
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_decisions_are_logged_once_and_said_after_the_commit(
+    cli: CommandLine, trained_files: Files, tmp_path: Path
+) -> None:
+    run, log = trained_files.folder / "run", tmp_path / "d.db"
+    words = ("decide", run, "--features", days(tmp_path, trained_files), "--log", log)
+    said = cli.ok(*words).out
+    assert f"16 of 20 instances are in {log}\n20 of 20 instances are in {log}\n" in said
+    assert "(20 new)" in said
+    assert "(0 new)" in cli.ok(*words).out
+    assert sqlite3.connect(log).execute("SELECT count(*) FROM decisions").fetchone() == (20,)
+
+
+def test_a_log_and_a_file_hold_the_decisions_of_the_plain_command(
+    cli: CommandLine, trained_files: Files, tmp_path: Path
+) -> None:
+    run, x = trained_files.folder / "run", days(tmp_path, trained_files)
+    cli.ok("decide", run, "--features", x, "--out", tmp_path / "plain.csv")
+    said = cli.ok(
+        "decide", run, "--features", x, "--out", tmp_path / "logged.csv", "--log", tmp_path / "d.db", "--json"
+    ).json
+    assert (said["instances"], said["new_in_log"], said["found"]) == (20, 20, {"solved": 20})
+    plain, logged = rows_of(tmp_path / "plain.csv"), rows_of(tmp_path / "logged.csv")
+    for one, other in zip(plain, logged, strict=True):
+        assert float(one["objective"]) == float(other["objective"])
+        assert (other["found"], other["gap"], other["instance"]) == ("solved", "0", one["instance"])
+
+
+def test_with_a_deadline_every_instance_says_how_it_was_found(
+    cli: CommandLine, trained_files: Files, tmp_path: Path
+) -> None:
+    run, out = trained_files.folder / "run", tmp_path / "d.npz"
+    cli.ok("decide", run, "--features", days(tmp_path, trained_files), "--deadline", 20, "--out", out)
+    with np.load(out) as arrays:
+        assert arrays["found"].tolist() == ["solved"] * 20
+
+
+def test_constraints_are_logged_and_an_infeasible_instance_is_an_error(
+    cli: CommandLine, trained_files: Files, tmp_path: Path
+) -> None:
+    run, x = trained_files.folder / "run", days(tmp_path, trained_files, 2)
+    limits = write_csv(tmp_path / "r.csv", ["instance", "row:weight"], [["day 1", -9], ["day 0", 3]])
+    result = cli("decide", run, "--features", x, "--constraints", limits, "--log", tmp_path / "d.db")
+    assert result.code == 1
+    assert "1 of 2 instances have no feasible decision" in result.err
+    rows = sqlite3.connect(tmp_path / "d.db").execute("SELECT instance, constraints, found FROM decisions ORDER BY id")
+    assert rows.fetchall() == [
+        ("day 0", '{"row:weight": 3.0}', "solved"), ("day 1", '{"row:weight": -9.0}', "infeasible"),
+    ]  # fmt: skip
+
+
+def test_what_is_wrong_is_said_before_anything_is_solved_or_written(
+    cli: CommandLine, trained_files: Files, tmp_path: Path
+) -> None:
+    run, x, log = trained_files.folder / "run", days(tmp_path, trained_files), tmp_path / "d.db"
+    assert "give --out" in cli("decide", run, "--features", x).error
+    for word, message in ((0, "positive"), (-1, "positive")):
+        assert message in cli("decide", run, "--features", x, "--log", log, "--deadline", word).error
+    both = ("--log", log, "--deadline", 1, "--time-limit", 1)
+    assert "leave --time-limit out" in cli("decide", run, "--features", x, *both).error
+    limits = write_csv(tmp_path / "r.csv", ["instance", "row:wait"], [["day 0", 3]])
+    assert "row:wait" in cli("decide", run, "--features", x, "--constraints", limits, "--log", log).error
+    bad = write_csv(tmp_path / "bad.csv", ["instance", "a", "b"], [["day 0", 1, 2]])
+    assert "missing: c" in cli("decide", run, "--features", bad, "--log", log).error
+    assert not log.exists()
+    log.write_text("not a database" * 100)
+    assert "d.db" in cli("decide", run, "--features", x, "--log", log).error
+    assert log.read_text() == "not a database" * 100
+
+
+def test_a_named_problem_has_no_log(cli: CommandLine, tmp_path: Path) -> None:
+    cli.ok("train", "synthetic-knapsack-60", "--option", "days=20", "--method", "two-stage", "--out", tmp_path / "run")
+    np.savez(tmp_path / "x.npz", features=np.zeros((2, 48, 8)))
+    words = ("decide", tmp_path / "run", "--features", tmp_path / "x.npz", "--log", tmp_path / "d.db")
+    assert "for runs on model files" in cli(*words).error
+    assert not (tmp_path / "d.db").exists()
