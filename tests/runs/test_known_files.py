@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from regretless.errors import FileError
-from regretless.runs.known_files import read_known, write_known
+from regretless.runs.known_files import found_before, read_known, write_known
 from regretless.solvers.found_decisions import FoundDecisions
 
 
@@ -17,9 +17,11 @@ def test_decisions_are_read_as_they_were_written(tmp_path: Path) -> None:
     known = read_known(tmp_path, 3)
     assert known is not None
     assert known.tolist() == [[1.0, 0.5, 0.0], [0.0, 0.0, 2.0]]
+    assert len(found_before(tmp_path, 3)) == 2
     with pytest.raises(FileError, match="must have 4 columns"):
         read_known(tmp_path, 4)
 
 
 def test_a_run_without_decisions_has_none(tmp_path: Path) -> None:
     assert read_known(tmp_path, 3) is None
+    assert len(found_before(tmp_path, 3)) == 0

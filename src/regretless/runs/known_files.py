@@ -34,3 +34,11 @@ def read_known(folder: Path | str, n: int) -> Floats | None:
         raise FileError(f"{path}: field 'decisions' must have {n} columns, as the model has variables")
     values: Floats = rows.to(torch.float64).numpy()
     return values
+
+
+def found_before(folder: Path | str, n: int) -> FoundDecisions:
+    """The decisions of a run, to which those of a later run are added."""
+    found, known = FoundDecisions(n), read_known(folder, n)
+    if known is not None:
+        found.add(known)
+    return found

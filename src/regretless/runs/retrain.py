@@ -9,6 +9,7 @@ from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import FileError, InputError
 from regretless.runs import run_folder as files
 from regretless.runs.decide import decider
+from regretless.runs.known_files import found_before
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import run
@@ -65,6 +66,7 @@ def load_more(spec: Spec, *, workers: int = 1) -> BenchmarkProblem:
     folder, options = Path(spec.retrain), spec.options
     old = load_saved_data(folder, workers=workers)
     ready = decider(folder, workers=workers, problem=old.problem)
+    old.problem.found = found_before(folder, len(ready.variable_names))
     new = ready.labelled(options["features"], options["costs"], options.get("constraints"))
     kept = ready.saved
     assert kept is not None
