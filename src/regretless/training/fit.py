@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +20,7 @@ from regretless.progress import track
 from regretless.ranks import Ranks, ranks_of, unwrapped
 from regretless.solvers.ledger import counted_as
 from regretless.training import checkpoint as checkpoints
-from regretless.training.callbacks import Callback, TrainingState
+from regretless.training.callbacks import Callback, Schedule, TrainingState
 from regretless.training.checkpoint import Parts, Progress
 from regretless.training.evaluate import evaluate, to_model
 from regretless.training.fast_linear import LeanAdam
@@ -29,6 +29,7 @@ from regretless.training.identity import identity
 from regretless.training.interrupt import Interruption
 from regretless.training.rank_batches import RankBatches, total_row
 from regretless.training.step import Step, make_step
+from regretless.training.streamed_batches import Batch, streamed
 
 
 class Interrupted(KeyboardInterrupt):
@@ -47,11 +48,13 @@ class Fitted:
 def fit(
     model: nn.Module,
     loss: Loss,
-    train: Dataset,
+    train: Dataset | Iterable[Any],
     *,
     epochs: int = 20,
     lr: float = 0.1,
     optimizer: torch.optim.Optimizer | None = None,
+    scheduler: torch.optim.lr_scheduler.LRScheduler | None = None,
+    clip: float | None = None,
     batch_size: int = 24,
     seed: int = 0,
     validation: Dataset | None = None,
@@ -65,10 +68,14 @@ def fit(
         model: maps features ``(batch, ...)`` to costs ``(batch, d)``; trained in place. Wrapped in torch's
             ``DistributedDataParallel``, it is trained by all ranks together: see ``training.rank_batches``.
         loss: any loss of the library.
-        train: training data.
+        train: training data; or, where it does not fit in memory, a ``DataLoader`` (or anything that can be iterated
+            once per epoch) of batches ``(features, costs, solutions)``, with ids of instances for families. It
+            shuffles and cuts batches itself, and an interrupted run continues from its last epoch.
         epochs: passes over the data.
         lr: learning rate of Adam, where no optimizer is given.
         optimizer: any optimizer of torch over the model's parameters.
+        scheduler: of the learning rate of ``optimizer``; it steps after every epoch.
+        clip: largest norm of the gradient over all weights; a longer one is scaled down.
         batch_size: instances per step, of each rank.
         seed: of the shuffling; the cache has its own.
         validation: its exact regret is the history's column ``regret``.
@@ -86,10 +93,13 @@ def fit(
         FileError: the checkpoint is damaged, of another run, or of a longer one; it is not changed.
         Interrupted: SIGINT, SIGTERM or SIGHUP was received; the checkpoint, where there is one, is of the last step.
     """
-    if epochs < 0 or batch_size < 1 or len(train) == 0:
-        raise InputError(
-            f"need epochs >= 0, batch_size >= 1 and data, got {epochs}, {batch_size}, {len(train)} instances"
-        )
+    rows = len(train) if isinstance(train, Dataset) else 1
+    if epochs < 0 or batch_size < 1 or rows == 0:
+        raise InputError(f"need epochs >= 0, batch_size >= 1 and data, got {epochs}, {batch_size}, {rows} instances")
+    if clip is not None and not clip > 0:
+        raise InputError(f"clip must be positive or None, got {clip}")
+    if scheduler is not None and (optimizer is None or scheduler.optimizer is not optimizer):
+        raise InputError("scheduler belongs to an optimizer: pass that optimizer, too")
     if loss.reduction == "none":
         raise InputError("training needs a scalar: build the loss with reduction='mean' or 'sum', not 'none'")
     if validation is not None and loss.problem is None:
@@ -99,11 +109,16 @@ def fit(
     ranks = ranks_of(model)
     if ranks is not None and isinstance(loss.oracle, SolutionCache) and loss.oracle.ranks is None:
         loss.oracle.share(ranks)
+    if ranks is not None and not isinstance(train, Dataset):
+        raise InputError("a DataLoader trains on one rank: give fit a Dataset, whose batches it deals out")
     optimizer = optimizer or LeanAdam(list(model.parameters()), lr)
-    parts = Parts(unwrapped(model), loss, optimizer, list(callbacks), torch.Generator().manual_seed(seed))
-    run = _Run(parts, train, batch_size, validation, checkpoint, model, ranks)
+    called = [*callbacks] if scheduler is None else [*callbacks, Schedule(scheduler)]
+    parts = Parts(unwrapped(model), loss, optimizer, called, torch.Generator().manual_seed(seed))
+    run = _Run(parts, train, batch_size, validation, checkpoint, model, ranks, clip)
     size = 1 if ranks is None else ranks.size
-    settings = {} if checkpoint is None else identity(parts, train, seed=seed, batch_size=batch_size, ranks=size)
+    settings = (
+        {} if checkpoint is None else identity(parts, train, seed=seed, batch_size=batch_size, ranks=size, clip=clip)
+    )
     return run.to_the_end(epochs, False if ranks is not None and ranks.rank else progress, settings)
 
 
@@ -113,23 +128,27 @@ class _Run:
     def __init__(
         self,
         parts: Parts,
-        train: Dataset,
+        train: Dataset | Iterable[Any],
         batch_size: int,
         validation: Dataset | None,
         checkpoint: Path | str | None,
         model: nn.Module,
         ranks: Ranks | None,
+        clip: float | None,
     ) -> None:
         self.parts, self.validation = parts, validation
         self.model, self.ranks = model, ranks  # the model as it was given: its wrapper adds up the gradients
-        self.batches = RankBatches(len(train), batch_size, ranks)
+        self.clip = clip
         self.path = None if checkpoint is None else Path(checkpoint)
         parameter = next(parts.model.parameters())
-        # Moved once to the device and precision of the model, so that a step only slices.
-        cost = train.costs.to(parameter)
-        self.data = (to_model(train.features, parameter), cost, train.solutions.to(parameter))
-        self.instance = None if train.instance is None else train.instance.to(parameter.device)
-        self.step: Step = make_step(model, parts.optimizer)
+        self.loader = None if isinstance(train, Dataset) else train
+        if isinstance(train, Dataset):
+            self.batches = RankBatches(len(train), batch_size, ranks)
+            # Moved once to the device and precision of the model, so that a step only slices.
+            cost = train.costs.to(parameter)
+            self.data = (to_model(train.features, parameter), cost, train.solutions.to(parameter))
+            self.instance = None if train.instance is None else train.instance.to(parameter.device)
+        self.step: Step = make_step(model, parts.optimizer, clip)
         self.at = Progress()
 
     def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, Any]) -> Fitted:
@@ -161,24 +180,25 @@ class _Run:
         return Fitted(parts.model, self.at.history, state.stop or f"all {epochs} epochs done")
 
     def _epoch(self, interruption: Interruption, settings: dict[str, Any]) -> None:
-        at, n = self.at, len(self.data[0])
+        at, n = self.at, 0
         # In every epoch again: a callback may have frozen parameters or released them.
-        self.step = make_step(self.model, self.parts.optimizer)
+        self.step = make_step(self.model, self.parts.optimizer, self.clip)
         if at.order is None:
-            at.order = torch.randperm(n, generator=self.parts.shuffle)
             at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | self._counts(start=True)
-        order = at.order.to(self.data[0].device)
-        features, costs, solutions = (self.batches.cut(tensor, order) for tensor in self.data)
-        instance = None if self.instance is None else self.batches.cut(self.instance, order)
+        batches = self._in_memory() if self.loader is None else self._streamed(self.loader)
         before, start, total = self._counts(), time.perf_counter(), at.row["loss"]
-        for step in range(at.step, len(features)):
-            ids = None if instance is None else instance[step]
-            total += self._step(features[step], costs[step], solutions[step], ids, step)
-            at.step = step + 1
+        for step, (x, c, v, ids) in enumerate(batches, start=at.step):
+            total += self._step(x, c, v, ids, step)
+            at.step, n = step + 1, n + len(x)
             if received := self._received(interruption):
-                self._add_up(total, start, before)
-                self._save(settings)
+                if self.loader is None:  # a loader cannot start in the middle of an epoch
+                    self._add_up(total, start, before)
+                    self._save(settings)
                 self._leave(received)
+        if self.loader is None:
+            n = len(self.data[0])
+        elif n == 0:
+            raise InputError("the loader yields no batch: an iterator is used up after one epoch, a DataLoader is not")
         self._add_up(total, start, before)
         if self.ranks is not None:
             at.row |= total_row(at.row, self.ranks)
@@ -190,6 +210,23 @@ class _Run:
         if self.ranks is None or not self.ranks.any(bool(interruption.received)):
             return interruption.received if self.ranks is None else ""
         return interruption.received or "a signal to another rank"
+
+    def _in_memory(self) -> Iterator[Batch]:
+        """Shuffled batches of this epoch, from the step that is next."""
+        at = self.at
+        if at.order is None:
+            at.order = torch.randperm(len(self.data[0]), generator=self.parts.shuffle)
+        order = at.order.to(self.data[0].device)
+        features, costs, solutions = (self.batches.cut(tensor, order) for tensor in self.data)
+        instance = None if self.instance is None else self.batches.cut(self.instance, order)
+        for step in range(at.step, len(features)):
+            ids = None if instance is None else instance[step]
+            yield features[step], costs[step], solutions[step], ids
+
+    def _streamed(self, loader: Iterable[Any]) -> Iterator[Batch]:
+        """Batches of a loader."""
+        self.at.order = torch.zeros(0, dtype=torch.int64)
+        return streamed(loader, next(self.parts.model.parameters()))
 
     def _step(self, x: Tensor, c: Tensor, v: Tensor, instance: Tensor | None, step: int) -> float:
         """One step of gradient descent; returns the summed loss of its instances."""
@@ -213,7 +250,7 @@ class _Run:
             )
         if loss.phase != phase:  # moments of the gradients of another loss do not apply
             self.parts.optimizer.state.clear()
-        weight = self.batches.weight(step, loss.reduction)
+        weight = 1.0 if self.ranks is None else self.batches.weight(step, loss.reduction)
         self.step.update(predicted, gradient if weight == 1.0 else gradient * weight)
         return total * x.shape[0] if loss.reduction == "mean" else total
 
@@ -227,8 +264,10 @@ class _Run:
                 f"in {self._where(step)}; lower the learning rate or scale the features"
             )
 
-    def _instance(self, step: int, row: int) -> int:
+    def _instance(self, step: int, row: int) -> int | str:
         """Position in the training data of a row of this step's batch."""
+        if self.loader is not None:
+            return f"{row} of batch {step}"
         assert self.at.order is not None
         return int(self.at.order[self.batches.start(step) + row])
 

@@ -13,17 +13,20 @@ from regretless.losses import Loss, WarmUp
 from regretless.training.checkpoint import Parts
 
 
-def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int, ranks: int = 1) -> dict[str, Any]:
+def identity(
+    parts: Parts, train: Dataset | Any, *, seed: int, batch_size: int, ranks: int = 1, clip: float | None = None
+) -> dict[str, Any]:
     """Return everything that determines the numbers of a run, by name, as plain data.
 
     The number of epochs is not part of it, so that a run can be extended; nor are workers, which change no number.
+    The content of a loader is not known.
     """
     loss, groups = parts.loss, parts.optimizer.param_groups
     named: dict[str, Any] = {
         "seed": seed,
         "batch_size": batch_size,
-        "instances": len(train),
-        "data": digest_of(train),
+        "instances": len(train) if isinstance(train, Dataset) else None,
+        "data": digest_of(train) if isinstance(train, Dataset) else type(train).__name__,
         "loss": _described(loss),
         "optimizer": type(parts.optimizer).__name__,
         # A schedule changes the rate during the run; the first one identifies it.
@@ -31,6 +34,8 @@ def identity(parts: Parts, train: Dataset, *, seed: int, batch_size: int, ranks:
         "callbacks": [type(callback).__name__ for callback in parts.callbacks],
         "problem": None if loss.problem is None else loss.problem.fingerprint,
     }
+    if clip is not None:
+        named["clip"] = float(clip)
     if ranks > 1:
         named["ranks"] = ranks
     if isinstance(loss.oracle, SolutionCache):

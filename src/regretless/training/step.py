@@ -29,10 +29,11 @@ class GradientStep:
     Args:
         model: maps features to costs.
         optimizer: of its parameters.
+        clip: largest norm of the gradient over all weights; a longer one is scaled down.
     """
 
-    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        self.model, self.optimizer = model, optimizer
+    def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, clip: float | None = None) -> None:
+        self.model, self.optimizer, self.clip = model, optimizer, clip
 
     def predict(self, x: Tensor) -> Tensor:
         """Predict costs ``(batch, d)``."""
@@ -44,9 +45,12 @@ class GradientStep:
         self.optimizer.zero_grad()
         if predicted.requires_grad:
             torch.autograd.backward(predicted, gradient)
+            if self.clip is not None:
+                nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
             self.optimizer.step()
 
 
-def make_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> Step:
+def make_step(model: nn.Module, optimizer: torch.optim.Optimizer, clip: float | None = None) -> Step:
     """The step of a model and an optimizer: the fast one where it applies."""
-    return linear_step(model, optimizer) or GradientStep(model, optimizer)
+    fast = linear_step(model, optimizer) if clip is None else None
+    return fast or GradientStep(model, optimizer, clip)

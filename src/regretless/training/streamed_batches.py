@@ -1,0 +1,41 @@
+"""Batches of data that does not fit in memory: whatever a ``DataLoader`` of torch yields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from torch import Tensor
+
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.training.evaluate import to_model
+
+Batch = tuple[Tensor, Tensor, Tensor, Tensor | None]
+
+
+def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
+    """One pass over a loader: features, costs, solutions and ids on the device and in the precision of ``like``.
+
+    Args:
+        loader: yields a ``Dataset``, or tuples ``(features, costs, solutions)`` or ``(features, costs, solutions,
+            instance)`` of tensors with one row per instance.
+        like: a parameter of the model.
+
+    Raises:
+        InputError: a batch is something else; the message names its number.
+    """
+    for number, batch in enumerate(loader):
+        parts = (batch.features, batch.costs, batch.solutions, batch.instance) if isinstance(batch, Dataset) else batch
+        tensors = isinstance(parts, list | tuple) and all(part is None or isinstance(part, Tensor) for part in parts)
+        if not tensors or len(parts) not in (3, 4):
+            raise InputError(
+                f"batch {number} of the loader must be (features, costs, solutions) or (features, costs, solutions, "
+                f"instance) as tensors, or a Dataset, got {type(batch).__name__}"
+            )
+        features, costs, solutions = parts[:3]
+        ids = parts[3] if len(parts) == 4 else None
+        if not len(features) == len(costs) == len(solutions) or not len(features):
+            raise InputError(f"all parts of batch {number} of the loader must have the same number of rows, at least 1")
+        moved = to_model(features, like), costs.to(like), solutions.to(like)
+        yield (*moved, None if ids is None else ids.to(like.device))

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+from regretless import Dataset, SPOPlus, fit, make_model
+from regretless.cache import SolutionCache
+from regretless.errors import InputError, TrainingError
+from regretless.family import Family
+from regretless.losses import MAP
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.training.streamed_batches import streamed
+
+BAG = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
+
+
+def data(problem: Problem, n: int = 12, instance: Any = None) -> Dataset:
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(n, 2, generator=generator)
+    return Dataset.solve(problem, x, 3 + x @ torch.randn(2, 3, generator=generator), instance=instance)
+
+
+def weights(model: torch.nn.Module) -> list[float]:
+    return torch.cat([p.detach().flatten() for p in model.parameters()]).tolist()
+
+
+def parts(train: Dataset) -> tuple[torch.Tensor, ...]:
+    every = (train.features, train.costs, train.solutions, train.instance)
+    return tuple(part for part in every if part is not None)
+
+
+def test_a_loader_trains_as_the_same_batches_in_memory_do(tmp_path: Path) -> None:
+    problem = Problem(BAG, sense="max")
+    train = data(problem)
+    batches = [parts(train[i : i + 4]) for i in (0, 4, 8)]
+    found = []
+    for source in (batches, [train[i : i + 4] for i in (0, 4, 8)], DataLoader(TensorDataset(*parts(train)), 4)):
+        model = make_model(train.features, 3, seed=0)
+        fitted = fit(model, SPOPlus(problem), source, epochs=3, lr=0.05)
+        found.append(weights(fitted.model))
+        assert [row["epoch"] for row in fitted.history.rows] == [1, 2, 3]
+    assert found[0] == found[1] == found[2]
+    model = make_model(train.features, 3, seed=0)
+    fit(model, SPOPlus(problem), batches, epochs=2, lr=0.05, checkpoint=tmp_path / "c")
+    again = make_model(train.features, 3, seed=0)
+    fit(again, SPOPlus(problem), batches, epochs=3, lr=0.05, checkpoint=tmp_path / "c")
+    assert weights(again) == found[0], "a run continues from its last epoch"
+
+
+def test_ids_of_a_family_come_with_the_batches() -> None:
+    family = Family.vary(BAG, row_upper=[[7.0], [4.0]])
+    problem = Problem(family, sense="max")
+    train = data(problem, instance=[0, 1] * 6)
+    loss = MAP(SolutionCache(problem, train.solutions, instance=train.instance))
+    loader = DataLoader(TensorDataset(*parts(train)), 4, shuffle=True, generator=torch.Generator().manual_seed(1))
+    fitted = fit(make_model(train.features, 3), loss, loader, epochs=2)
+    assert all(row["loss"] == row["loss"] for row in fitted.history.rows)
+
+
+@pytest.mark.parametrize(
+    ("batches", "said"),
+    [
+        ([torch.zeros(2, 2)], r"batch 0 of the loader must be \(features, costs, solutions\)"),
+        ([(torch.zeros(2, 2), torch.zeros(2, 3))], "batch 0 of the loader must be"),
+        (
+            [(torch.zeros(2, 2), torch.zeros(1, 3), torch.zeros(2, 3))],
+            "batch 0 of the loader must have the same",
+        ),
+        ([], "the loader yields no batch"),
+    ],
+)
+def test_other_batches_are_refused(batches: list[Any], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        fit(make_model(torch.zeros(2, 2), 3), SPOPlus(Problem(BAG)), batches, epochs=1)
+
+
+def test_a_bad_prediction_is_named_by_row_and_batch() -> None:
+    train = data(Problem(BAG))
+    features = train.features.clone()
+    features[5] = torch.nan
+    batches = [(features[i : i + 4], train.costs[i : i + 4], train.solutions[i : i + 4]) for i in (0, 4)]
+    with pytest.raises(TrainingError, match="training instance 1 of batch 1"):
+        fit(make_model(train.features, 3), SPOPlus(Problem(BAG)), batches, epochs=1)
+
+
+def test_batches_are_moved_to_the_precision_of_the_model() -> None:
+    train = data(Problem(BAG))
+    ((x, c, v, ids),) = streamed([train], torch.zeros(1, dtype=torch.float64))
+    assert {x.dtype, c.dtype, v.dtype} == {torch.float64}
+    assert ids is None
+
+
+def test_gradients_are_clipped_and_a_scheduler_steps_after_every_epoch() -> None:
+    problem = Problem(BAG, sense="max")
+    train = data(problem)
+    model = make_model(train.features, 3, seed=0)
+    before = torch.tensor(weights(model))
+    optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+    fit(model, SPOPlus(problem), train, epochs=1, batch_size=12, optimizer=optimizer, clip=0.01)
+    assert torch.linalg.vector_norm(torch.tensor(weights(model)) - before) == pytest.approx(0.01, rel=1e-3)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    fit(model, SPOPlus(problem), train, epochs=2, optimizer=optimizer, scheduler=scheduler)
+    assert optimizer.param_groups[0]["lr"] == 0.25
+    with pytest.raises(InputError, match="scheduler belongs to an optimizer: pass that optimizer, too"):
+        fit(model, SPOPlus(problem), train, scheduler=scheduler)
+    with pytest.raises(InputError, match="clip must be positive or None, got 0"):
+        fit(model, SPOPlus(problem), train, clip=0.0)
