@@ -35,4 +35,5 @@ def test_the_shell_session_runs(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "battery" / "decision1.csv").is_file()
+    assert (tmp_path / "battery" / "audit.html").is_file()
     assert (tmp_path / "battery" / "later" / "metrics.json").is_file()
