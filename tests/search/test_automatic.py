@@ -199,3 +199,10 @@ def test_solves_of_methods_without_a_cache_are_counted(knapsack):
 def test_a_committee_has_members(knapsack):
     with pytest.raises(InputError, match="committee must be at least 1, got 0"):
         search(knapsack, committee=0)
+
+
+def test_methods_may_be_separated_by_commas(knapsack):
+    found = auto(
+        knapsack.problem, knapsack.train, knapsack.model, methods="map-dc, nce-c", epochs=1, folds=2, progress=False
+    )
+    assert {score.name.split()[0] for score in found.scores} == {"map-dc", "nce-c"}

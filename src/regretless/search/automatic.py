@@ -89,7 +89,7 @@ def auto(
     seed: int = 0,
     folds: int = FOLDS,
     ordered: bool = False,
-    methods: Sequence[str] | None = None,
+    methods: str | Sequence[str] | None = None,
     candidates: Sequence[Candidate] | None = None,
     epochs: int | None = None,
     batch_size: int = BATCH,
@@ -116,7 +116,8 @@ def auto(
         seed: of folds, shuffling, growth and first weights.
         folds: number of folds.
         ordered: whether folds are consecutive blocks (time series) in place of random parts.
-        methods: names of the methods to try; by default those of ``default_candidates``.
+        methods: names of the methods to try, as a list or separated by commas; by default those of
+            ``default_candidates``.
         candidates: settings to try, in place of ``methods``.
         epochs: passes over the data; by default 20, or more where these are fewer than 400 steps.
         batch_size: instances per step and run.
@@ -153,6 +154,8 @@ def auto(
     epochs = max(EPOCHS, math.ceil(LEAST_STEPS / steps)) if epochs is None else epochs
     if candidates is None:
         every = steps * epochs
+        if isinstance(methods, str):
+            methods = [name.strip() for name in methods.split(",")]
         candidates = default_candidates(every) if methods is None else candidates_of(methods, every)
     make = _factory(model, data, problem, seed)
     parts = make_folds(n, folds, seed=seed, ordered=ordered)
