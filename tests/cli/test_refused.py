@@ -77,6 +77,9 @@ BAD: list[tuple[str, dict[str, list[str]]]] = [
     ("reproduce smoke --seeds 1 --out out",
      {"group": ["tsp"], "methods": ["magic", "", "spo,magic"], "seeds": ["0", "-1"], "workers": ["0"], "init": ["foo"],
       "executor": ["slurm", "threads"], "engine": ["abacus"], "epochs": ["-1"], "out": ["taken", "taken/deeper"]}),
+    ("suite --problems top-k --methods two-stage --seeds 1 --out out",
+     {"grid": ["medium"], "problems": ["knapsack-60", ""], "methods": ["magic", "direct", ""], "seeds": ["0", "-1"],
+      "start": ["zero"], "workers": ["0"], "executor": ["slurm", "threads"], "out": ["taken", "taken/deeper"]}),
 ]  # fmt: skip
 
 
