@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import typer
 
+from regretless.cli import main
 from regretless.cli.app import app
 
 from .files import CommandLine, Files, make_files
@@ -64,7 +65,10 @@ BAD: list[tuple[str, dict[str, list[str]]]] = [
     ("decide run --features x.csv --out d.csv",
      {"run": ["none", "."], "features": ["none.csv", "c.csv"], "out": ["d.xlsx", "run", "taken/d.csv"],
       "engine": ["abacus"], "workers": ["0"], "time-limit": ["-1"], "constraints": ["none.csv"], "model": ["none.lp"],
-      "executor": ["slurm"], "unseen": ["guess"]}),
+      "executor": ["slurm"], "unseen": ["guess"], "deadline": ["-1", "0", "nan"], "log": ["taken", "taken/deeper"]}),
+    ("audit log.db --costs realised.csv",
+     {"log": ["none.db", "taken"], "costs": ["none.csv", "x.csv"], "out": ["taken/page.html"], "workers": ["0"],
+      "time-limit": ["-1", "0", "nan"]}),
     ("retrain run --features x.csv --costs c.csv --out new",
      {"run": ["none", "."], "features": ["none.csv", "c.csv"], "costs": ["none.csv", "x.csv"],
       "constraints": ["none.csv"],
@@ -125,6 +129,16 @@ def cases() -> list[list[str]]:
     return made
 
 
+def make_log(files: Files) -> None:
+    """Decisions of the run, and the true costs that came later."""
+    with pytest.raises(SystemExit) as end:
+        main(["decide", str(files.folder / "run"), "--features", str(files.x), "--log", str(files.folder / "log.db")])
+    assert not end.value.code
+    header, *rows = files.c.read_text().splitlines()
+    lines = [f"instance,{header}", *(f"{i},{row}" for i, row in enumerate(rows))]
+    (files.folder / "realised.csv").write_text("\n".join(lines) + "\n")
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Files:
     from regretless.runs import Spec, run
@@ -133,6 +147,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Files:
     options = {"features": str(files.x), "costs": str(files.c), "cost_variables": ["x_*"], "test": 0.2}
     run(Spec(str(files.model), "map-dc", epochs=1, options=options), files.folder / "run", progress=False)
     (files.folder / "taken").write_text("a file of the user")
+    make_log(files)
     return files
 
 
