@@ -1,6 +1,6 @@
-"""On a GPU: look-up among a million solutions, and losses with the batched knapsack oracle.
+"""On a GPU: look-up among a million solutions, training steps, thousands of runs, batches of linear programs.
 
-python benchmarks/gpu.py      (does nothing without a GPU)
+python benchmarks/gpu.py [look-up] [steps] [searches] [programs]      (all by default; does nothing without a GPU)
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import time
 
 import torch
 
+from gpu_programs import programs_on_gpu
+from gpu_searches import searches_on_gpu
 from measure import line
 from regretless import MAP, NCE, SolutionCache, SPOPlus
 from regretless.cache import SolutionStore
@@ -69,27 +71,37 @@ def look_up() -> bool:
     return good
 
 
-def losses() -> None:
+def steps() -> bool:
+    """Loss and gradient of a batch of 1024, as ``fit`` computes them, and through autograd."""
     device = torch.device("cuda")
     _, values, weights = knapsack_data(1024)
     problem = knapsack_problem(weights, 120)
     true = torch.as_tensor(values, dtype=torch.float32, device=device)
     best = problem(problem.to_minimization(true))
+    good = True
     for name, oracle in (("exact", problem), ("cached", SolutionCache(problem, best.cpu(), p_solve=0.05))):
         for loss in (NCE, MAP, SPOPlus):
             if loss is NCE and name == "exact":
                 continue
             predicted = (true + 20 * torch.randn_like(true)).requires_grad_()
-            step = loss(oracle)
-            print(f"{loss.__name__}, {name}, batch 1024 on the GPU: "
-                  f"{milliseconds(lambda s=step, p=predicted: s(p, true, best).backward()):.2f} ms")  # fmt: skip
+            step, given = loss(oracle), predicted.detach()
+            taken = milliseconds(lambda s=step, p=given: s.loss_and_gradient(p, true, best), repeats=51)
+            by_autograd = milliseconds(lambda s=step, p=predicted: s(p, true, best).backward(), repeats=51)
+            text = f"{loss.__name__}, {name}, batch 1024, ms"
+            good &= line(text, taken, at_most=0.6 if loss is MAP and name == "cached" else None)
+            print(f"    the same through autograd: {by_autograd:.2f} ms")
+    return good
 
+
+PARTS = {"look-up": look_up, "steps": steps, "searches": searches_on_gpu, "programs": programs_on_gpu}
 
 if __name__ == "__main__":
+    chosen = sys.argv[1:] or list(PARTS)
+    if unknown := [name for name in chosen if name not in PARTS]:
+        sys.exit(f"parts are {', '.join(PARTS)}; got {unknown[0]}")
     if not torch.cuda.is_available():
         print("skipped: no GPU is available")
         sys.exit(0)
-    print(torch.cuda.get_device_name())
-    ok = look_up()
-    losses()
-    sys.exit(0 if ok else 1)
+    print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    results = [PARTS[name]() for name in chosen]
+    sys.exit(0 if all(results) else 1)

@@ -64,6 +64,8 @@ class Bernoulli:
 
     def choose(self, batch: Batch, generator: np.random.Generator) -> Mask:
         """Flip one coin per instance, or one for the batch."""
+        if self.p == 0.0:  # a search asks for thousands of instances per step
+            return np.zeros(batch.size, dtype=bool)
         if self.per == "instance":
             return generator.random(batch.size) < self.p
         return np.full(batch.size, generator.random() < self.p)

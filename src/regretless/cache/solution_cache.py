@@ -359,7 +359,8 @@ class SolutionCache:
                 self._insert(Growth(predicted.new_empty(0, self.problem.width), none, asked=batch))
             return None
         heads = torch.from_numpy(chosen).to(predicted.device)
-        costs = torch.cat([query.index_select(0, heads) for query in at])
+        chosen_costs = [query.index_select(0, heads) for query in at]
+        costs = chosen_costs[0] if len(at) == 1 else torch.cat(chosen_costs)
         ids = None if instance is None else instance[heads].repeat(len(at))
         starts = None if self._warm_starts is None else self._warm_starts.best(costs, ids)
         solved = self.problem.attempt(costs, ids, decision=starts is not None, starts=starts)

@@ -8,6 +8,7 @@ from typing import Any, Literal, NoReturn
 import torch
 from torch import Tensor
 
+from regretless.cache import fp16_lookup
 from regretless.cache.fp16_lookup import HalfMirror
 from regretless.cache.lookup import Objective, best_columns
 from regretless.cache.row_index import RowIndex
@@ -60,7 +61,7 @@ class SolutionStore:
         self._mean: Tensor | None = None
         self._all_served = False
         self._index = RowIndex()
-        self._half: HalfMirror | None = None  # on a GPU only
+        self._half: HalfMirror | None = None  # on a GPU, from the first look-up on for which it pays
 
     def __len__(self) -> int:
         return self.size
@@ -98,9 +99,7 @@ class SolutionStore:
         for name in ("_columns", "_stamps", "_serves", "_sum", "_count"):
             setattr(self, name, getattr(self, name).to(device))
         self._mean = self._filled = None
-        self._half = HalfMirror(self.width, device) if device.type == "cuda" else None
-        if self._half is not None and self.size:
-            self._half.put(self.rows, torch.arange(self.size, device=device), self.size)
+        self._half = None
 
     def add(self, solutions: Tensor, serves: Tensor | None = None) -> int:
         """Insert the solutions that are not stored yet.
@@ -117,16 +116,16 @@ class SolutionStore:
         # A copy in which -0.0 is 0.0: both are the same solution, with different bytes.
         rows = (solutions.detach().to(self._columns) + 0.0).contiguous()
         serves = None if serves is None else serves.to(rows.device, copy=True)
-        keys = self._index.keys(rows)
-        fresh = self._fresh(rows, keys, serves)
+        here = rows.cpu()  # the one copy from a GPU; hashes and comparisons need no other
+        keys = self._index.keys(here)
+        fresh = self._fresh(here, keys, serves)
         if self.capacity is not None:
             fresh = fresh[-self.capacity :]
         if not fresh:
             return 0
         if len(fresh) < rows.shape[0]:
-            pick = torch.tensor(fresh, device=rows.device)
-            rows, keys = rows[pick], [keys[k] for k in fresh]
-            serves = None if serves is None else serves[:, pick]
+            rows, keys = here[fresh].to(rows.device), [keys[k] for k in fresh]
+            serves = None if serves is None else serves[:, fresh]
         places, numbers = self._places(len(fresh))
         self._columns[:, places] = rows.T
         if self._half is not None:
@@ -179,7 +178,10 @@ class SolutionStore:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
         costs = costs.detach().to(self._columns.dtype)
         coarse = None
-        if self._half is not None and instance is None and objective is None:
+        if costs.is_cuda and self.size >= fp16_lookup.SMALLEST and instance is None and objective is None:
+            if self._half is None:
+                self._half = HalfMirror(self.width, costs.device)
+                self._half.put(self.rows, torch.arange(self.size, device=costs.device), self.size)
             coarse = self._half.look_up(costs, self.size)
         if coarse is None:
             serves = None if instance is None else self.serves
@@ -262,7 +264,7 @@ class SolutionStore:
             elif serves is not None:
                 serves[:, first[key]] |= serves[:, position]
         if known:
-            stored = self.take(torch.tensor(places, device=rows.device))
+            stored = self._columns.index_select(1, torch.tensor(places, device=self._columns.device)).cpu().T
             same = (rows[known] == stored).all(dim=1).tolist()
             # Two rows with one hash: both are stored.
             fresh += [position for position, equal in zip(known, same, strict=True) if not equal]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regretless.linear_programs.captured import CapturedSteps
+from regretless.cuda_graphs import CapturedSteps
 from regretless.linear_programs.normal_equations import NormalEquations
 from regretless.linear_programs.standard_form import StandardForm
 

@@ -189,8 +189,10 @@ class _Stack:
         rates = torch.tensor([setting.rate for setting in settings], dtype=dtype)
         self.adam = StackedAdam(self.models.parameters, self.models.units, rates)
         self.groups = [
-            (loss, [s for s, setting in enumerate(settings) if setting.loss == k]) for k, loss in enumerate(losses)
+            (loss, _consecutive([s for s, setting in enumerate(settings) if setting.loss == k]))
+            for k, loss in enumerate(losses)
         ]
+        self._counts: dict[tuple[int, ...], tuple[Tensor, Tensor]] = {}
         self.generators = [torch.Generator().manual_seed(seed) for _ in streams]
         self.diverged = torch.zeros(len(streams), len(settings), dtype=torch.bool, device=self.device)
         self.anchors = torch.tensor([setting.anchor for setting in settings], dtype=dtype, device=self.device)
@@ -219,44 +221,48 @@ class _Stack:
         self._drop(bad)
 
     def _step(self, active: list[int], parts: list[Tensor]) -> None:
-        counts = torch.tensor([len(part) for part in parts], device=self.device)
-        longest = int(counts.max())
+        """One step of every active stream; on a GPU without a synchronization, except for solves and checks."""
+        lengths = tuple(len(part) for part in parts)
+        longest, complete = max(lengths), min(lengths) == max(lengths)
+        counts, valid = self._lengths(lengths)
         # The last batch of a stream may be shorter: it is filled up, and what was filled in has no gradient.
-        index = torch.stack([torch.cat([p, p[:1].expand(longest - len(p))]) for p in parts])
-        valid = torch.arange(longest, device=self.device) < counts[:, None]
+        index = torch.stack(parts if complete else [torch.cat([p, p[:1].expand(longest - len(p))]) for p in parts])
         predicted = self.models.predict(active, index)
-        finite = torch.isfinite(predicted.sum())
-        if not bool(finite):
-            bad = torch.zeros_like(self.diverged)
-            bad[active] = ~torch.isfinite(predicted).flatten(2).all(dim=2)
-            self._drop(bad)
+        rows: Any = slice(None) if len(active) == len(self.streams) else active
+        if self.diverged.is_cuda or not bool(torch.isfinite(predicted.sum())):
+            self.diverged[rows] |= ~torch.isfinite(predicted).flatten(2).all(dim=2)
             predicted = torch.nan_to_num(predicted, nan=0.0, posinf=0.0, neginf=0.0)
         if self.observer is not None:
             self.observer.on_step(predicted, index, valid)
         gradient = torch.zeros_like(predicted)
         for loss, members in self.groups:
-            gradient[:, members] = self._gradient(loss, predicted[:, members], index, valid)
+            gradient[:, members] = self._gradient(loss, predicted[:, members], index, None if complete else valid)
         gradient /= counts[:, None, None, None]
         if self.start is not None:
-            start = self.start[active][torch.arange(len(active), device=self.device)[:, None], index]
+            start = self.start[rows][torch.arange(len(active), device=self.device)[:, None], index]
             pull = (predicted - start[:, None]) * valid[:, None, :, None]
             gradient += self.anchors[:, None, None] * pull / counts[:, None, None, None]
-        if bool(self.diverged.any()):
-            gradient[self.diverged[active]] = 0.0
+        gradient.masked_fill_(self.diverged[rows][:, :, None, None], 0.0)
         self.adam.step(active, self.models.gradients(gradient))
 
-    def _gradient(self, loss: Loss, predicted: Tensor, index: Tensor, valid: Tensor) -> Tensor:
+    def _lengths(self, lengths: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+        """Lengths of the batches, and a mask ``(streams, batch)`` of what is not filled in, on the device."""
+        if lengths not in self._counts:
+            counts = torch.tensor(lengths, device=self.device)
+            self._counts[lengths] = counts, torch.arange(max(lengths), device=self.device) < counts[:, None]
+        return self._counts[lengths]
+
+    def _gradient(self, loss: Loss, predicted: Tensor, index: Tensor, valid: Tensor | None) -> Tensor:
         """Gradient ``(streams, settings, batch, d)`` of the summed loss of each run."""
         f, s, b, d = predicted.shape
         place = index[:, None].expand(f, s, b).reshape(-1)
         rows = predicted.reshape(-1, d)
-        complete = bool(valid.all())
-        if not complete:
+        if valid is not None:
             keep = valid[:, None].expand(f, s, b).reshape(-1)
             place, rows = place[keep], rows[keep]
         instance = None if self.instance is None else self.instance[place]
         _, gradient = loss.loss_and_gradient(rows, self.costs[place], self.solutions[place], instance)
-        if not complete:
+        if valid is not None:
             full = gradient.new_zeros(f * s * b, d)
             full[keep] = gradient
             gradient = full
@@ -264,12 +270,12 @@ class _Stack:
 
     def _drop(self, bad: Tensor) -> None:
         """Take runs out of training whose numbers are no longer finite."""
-        new = bad & ~self.diverged
-        if bool(new.any()):
-            self.diverged |= new
-            for name, value in self.models.parameters.items():
-                for part in (value, self.adam.mean[name], self.adam.square[name]):
-                    part[new] = 0.0
+        self.diverged |= bad
+        if not bool(self.diverged.any()):
+            return
+        for name, value in self.models.parameters.items():
+            for part in (value, self.adam.mean[name], self.adam.square[name]):
+                part[self.diverged] = 0.0
 
     def _caches(self) -> list[SolutionCache]:
         """The shared cache: of the losses, or of the observer where no loss uses it."""
@@ -327,3 +333,10 @@ class _Stack:
             name: torch.empty_like(value).copy_(saved[name].view(value.shape))
             for name, value in self.models.parameters.items()
         }
+
+
+def _consecutive(places: list[int]) -> slice | list[int]:
+    """Places as a slice where they follow each other: a view, where a list makes a copy and a synchronization."""
+    if places and places == list(range(places[0], places[-1] + 1)):
+        return slice(places[0], places[-1] + 1)
+    return places

@@ -170,7 +170,11 @@ class StackedModules:
 
     def predict(self, streams: list[int], index: Tensor) -> Tensor:
         """Costs of a batch; see ``StackedModels``."""
-        leaves = {name: value[streams].requires_grad_() for name, value in self.parameters.items()}
+        every = len(streams) == len(next(iter(self.parameters.values())))
+        leaves = {
+            name: (value.detach() if every else value[streams]).requires_grad_()
+            for name, value in self.parameters.items()
+        }
         with torch.enable_grad():
             predicted: Tensor = vmap(vmap(self._call, (0, None), randomness="different"), randomness="different")(
                 leaves, self.features[index]

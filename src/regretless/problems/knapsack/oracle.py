@@ -9,6 +9,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
+from regretless.cuda_graphs import CapturedFunction
 from regretless.errors import InputError
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -34,15 +35,21 @@ class KnapsackOracle:
         self.weights, given = _integers(weights, capacity)
         self.capacity = min(given, int(self.weights.sum()))  # a larger capacity only makes the program longer
         self.counts = make_counts(self.weights, self.capacity)
+        self._captured = CapturedFunction(self._solve_costs)
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, n)`` minimization costs; see ``regretless.types.Backend``."""
+        if costs.is_cuda and self.counts is not None:
+            return Solved(self._captured(costs))
+        return Solved(self._solve_costs(costs))
+
+    def _solve_costs(self, costs: Tensor) -> Tensor:
         value = -costs.to(torch.float64)
         values = len(self.weights) * (self.capacity + 1) if self.counts is None else self.counts.size
         block = max(1, BLOCK_VALUES // values)
         if value.shape[0] <= block:
-            return Solved(self._solve(value))
-        return Solved(torch.cat([self._solve(part) for part in torch.split(value, block)]))
+            return self._solve(value)
+        return torch.cat([self._solve(part) for part in torch.split(value, block)])
 
     def _solve(self, value: Tensor) -> Tensor:
         return self._dynamic_program(value) if self.counts is None else self.counts.solve(value)

@@ -1,14 +1,13 @@
-"""Steps of a batched method as CUDA graphs: a replay launches all operations of a step at once.
+"""Functions and steps of methods as CUDA graphs: a replay launches all their operations at once.
 
-With few programs a step of the interior point takes a GPU 0.5 ms, and launching its 150 operations one by one takes
-several times as long.
+Small batches keep a GPU busy for a few microseconds per operation, and launching an operation takes longer than that.
 """
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Generic, Protocol, TypeVar
 
 import torch
@@ -16,6 +15,7 @@ from torch import Tensor
 
 WARM_UP = 3
 GRAPHS = 12
+SMALLEST = 16
 
 
 class Steps(Protocol):
@@ -30,6 +30,7 @@ class Steps(Protocol):
 
 
 State = TypeVar("State", bound=Steps)
+Value = TypeVar("Value")
 
 
 class CapturedSteps(Generic[State]):
@@ -85,14 +86,56 @@ class CapturedSteps(Generic[State]):
 
     def _capture(self, given: Tensor) -> tuple[torch.cuda.CUDAGraph, State]:
         state = self.begin(given)
-        # Libraries allocate their workspaces at first use, which must not happen while a graph is captured.
-        side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(WARM_UP):
-                self.advance(state)
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self.advance(state)
-        return graph, state
+        return capture(lambda: self.advance(state))[0], state
+
+
+class CapturedFunction:
+    """A function of one batch ``(batch, ...)`` on a GPU, run from graphs, one per size of the batch.
+
+    The function must treat rows separately and must not synchronize: a batch is filled up to a power of two.
+
+    Args:
+        function: from a tensor to a tensor with as many rows.
+        most: largest batch that is captured; larger ones call the function itself.
+    """
+
+    def __init__(self, function: Callable[[Tensor], Tensor], *, most: int = 4096) -> None:
+        self.function, self.most = function, most
+        self._graphs: OrderedDict[Hashable, tuple[torch.cuda.CUDAGraph, Tensor, Tensor]] = OrderedDict()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_graphs": OrderedDict()}  # a graph cannot be copied; the copy captures its own
+
+    def __call__(self, given: Tensor) -> Tensor:
+        """The function's value; a tensor of its own."""
+        batch = len(given)
+        size = max(SMALLEST, 1 << (batch - 1).bit_length())
+        if size > self.most or batch == 0:
+            return self.function(given)
+        key = (size, given.shape[1:], given.dtype, given.device)
+        if key not in self._graphs:
+            place = given.new_zeros(size, *given.shape[1:])
+            graph, value = capture(lambda: self.function(place))
+            self._graphs[key] = graph, place, value
+            if len(self._graphs) > GRAPHS:
+                self._graphs.popitem(last=False)
+        self._graphs.move_to_end(key)
+        graph, place, value = self._graphs[key]
+        place[:batch].copy_(given)
+        graph.replay()
+        return value[:batch].clone()
+
+
+def capture(job: Callable[[], Value]) -> tuple[torch.cuda.CUDAGraph, Value]:
+    """Capture what a job launches; return the graph and the job's value, whose memory a replay overwrites."""
+    # Libraries allocate their workspaces at first use, which must not happen while a graph is captured.
+    side = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(WARM_UP):
+            job()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        value = job()
+    return graph, value
