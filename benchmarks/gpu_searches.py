@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
 import torch
 from torch import nn
@@ -38,7 +39,7 @@ def perceptron() -> nn.Module:
     """Two hidden layers of 64, from all features of a day to its 48 values."""
     torch.manual_seed(0)
     sizes = (FEATURES * SLOTS, 64, 64, SLOTS)
-    layers = [layer for a, b in zip(sizes, sizes[1:], strict=False) for layer in (nn.Linear(a, b), nn.ReLU())]
+    layers = [layer for a, b in pairwise(sizes) for layer in (nn.Linear(a, b), nn.ReLU())]
     return nn.Sequential(nn.Flatten(), *layers[:-1])
 
 

@@ -3,19 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 Objective = Callable[[Tensor, Tensor], Tensor]
+Array = NDArray[Any]
 
-# Scores of one block, which bound the memory whatever |S| and the batch are. On a CPU 4 MB stay in the processor's last
+# Scores of one block, which bound the memory whatever |S| and the batch are. On a CPU 8 MB stay in the processor's last
 # cache, and larger products are faster than smaller ones. On a GPU a few large products are fastest.
-BLOCK_SCORES = 1 << 20
+BLOCK_SCORES = 1 << 21
 BLOCK_SCORES_GPU = 1 << 28
 # Cost vectors of one block on a CPU: with more of them the block would be narrow, and narrow products are slow.
 BLOCK_COSTS = 256
+
+
+def best_on_cpu(columns: Array, costs: Array) -> Tensor:
+    """Positions ``(batch,)`` as ``best_columns`` finds them, where all scores fit into one block; ties to the first.
+
+    NumPy's product is up to a tenth faster than torch's on some processors, and its calls have less overhead: with 24
+    cost vectors and 700 solutions the product takes 60 microseconds, and every call of torch one to four.
+
+    Args:
+        columns: ``(width, |S|)``.
+        costs: ``(batch, width)``.
+    """
+    return torch.from_numpy(np.dot(costs, columns).argmin(axis=1))
 
 
 def best_columns(
@@ -40,7 +56,7 @@ def best_columns(
         Scores ``(batch,)``, infinite where no solution is feasible, and positions ``(batch,)``.
     """
     batch, (width, size) = costs.shape[0], columns.shape
-    if batch > BLOCK_COSTS and not costs.is_cuda:
+    if batch > BLOCK_COSTS and batch * size > BLOCK_SCORES and not costs.is_cuda:
         parts = []
         for start in range(0, batch, BLOCK_COSTS):
             part = slice(start, start + BLOCK_COSTS)
@@ -65,7 +81,13 @@ def best_columns(
 
 def _scores(columns: Tensor, costs: Tensor, objective: Objective | None, out: Tensor | None = None) -> Tensor:
     """Scores ``(batch, columns)``."""
-    return torch.mm(costs, columns, out=out) if objective is None else objective(columns.T[None], costs[:, None])
+    if objective is not None:
+        return objective(columns.T[None], costs[:, None])
+    if costs.is_cuda:
+        return torch.mm(costs, columns, out=out)
+    place = None if out is None else out.numpy()
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite scores are compared like all others
+        return torch.from_numpy(np.matmul(costs.numpy(), columns.numpy(), out=place))
 
 
 def _mask(serves: Tensor | None, instance: Tensor | None, part: slice = slice(None)) -> Tensor | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NoReturn
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from regretless.cache import fp16_lookup
+from regretless.cache import fp16_lookup, lookup
 from regretless.cache.fp16_lookup import HalfMirror
-from regretless.cache.lookup import Objective, best_columns
+from regretless.cache.lookup import Objective
 from regretless.cache.row_index import RowIndex
 from regretless.errors import InputError
 
@@ -54,6 +56,7 @@ class SolutionStore:
         # One solution per column, so that the product of a look-up needs no transposition.
         self._columns = torch.empty(width, 0, dtype=dtype)
         self._filled: Tensor | None = None
+        self._filled_array: NDArray[Any] | None = None
         self._stamps = torch.empty(0, dtype=torch.int64)
         self._serves = torch.empty(instances or 0, 0, dtype=torch.bool)
         self._sum = torch.zeros(instances or 1, width, dtype=torch.float64)
@@ -79,6 +82,13 @@ class SolutionStore:
         return self._filled
 
     @property
+    def _array(self) -> NDArray[Any]:
+        """``columns`` as an array, made once per change of S: for a CPU only."""
+        if self._filled_array is None:
+            self._filled_array = self.columns.numpy()
+        return self._filled_array
+
+    @property
     def rows(self) -> Tensor:
         """``(|S|, width)`` view of the solutions, one per row."""
         return self.columns.T
@@ -98,7 +108,7 @@ class SolutionStore:
             return
         for name in ("_columns", "_stamps", "_serves", "_sum", "_count"):
             setattr(self, name, getattr(self, name).to(device))
-        self._mean = self._filled = None
+        self._mean = self._filled = self._filled_array = None
         self._half = None
 
     def add(self, solutions: Tensor, serves: Tensor | None = None) -> int:
@@ -118,7 +128,7 @@ class SolutionStore:
         serves = None if serves is None else serves.to(rows.device, copy=True)
         here = rows.cpu()  # the one copy from a GPU; hashes and comparisons need no other
         keys = self._index.keys(here)
-        fresh = self._fresh(here, keys, serves)
+        fresh = self._fresh(here.numpy(), keys, serves)
         if self.capacity is not None:
             fresh = fresh[-self.capacity :]
         if not fresh:
@@ -176,7 +186,8 @@ class SolutionStore:
         self.to(costs.device)
         if self.size == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
-        costs = costs.detach().to(self._columns.dtype)
+        if costs.requires_grad or costs.dtype != self._columns.dtype:
+            costs = costs.detach().to(self._columns.dtype)
         coarse = None
         if costs.is_cuda and self.size >= fp16_lookup.SMALLEST and instance is None and objective is None:
             if self._half is None:
@@ -184,14 +195,20 @@ class SolutionStore:
                 self._half.put(self.rows, torch.arange(self.size, device=costs.device), self.size)
             coarse = self._half.look_up(costs, self.size)
         if coarse is None:
-            serves = None if instance is None else self.serves
-            score, position = best_columns(self.columns, costs, serves=serves, instance=instance, objective=objective)
-            if instance is not None and bool((lost := torch.isposinf(score)).any()):
-                _refuse(int(instance[lost][0]))
+            small = costs.shape[0] * self.size <= lookup.BLOCK_SCORES and not costs.is_cuda
+            if small and instance is None and objective is None:
+                position = lookup.best_on_cpu(self._array, costs.numpy())
+            else:
+                serves = None if instance is None else self.serves
+                score, position = lookup.best_columns(
+                    self.columns, costs, serves=serves, instance=instance, objective=objective
+                )
+                if instance is not None and bool((lost := torch.isposinf(score)).any()):
+                    _refuse(int(instance[lost][0]))
         else:
             position, certified = coarse
             if not bool(certified.all()):
-                position[~certified] = best_columns(self.columns, costs[~certified])[1]
+                position[~certified] = lookup.best_columns(self.columns, costs[~certified])[1]
         if self.capacity is not None and self.evict == "unused":
             self._clock += 1
             self._stamps[position] = self._clock
@@ -246,7 +263,7 @@ class SolutionStore:
                 self._sum.copy_(state["sum"])  # the same bits, whatever the order of the first summation was
         self._clock, self.evicted = int(state["clock"]), int(state["evicted"])
 
-    def _fresh(self, rows: Tensor, keys: list[int], serves: Tensor | None) -> list[int]:
+    def _fresh(self, rows: NDArray[Any], keys: list[int], serves: Tensor | None) -> list[int]:
         """Positions of rows that are neither stored nor repeated; a known row may come to serve more instances."""
         fresh: list[int] = []
         first: dict[int, int] = {}
@@ -259,13 +276,13 @@ class SolutionStore:
             elif key not in first:
                 first[key] = position
                 fresh.append(position)
-            elif not torch.equal(rows[position], rows[first[key]]):
+            elif not np.array_equal(rows[position], rows[first[key]]):
                 fresh.append(position)
             elif serves is not None:
                 serves[:, first[key]] |= serves[:, position]
         if known:
-            stored = self._columns.index_select(1, torch.tensor(places, device=self._columns.device)).cpu().T
-            same = (rows[known] == stored).all(dim=1).tolist()
+            stored = self._columns.index_select(1, torch.tensor(places, device=self._columns.device)).cpu().numpy()
+            same = (rows[known] == stored.T).all(axis=1).tolist()
             # Two rows with one hash: both are stored.
             fresh += [position for position, equal in zip(known, same, strict=True) if not equal]
             if self.capacity is not None and self.evict == "unused":  # found again counts as used
@@ -289,7 +306,7 @@ class SolutionStore:
         free = min(wanted, limit - start)
         self._reserve(start + free)
         self.size += free
-        self._filled = None
+        self._filled = self._filled_array = None
         if free == wanted:
             return slice(start, start + wanted), range(start, start + wanted)
         # Solutions used by one look-up have one stamp: the position decides, so that every machine evicts alike.
