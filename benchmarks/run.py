@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_BENCHMARKS = {"gpu_programs", "gpu_searches", 
+NOT_BENCHMARKS = {
+    "gpu_programs",
+    "gpu_searches",
     "run",
     "measure",
     "cluster_simulation",
