@@ -282,9 +282,9 @@ def test_solutions_are_shared_where_they_are_feasible():
 
 
 def test_without_a_way_to_check_a_solution_serves_only_its_own_instance():
-    mapped = Family([MILP([WEIGHTS], row_upper=limit, cost_map=np.ones((2, 4))) for limit in LIMITS])
+    without_model = Problem(oracle=lambda costs, instance: (costs < 0) * 1.0, dimension=2, instances=3)
     with pytest.warns(RegretlessWarning, match="not shared between the 3 instances"):
-        cache = SolutionCache(Problem(mapped), [[1.0, 1.0]], instance=[1], p_solve=0.0)
+        cache = SolutionCache(without_model, [[1.0, 1.0]], instance=[1], p_solve=0.0)
     assert cache.store.serves[:, 0].tolist() == [False, True, False]
     with pytest.raises(InputError, match="feasible for instance 0"):
         cache(torch.ones(1, 2), torch.tensor([0]))
