@@ -81,7 +81,7 @@ def demo(
     ] = DemoProblem.workshop,
     out: Annotated[Path, typer.Option(help="Folder for runs and report.")] = Path("demo"),
     workers: Annotated[
-        int | None, typer.Option(help="Solver threads; by default one per processor, at most 4.")
+        int | None, typer.Option(help="Solver threads; by default one per core, at most 4.")
     ] = None,
     seed: Seed = 0,
     json: Json = False,
