@@ -7,7 +7,7 @@ PEERS := pyscipopt ortools gurobipy cpmpy pyomo cvxpy linopy cma optuna proxsuit
 # Small training steps are faster with one thread. The solver has its own worker threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test test-all lint bench bench-peers install dev clean
+.PHONY: demo docs test test-all lint bench bench-peers install dev clean
 
 # torch first, at the pinned version: a version range would install the newest build with gigabytes of CUDA packages.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -42,6 +42,14 @@ lint: dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+docs: $(VENV)/.documented
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+$(VENV)/.documented: $(VENV)/.installed
+	$(PIP) -e '.[docs]'
+	touch $@
+
 bench: dev
 	$(BIN)/python benchmarks/run.py
 
@@ -56,4 +64,4 @@ bench-peers: dev $(PEERS_VENV)/.installed
 	$(BIN)/python benchmarks/peers/compare.py
 
 clean:
-	rm -rf $(VENV) demo build dist
+	rm -rf $(VENV) demo build dist docs/_build docs/gallery

@@ -1,12 +1,17 @@
-"""A Lightning module with a decision-focused loss, which is an ordinary ``nn.Module``.
+"""
+A Lightning module
+==================
 
-pip install lightning        # or pytorch-lightning
-python examples/lightning_module.py
+A decision-focused loss is an ordinary ``nn.Module``, so a Lightning module takes it as it is. Run it with::
+
+    pip install lightning        # or pytorch-lightning
+    python examples/lightning_module.py
 """
 
 from __future__ import annotations
 
 import torch
+from matplotlib import pyplot as plt
 from torch import Tensor, nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -62,6 +67,9 @@ def main() -> tuple[float, float]:
     before = rl.evaluate(module.model, validation, problem).relative_regret
     trainer.fit(module, loader(train, shuffle=True), loader(validation, shuffle=False))
     after = rl.evaluate(module.model, validation, problem).relative_regret
+    plt.figure(figsize=(5, 2), layout="constrained")
+    plt.barh(["before", "after"], [100 * before, 100 * after], color=["#6b7280", "#0072b2"])
+    plt.xlabel("validation regret, % of the optimal value")
     print(f"regret: {100 * before:.1f} % of the optimal value before training, {100 * after:.1f} % after")
     return before, after
 

@@ -1,8 +1,11 @@
-"""A model file and CSV files from the command line: train, evaluate on new data, decide.
+"""
+From the command line
+=====================
+
+A model file and CSV files: train, evaluate on new data, decide. The lines in ``COMMANDS`` are what you would type in a
+shell. Run it with::
 
     python examples/model_file.py
-
-The lines in ``COMMANDS`` are what you would type in a shell.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from matplotlib import pyplot as plt
 
 from regretless.cli import main as regretless
 
@@ -61,6 +65,11 @@ def main() -> str:
                     raise
         decisions = Path("decisions.csv").read_text()
     print(decisions)
+    header, row = (line.split(",") for line in decisions.splitlines())
+    chosen = dict(zip(header, row, strict=True))
+    plt.figure(figsize=(5, 2.2), layout="constrained")
+    plt.bar(STALLS, [float(chosen[f"decision:{name}"]) for name in STALLS], color="#0072b2")
+    plt.ylabel("run tomorrow")
     return decisions
 
 

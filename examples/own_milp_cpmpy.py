@@ -1,6 +1,10 @@
-"""Your own model in CPMpy: assign nurses to shifts, with a predicted cost for every pair.
+"""
+A model in CPMpy
+================
 
-python examples/own_milp_cpmpy.py
+Assign nurses to shifts, with a predicted cost for every pair. Run it with::
+
+    python examples/own_milp_cpmpy.py
 """
 
 from __future__ import annotations
@@ -8,6 +12,7 @@ from __future__ import annotations
 import cpmpy as cp
 import numpy as np
 import torch
+from matplotlib import pyplot as plt
 
 import regretless as rl
 from regretless.modeling import read
@@ -51,6 +56,10 @@ def main() -> tuple[float, float]:
 
     with torch.no_grad():
         plan = problem.solve(net(test.features[:1])).decision[0]
+    plt.figure(figsize=(4, 2.6), layout="constrained")
+    plt.imshow(plan.reshape(NURSES, SHIFTS), cmap="Blues", vmin=0, vmax=1.4, aspect="auto")
+    plt.xticks(range(SHIFTS), [f"shift {s}" for s in range(SHIFTS)])
+    plt.yticks(range(NURSES), [f"nurse {n}" for n in range(NURSES)])
     print("first test day:", [name for name, value in zip(milp.names, plan, strict=True) if value])
     return before, after
 

@@ -1,7 +1,9 @@
-"""Partial costs: some costs are known in advance, only the others are predicted.
+"""
+Known and predicted costs
+=========================
 
 A producer sells energy. The price of energy is predicted; the cost to start a machine is known. Known costs are
-the ``fixed_cost``: they are part of every decision, loss and regret, and no model has to learn them.
+the ``fixed_cost``: they are part of every decision, loss and regret, and no model has to learn them. Run it with::
 
     python examples/partial_costs.py
 """
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 import torch
+from matplotlib import pyplot as plt
 
 import regretless as rl
 
@@ -53,6 +56,12 @@ def main() -> float:
     with torch.no_grad():
         answer = problem.solve(model(test.features[:1]))
     on = answer.decision[0, : MACHINES * HOURS].reshape(MACHINES, HOURS).int()
+    plt.figure(figsize=(5, 2.2), layout="constrained")
+    for m in range(MACHINES):
+        plt.step(range(HOURS), on[m] + 1.4 * m, where="mid", label=f"machine {m}")
+    plt.yticks([])
+    plt.xlabel("hour")
+    plt.legend(frameon=False)
     print("first test day, on or off:", on.tolist(), f"expected profit {answer.objective.item():.0f}")
     return result.relative_regret
 

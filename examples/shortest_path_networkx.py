@@ -1,6 +1,10 @@
-"""Shortest paths with networkx: any Python function from costs to a solution can be the solver, without a model.
+"""
+Shortest paths with networkx
+============================
 
-python examples/shortest_path_networkx.py
+Any Python function from costs to a solution can be the solver, without a model. Run it with::
+
+    python examples/shortest_path_networkx.py
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import torch
+from matplotlib import pyplot as plt
 
 import regretless as rl
 
@@ -46,6 +51,11 @@ def main() -> dict[str, float]:
         relative[str(p_solve)] = rl.evaluate(model, test, problem).relative_regret
         share = 100 * relative[str(p_solve)]
         print(f"p_solve {p_solve}: {share:.1f} % longer than the optimum, {cache.statistics.solves} paths computed")
+    path = test.solutions[0].numpy() > 0.5
+    plt.figure(figsize=(3.4, 3.4))
+    shown = {"pos": {node: (node[1], -node[0]) for node in GRID}, "node_size": 60, "node_color": "#6b7280"}
+    colors = ["#0072b2" if used else "#d5d9de" for used in path]
+    nx.draw(GRID, **shown, edgelist=EDGES, edge_color=colors, width=2.5, arrows=False)
     return relative
 
 

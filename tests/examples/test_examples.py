@@ -7,12 +7,23 @@ import importlib.util
 import io
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    """Draw without a window, and keep no figure open."""
+    pytest.importorskip("matplotlib").use("Agg")
+    yield
+    from matplotlib import pyplot as plt
+
+    plt.close("all")
 
 
 def example(name: str, *needed: str) -> ModuleType:
@@ -33,6 +44,8 @@ def test_every_example_is_short_and_says_how_to_run_it() -> None:
         text = path.read_text(encoding="utf-8")
         assert len(text.splitlines()) < (110 if path.stem == "battery_every_day" else 80), path.name
         assert f"python examples/{path.name}" in text
+        title, line = text.splitlines()[1:3]
+        assert line == "=" * len(title), f"{path.name} starts with a title, for the gallery"
 
 
 def test_every_example_is_run_here() -> None:
@@ -113,3 +126,38 @@ def test_a_battery_goes_the_whole_way_from_past_prices_to_a_retrained_run(tmp_pa
     assert 0 < profit <= best
     assert figures["ledger"]["labels"]["solves"] == 3
     assert figures["status"] == "done"
+
+
+def test_arrays_are_a_model() -> None:
+    regrets = example("own_milp").main()
+    assert 0 <= regrets["auto"] < regrets["two-stage"]
+
+
+def test_a_model_of_pyomo_is_trained_on() -> None:
+    assert 0 <= example("pyomo_model", "pyomo").main() < 0.2
+
+
+@pytest.mark.slow
+def test_a_convex_portfolio_is_trained_on() -> None:
+    relative = example("cvxpy_portfolio", "cvxpy").main()
+    assert 0 <= relative["spo-cache"] < 0.2
+
+
+@pytest.mark.slow
+def test_a_deep_model_is_trained_on() -> None:
+    relative = example("deep_model").main()
+    assert 0 <= relative["deep"] < relative["linear"]
+
+
+@pytest.mark.slow
+def test_a_pipeline_is_cross_validated() -> None:
+    scores = example("sklearn_pipeline", "sklearn").main()
+    assert -0.5 < min(scores.values()) <= max(scores.values()) <= 0
+
+
+def test_a_family_decides_for_every_crew() -> None:
+    assert 0 <= example("families").main() < 0.2
+
+
+def test_the_example_for_the_gpu_runs_without_one() -> None:
+    assert example("gpu").main() in ("cpu", "cuda")

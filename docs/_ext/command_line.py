@@ -1,0 +1,78 @@
+"""A directive that writes the reference of the command line from the app itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+from regretless.cli.app import app as commands
+
+
+class CommandLine(SphinxDirective):
+    """``{command-line}``: one section per command, with its help, arguments and options."""
+
+    def run(self) -> list[nodes.Node]:
+        """Write all commands."""
+        return [self._section(name, command) for name, command in _inside(typer.main.get_command(commands), "")]
+
+    def _section(self, name: str, command: Any) -> nodes.section:
+        section = nodes.section(ids=[name.replace(" ", "-")], names=[name])
+        section += nodes.title("", f"regretless {name}")
+        section += nodes.paragraph("", (command.help or "").strip())
+        context = command.make_context(name, [], resilient_parsing=True)
+        usage = " ".join(command.collect_usage_pieces(context))
+        section += nodes.literal_block("", f"regretless {name} {usage}", language="text")
+        rows = [row for row in map(_row, command.params) if row]
+        if rows:
+            section += _table(rows)
+        return section
+
+
+def _inside(group: Any, before: str) -> list[tuple[str, Any]]:
+    found = []
+    for name, command in group.commands.items():
+        nested = hasattr(command, "commands")
+        found += _inside(command, f"{before}{name} ") if nested else [(before + name, command)]
+    return found
+
+
+def _row(parameter: Any) -> tuple[str, str, str] | None:
+    if parameter.param_type_name == "argument":
+        name = str(parameter.human_readable_name)
+    else:
+        name = ", ".join(parameter.opts)
+    default = "" if callable(parameter.default) or parameter.default in (None, False, (), []) else parameter.default
+    value = getattr(default, "value", default)
+    return name, str(getattr(parameter, "help", "") or ""), "" if parameter.required else str(value)
+
+
+def _table(rows: list[tuple[str, str, str]]) -> nodes.table:
+    table, group = nodes.table(), nodes.tgroup(cols=3)
+    group += [nodes.colspec(colwidth=width) for width in (25, 60, 15)]
+    head, body = nodes.thead(), nodes.tbody()
+    head += _cells(("option", "meaning", "default"), code=False)
+    for row in rows:
+        body += _cells(row, code=True)
+    group += [head, body]
+    table += group
+    return table
+
+
+def _cells(texts: tuple[str, str, str], *, code: bool) -> nodes.row:
+    row = nodes.row()
+    for place, text in enumerate(texts):
+        literal = code and text and place != 1
+        content = nodes.literal("", text) if literal else nodes.Text(text)
+        paragraph = nodes.paragraph()
+        paragraph += content
+        row += nodes.entry("", paragraph)
+    return row
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register the directive."""
+    app.add_directive("command-line", CommandLine)
+    return {"parallel_read_safe": True}
