@@ -41,7 +41,7 @@ def _inside(group: Any, before: str) -> list[tuple[str, Any]]:
 
 def _row(parameter: Any) -> tuple[str, str, str] | None:
     if parameter.param_type_name == "argument":
-        name = str(parameter.human_readable_name)
+        name = str(parameter.name).upper()
     else:
         name = ", ".join(parameter.opts)
     default = "" if callable(parameter.default) or parameter.default in (None, False, (), []) else parameter.default
