@@ -1,8 +1,12 @@
-"""Accelerate on several processes, with one cache for all.
+"""
+Accelerate on several processes
+===============================
 
-pip install accelerate
-torchrun --standalone --nproc-per-node=2 examples/accelerate_ranks.py      # or accelerate launch
-(or alone: python examples/accelerate_ranks.py)
+One cache serves all. Run it with::
+
+    pip install accelerate
+    torchrun --standalone --nproc-per-node=2 examples/accelerate_ranks.py      # or accelerate launch
+    python examples/accelerate_ranks.py        # alone
 """
 
 from __future__ import annotations

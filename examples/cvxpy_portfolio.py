@@ -33,7 +33,9 @@ def main() -> dict[str, float]:
     covariance = factors @ factors.T + 0.01 * np.eye(ASSETS)
     problem = rl.Problem(portfolio(covariance))
     features = generator.normal(size=(120, 4))
-    returns = 0.05 * np.tanh(features @ generator.normal(size=(4, ASSETS))) + 0.01 * generator.normal(size=(120, ASSETS))
+    returns = 0.05 * np.tanh(features @ generator.normal(size=(4, ASSETS))) + 0.01 * generator.normal(
+        size=(120, ASSETS)
+    )
     train, test = rl.Dataset.solve(problem, features, returns, progress=False).split(2 / 3)
 
     relative = {}

@@ -1,7 +1,11 @@
-"""Data-parallel training with one cache: every rank takes a part of each batch, and solutions of all ranks serve all.
+"""
+Data-parallel training
+======================
 
-torchrun --standalone --nproc-per-node=2 examples/data_parallel.py
-(or alone: python examples/data_parallel.py)
+Every rank takes a part of each batch, and solutions of all ranks serve all. Run it with::
+
+    torchrun --standalone --nproc-per-node=2 examples/data_parallel.py
+    python examples/data_parallel.py        # alone
 """
 
 from __future__ import annotations

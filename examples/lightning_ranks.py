@@ -1,7 +1,11 @@
-"""Lightning on two processes, with one cache for both.
+"""
+Lightning on two processes
+==========================
 
-pip install lightning        # or pytorch-lightning
-python examples/lightning_ranks.py 2
+One cache serves both. Run it with::
+
+    pip install lightning        # or pytorch-lightning
+    python examples/lightning_ranks.py 2
 """
 
 from __future__ import annotations

@@ -110,7 +110,9 @@ def two_sides(figure: Figure) -> None:
     best = -(costs * data.solutions[8:20]).sum(dim=1).numpy()
     place = np.arange(len(best))
     axes.vlines(place, 100 * above / best, 100 * above / best / (1 - gaps), color=GRID, linewidth=7)
-    axes.scatter(place, 100 * above / best / (1 - gaps), marker="v", color=ORANGE, zorder=3, label="no solution can be better")
+    axes.scatter(
+        place, 100 * above / best / (1 - gaps), marker="v", color=ORANGE, zorder=3, label="no solution can be better"
+    )
     axes.scatter(place, 100 * above / best, marker="^", color=BLUE, zorder=3, label="best stored solution")
     axes.hlines(100, -0.5, len(best) - 0.5, color=GREEN, linewidth=1, label="true optimum")
     axes.set(xlabel="instance", ylabel="value, % of the optimum", xticks=[])

@@ -161,3 +161,13 @@ def test_a_family_decides_for_every_crew() -> None:
 
 def test_the_example_for_the_gpu_runs_without_one() -> None:
     assert example("gpu").main() in ("cpu", "cuda")
+
+
+@pytest.mark.slow
+def test_ray_and_threads_decide_alike() -> None:
+    assert example("ray_solves").main()
+
+
+def test_retraining_follows_a_drift() -> None:
+    regrets = example("production_loop").main()
+    assert regrets["retrained"] < regrets["trained once"]

@@ -80,9 +80,7 @@ def demo(
         DemoProblem, typer.Option(help="workshop (a general MILP, solved by HiGHS) or knapsack (a special oracle).")
     ] = DemoProblem.workshop,
     out: Annotated[Path, typer.Option(help="Folder for runs and report.")] = Path("demo"),
-    workers: Annotated[
-        int | None, typer.Option(help="Solver threads; by default one per core, at most 4.")
-    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Solver threads; by default one per core, at most 4.")] = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
