@@ -7,7 +7,7 @@ PEERS := pyscipopt ortools gurobipy cpmpy pyomo cvxpy linopy cma optuna proxsuit
 # Small training steps are faster with one thread. The solver has its own worker threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo docs test test-all lint bench bench-peers install dev clean
+.PHONY: demo docs package test test-all lint bench bench-peers install dev clean
 
 # torch first, at the pinned version: a version range would install the newest build with gigabytes of CUDA packages.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -49,6 +49,15 @@ docs: $(VENV)/.documented
 $(VENV)/.documented: $(VENV)/.installed
 	$(PIP) -e '.[docs]'
 	touch $@
+
+# The wheel and the source archive, checked, and the wheel installed into an empty environment.
+package: $(VENV)/.installed
+	$(PIP) build hatchling twine
+	rm -rf dist && $(BIN)/python -m build --no-isolation --outdir dist . >/dev/null
+	$(BIN)/python -m twine check --strict dist/*
+	rm -rf build/empty && $(PYTHON) -m venv build/empty
+	build/empty/bin/python -m pip --disable-pip-version-check install --quiet -c constraints.txt dist/*.whl
+	cd build && empty/bin/regretless demo --out demo
 
 bench: dev
 	$(BIN)/python benchmarks/run.py

@@ -2,8 +2,8 @@
 A portfolio in cvxpy
 ====================
 
-Predicted returns, and a convex constraint on the risk: the cvxpy problem is the solver, and its ``Parameter`` is what is predicted.
-Run it with::
+Predicted returns, and a convex constraint on the risk: the cvxpy problem is the solver, and its ``Parameter`` is what
+is predicted. Run it with::
 
     pip install cvxpy
     python examples/cvxpy_portfolio.py

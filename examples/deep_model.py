@@ -2,8 +2,8 @@
 A deep model
 ============
 
-Any ``nn.Module`` that maps features to costs can be trained. Here a small network reads the map of a 5 by 5 grid and predicts
-the costs of its edges for the shortest path. Run it with::
+Any ``nn.Module`` that maps features to costs can be trained. Here a small network reads the map of a 5 by 5 grid and
+predicts the costs of its edges for the shortest path. Run it with::
 
     python examples/deep_model.py
 """

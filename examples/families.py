@@ -2,8 +2,9 @@
 Constraints that differ
 =======================
 
-Every day another crew is available, so every instance has constraints of its own. A family holds the models; its cache never
-returns a solution that is infeasible for the instance. New members may be added after training. Run it with::
+Every day another crew is available, so every instance has constraints of its own. A family holds the models; its
+cache never returns a solution that is infeasible for the instance. New members may be added after training. Run it
+with::
 
     python examples/families.py
 """

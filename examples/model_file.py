@@ -2,8 +2,8 @@
 From the command line
 =====================
 
-A model file and CSV files: train, evaluate on new data, decide. The lines in ``COMMANDS`` are what you would type in a
-shell. Run it with::
+A model file and CSV files: train, evaluate on new data, decide. The lines in ``COMMANDS`` are what you would type in
+a shell. Run it with::
 
     python examples/model_file.py
 """

@@ -2,8 +2,8 @@
 Your own MILP
 =============
 
-A crew loads a van: each parcel has a weight and a volume, and its revenue is predicted. The model is written as arrays,
-``auto`` trains it, and the verdict says whether that pays. Run it with::
+A crew loads a van: each parcel has a weight and a volume, and its revenue is predicted. The model is written as
+arrays, ``auto`` trains it, and the verdict says whether that pays. Run it with::
 
     python examples/own_milp.py
 """

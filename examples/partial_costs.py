@@ -2,8 +2,8 @@
 Known and predicted costs
 =========================
 
-A producer sells energy. The price of energy is predicted; the cost to start a machine is known. Known costs are
-the ``fixed_cost``: they are part of every decision, loss and regret, and no model has to learn them. Run it with::
+A producer sells energy. The price of energy is predicted; the cost to start a machine is known. Known costs are the
+``fixed_cost``: they are part of every decision, loss and regret, and no model has to learn them. Run it with::
 
     python examples/partial_costs.py
 """

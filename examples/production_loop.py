@@ -2,8 +2,8 @@
 A production loop
 =================
 
-Train on the past, decide every day, learn the true costs in the evening, measure the regret, and retrain once a month from the
-present weights. Run it with::
+Train on the past, decide every day, learn the true costs in the evening, measure the regret, and retrain once a month
+from the present weights. Run it with::
 
     python examples/production_loop.py
 """

@@ -2,8 +2,8 @@
 A model in Pyomo
 ================
 
-Where to open clinics: an opening cost that is predicted, and constraints as they stand in your Pyomo model. ``Problem`` takes
-the model as it is: the variables of its objective are those whose costs are predicted. Run it with::
+Where to open clinics: an opening cost that is predicted, and constraints as they stand in your Pyomo model.
+``Problem`` takes the model as it is: the variables of its objective are those whose costs are predicted. Run it with::
 
     pip install pyomo
     python examples/pyomo_model.py

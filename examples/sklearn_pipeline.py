@@ -2,8 +2,8 @@
 A scikit-learn pipeline
 =======================
 
-``DecisionRegressor`` is an estimator: it works in pipelines, with cross-validation and with ``clone``. Its score is the negative
-relative regret, so larger is better. Run it with::
+``DecisionRegressor`` is an estimator: it works in pipelines, with cross-validation and with ``clone``. Its score is
+the negative relative regret, so larger is better. Run it with::
 
     pip install scikit-learn
     python examples/sklearn_pipeline.py

@@ -25,9 +25,8 @@ class CommandLine(SphinxDirective):
         context = command.make_context(name, [], resilient_parsing=True)
         usage = " ".join(command.collect_usage_pieces(context))
         section += nodes.literal_block("", f"regretless {name} {usage}", language="text")
-        rows = [row for row in map(_row, command.params) if row]
-        if rows:
-            section += _table(rows)
+        if command.params:
+            section += _table([_row(parameter) for parameter in command.params])
         return section
 
 
@@ -39,11 +38,9 @@ def _inside(group: Any, before: str) -> list[tuple[str, Any]]:
     return found
 
 
-def _row(parameter: Any) -> tuple[str, str, str] | None:
-    if parameter.param_type_name == "argument":
-        name = str(parameter.name).upper()
-    else:
-        name = ", ".join(parameter.opts)
+def _row(parameter: Any) -> tuple[str, str, str]:
+    is_argument = parameter.param_type_name == "argument"
+    name = str(parameter.name).upper() if is_argument else ", ".join(parameter.opts)
     default = "" if callable(parameter.default) or parameter.default in (None, False, (), []) else parameter.default
     value = getattr(default, "value", default)
     return name, str(getattr(parameter, "help", "") or ""), "" if parameter.required else str(value)

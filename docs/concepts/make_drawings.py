@@ -32,6 +32,11 @@ def feasible_set(axes: Any) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
+def shifted(point: Any, right: float, up: float) -> tuple[float, float]:
+    """A place beside a point, for its name."""
+    return float(point[0]) + right, float(point[1]) + up
+
+
 def arrow(axes: Any, start: Any, end: Any, color: str, text: str = "", shift: tuple[float, float] = (0.1, 0.1)) -> None:
     """An arrow with a name at its end."""
     axes.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=12, color=color, linewidth=1.6))
@@ -48,8 +53,8 @@ def regret(figure: Figure) -> None:
         axes.scatter(*point, color=color, s=70, zorder=4)
         line = np.array([[-1.0, 1.0]]).T * np.array([-TRUE[1], TRUE[0]]) * (1.9 if color == GREEN else 1.6) + point
         axes.plot(*line.T, color=color, linewidth=1.0, linestyle=(0, (4, 2)))
-    axes.annotate(f"best at the true cost: {best @ TRUE:.0f}", best + (0.15, 0.25), color=GREEN)
-    axes.annotate(f"decision at the prediction: {chosen @ TRUE:.0f}", chosen + (0.25, -0.3), color=ORANGE)
+    axes.annotate(f"best at the true cost: {best @ TRUE:.0f}", shifted(best, 0.15, 0.25), color=GREEN)
+    axes.annotate(f"decision at the prediction: {chosen @ TRUE:.0f}", shifted(chosen, 0.25, -0.3), color=ORANGE)
     corner = np.array([0.5, 0.5])
     arrow(axes, corner, corner + 0.5 * TRUE, GREEN, "true cost", (0.1, -0.1))
     arrow(axes, corner, corner + 0.5 * PREDICTED, ORANGE, "predicted", (0.1, 0.1))
@@ -66,9 +71,9 @@ def solution_cache(figure: Figure) -> None:
     cost = np.array([1.4, 1.6])
     found, optimum = stored[(stored @ cost).argmin()], POINTS[(POINTS @ cost).argmin()]
     axes.scatter(*found, facecolor="none", edgecolor=BLUE, s=190, linewidth=1.8, zorder=5)
-    axes.annotate(f"look-up: {found @ cost:.1f}", found + (0.3, -0.1), color=BLUE)
+    axes.annotate(f"look-up: {found @ cost:.1f}", shifted(found, 0.3, -0.1), color=BLUE)
     if (found != optimum).any():
-        axes.annotate(f"optimum: {optimum @ cost:.1f}", optimum + (-1.75, -0.45), color=GRAY)
+        axes.annotate(f"optimum: {optimum @ cost:.1f}", shifted(optimum, -1.75, -0.45), color=GRAY)
     arrow(axes, (0.5, 0.5), (0.5 + 0.55 * cost[0], 0.5 + 0.55 * cost[1]), ORANGE, "cost")
     axes.set_title("filled: stored in S; hollow: feasible, not seen yet", loc="left")
 

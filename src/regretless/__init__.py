@@ -53,7 +53,7 @@ from regretless.training.models import make_model
 from regretless.training.nearest_neighbors import neighbor_labels
 from regretless.types import Status
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "LAVA", "MAP", "MILP", "NCE", "QPTL", "AdaptiveImplicitMLE", "AutoResult", "AutogradLoss", "Bernoulli", "Blackbox",

@@ -1,4 +1,4 @@
-"""The site is complete: every public name is documented with an example, every page is listed, every link leads somewhere."""
+"""The site is complete: public names have a description and an example, pages are listed, links lead somewhere."""
 
 from __future__ import annotations
 
