@@ -24,14 +24,14 @@ def network(features: int, edges: int) -> nn.Module:
 
 
 def main() -> dict[str, float]:
-    loaded = rl.load("shortest-path", deg=6, train=300, test=100)
+    loaded = rl.load("shortest-path", deg=6, train=600, test=200)
     problem, train, test = loaded.problem, loaded.train, loaded.test
     torch.manual_seed(0)
     net = network(train.features.shape[1], problem.dimension)
     relative = {}
     for name, model in (("linear", loaded.model(0)), ("deep", net)):
         cache = rl.SolutionCache(problem, train.solutions, p_solve=0.05, seed=0)
-        rl.fit(model, rl.SPOPlus(cache), train, epochs=20, lr=0.01, batch_size=32, progress=False)
+        rl.fit(model, rl.SPOPlus(cache), train, epochs=20, lr=0.005, batch_size=32, progress=False)
         relative[name] = rl.evaluate(model, test, problem).relative_regret
         print(f"{name} model: paths are {100 * relative[name]:.1f} % longer than the shortest")
 

@@ -16,7 +16,8 @@ def inline(self: Any, node: nodes.math) -> None:
 
 def block(self: Any, node: nodes.math_block) -> None:
     """A formula of its own."""
-    self.body.append(f'<div class="math">{convert(node.astext(), display="block")}</div>')
+    formula = node.astext().replace("{aligned}", "{align*}")  # latex2mathml has only the latter
+    self.body.append(f'<div class="math">{convert(formula, display="block")}</div>')
     raise nodes.SkipNode
 
 
