@@ -52,8 +52,8 @@ html_show_sphinx = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# Every example is executed. Those that start processes of their own are only shown.
-SHOWN_ONLY = ("data_parallel", "lightning_ranks", "accelerate_ranks")
+# Every example is executed. Those that start processes of their own or take minutes are only shown.
+SHOWN_ONLY = ("data_parallel", "lightning_ranks", "accelerate_ranks", "battery_every_day")
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
     "gallery_dirs": ["gallery"],

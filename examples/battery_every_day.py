@@ -1,10 +1,13 @@
-"""A battery that trades every day: past prices in, decisions out, with a capacity that changes daily.
+"""
+A battery that trades every day
+===============================
 
-Two years of half-hourly prices come from a formula. The model is written in Pyomo. After training, sixty days are
-decided one by one, each with a capacity that training never saw. Then the run goes on with the days that have passed.
-docs/production.md does the same in a shell.
+Past prices in, decisions out, with a capacity that changes daily. Two years of half-hourly prices come from a formula.
+The model is written in Pyomo. After training, sixty days are decided one by one, each with a capacity that training
+never saw. Then the run goes on with the days that have passed. docs/production.md does the same in a shell. Run it
+with::
 
-python examples/battery_every_day.py [--days 730] [--new 60] [--files FOLDER]
+    python examples/battery_every_day.py [--days 730] [--new 60] [--files FOLDER]
 """
 
 import argparse

@@ -34,7 +34,7 @@ def main() -> str:
             value = loss(model(x[batch]), costs[batch], solutions[batch])
             value.backward()
             optimizer.step()
-            total += float(value) * len(batch) / len(x)
+            total += float(value.detach()) * len(batch) / len(x)
         losses.append(total)
     result = rl.evaluate(model.cpu(), loaded.test, loaded.problem)
     print(f"trained on {device}: test regret {100 * result.relative_regret:.1f} % of the optimal value")
