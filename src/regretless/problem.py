@@ -16,7 +16,7 @@ from regretless.errors import InputError
 from regretless.family import Family
 from regretless.milp import MILP, Floats
 from regretless.modeling.convex import ConvexProgram
-from regretless.modeling.read import ModelRead, read
+from regretless.modeling.read_model import ModelRead, read
 from regretless.solvers import FunctionBackend, engine_backend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
 from regretless.solvers.found_decisions import FoundDecisions

@@ -13,7 +13,7 @@ from regretless import metrics
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import FileError
 from regretless.storage import load_state, save_state
-from regretless.training.evaluate import InstanceResults
+from regretless.training.evaluation import InstanceResults
 
 FILE, KIND = "held_out.safetensors", "held_out"
 MOST_FEATURES = 1000  # training instances whose features are kept, to compare later ones with

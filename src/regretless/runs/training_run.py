@@ -28,7 +28,7 @@ from regretless.storage import load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
 from regretless.tables.saved_data import has_saved_data, load_saved_data, save_data
 from regretless.training import Callback, Watch, methods
-from regretless.training.evaluate import evaluate_instances
+from regretless.training.evaluation import evaluate_instances
 from regretless.training.two_stage import fit_two_stage
 
 PACKAGES = ("regretless", "numpy", "scipy", "torch", "highspy")

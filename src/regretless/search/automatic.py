@@ -22,7 +22,7 @@ from regretless.search.committee import merge
 from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
 from regretless.search.verdict import Verdict, judge
-from regretless.training.evaluate import predict
+from regretless.training.evaluation import predict
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
 from regretless.training.models import make_model

@@ -16,7 +16,7 @@ from regretless.problem import Problem
 from regretless.ranks import ranks_of, unwrapped
 from regretless.search.automatic import AutoResult, auto
 from regretless.training.callbacks import Callback, EarlyStopping, Watch
-from regretless.training.fit import fit
+from regretless.training.fit_loop import fit
 from regretless.training.history import History
 from regretless.training.methods import chosen, make_loss
 from regretless.training.methods import method as find_method

@@ -1,8 +1,8 @@
 """Training and exact evaluation."""
 
 from regretless.training.callbacks import Callback, Converged, EarlyStopping, Schedule, TimeLimit, TrainingState, Watch
-from regretless.training.evaluate import Evaluation, evaluate, predict
-from regretless.training.fit import Fitted, Interrupted, fit
+from regretless.training.evaluation import Evaluation, evaluate, predict
+from regretless.training.fit_loop import Fitted, Interrupted, fit
 from regretless.training.history import History
 
 __all__ = [

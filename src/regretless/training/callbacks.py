@@ -15,7 +15,7 @@ from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
-from regretless.training.evaluate import evaluate
+from regretless.training.evaluation import evaluate
 from regretless.training.history import History, Row
 
 

@@ -19,8 +19,8 @@ from regretless.errors import FileError, InputError
 from regretless.optional import need
 from regretless.problem import Problem
 from regretless.progress import track
-from regretless.training.evaluate import evaluate, predict
-from regretless.training.fit import Fitted, Interrupted
+from regretless.training.evaluation import evaluate, predict
+from regretless.training.fit_loop import Fitted, Interrupted
 from regretless.training.history import History
 from regretless.training.identity import digest_of
 from regretless.training.interrupt import Interruption

@@ -17,7 +17,7 @@ from regretless.errors import FileError, InputError
 from regretless.losses import Loss
 from regretless.progress import track
 from regretless.storage import load_state, save_state
-from regretless.training.fit import Interrupted
+from regretless.training.fit_loop import Interrupted
 from regretless.training.interrupt import Interruption
 from regretless.training.stacked_adam import StackedAdam
 from regretless.training.stacked_models import Parameters, StackedModels, stack_models

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
-from regretless.training.evaluate import to_model
+from regretless.training.evaluation import to_model
 from regretless.training.linear_model import LinearModel, find_linear
 
 Parameters = dict[str, Tensor]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regretless.data import Dataset
 from regretless.errors import InputError
-from regretless.training.evaluate import to_model
+from regretless.training.evaluation import to_model
 
 Batch = tuple[Tensor, Tensor, Tensor, Tensor | None]
 

@@ -11,8 +11,8 @@ from torch import nn
 from regretless.data import Dataset
 from regretless.losses import TwoStage
 from regretless.training.callbacks import Callback, EarlyStopping, TrainingState
-from regretless.training.evaluate import predict
-from regretless.training.fit import Fitted, fit
+from regretless.training.evaluation import predict
+from regretless.training.fit_loop import Fitted, fit
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.history import History
 from regretless.training.linear_model import find_linear

@@ -22,7 +22,7 @@ from regretless.solvers.ledger import counted_as
 from regretless.training import checkpoint as checkpoints
 from regretless.training.callbacks import Callback, Schedule, TrainingState
 from regretless.training.checkpoint import Parts, Progress
-from regretless.training.evaluate import evaluate, to_model
+from regretless.training.evaluation import evaluate, to_model
 from regretless.training.fast_linear import LeanAdam
 from regretless.training.history import History
 from regretless.training.identity import identity

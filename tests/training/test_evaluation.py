@@ -79,7 +79,7 @@ def test_predictions_come_in_batches_without_a_gradient(monkeypatch):
     import sys
 
     whole = predict(model(), DATA.features)
-    monkeypatch.setattr(sys.modules["regretless.training.evaluate"], "PREDICT_BATCH", 4)
+    monkeypatch.setattr(sys.modules["regretless.training.evaluation"], "PREDICT_BATCH", 4)
     parts = predict(model(), DATA.features)
     assert torch.allclose(whole, parts)
     assert not parts.requires_grad
