@@ -51,7 +51,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         store: folder that keeps true optima for other processes; within one process no row is solved twice.
         columns: settings of ``regretless.tables.Encoding.learn`` for data frames, as a dictionary: ``categories``,
             ``missing``, ``unseen`` and ``id``. A data frame with dates, words or booleans is encoded in any case.
-        random_state: seed of first weights, shuffling, coin and validation split.
+        random_state: seed of initial weights, shuffling, coin and validation split.
 
     >>> from regretless import Problem
     >>> problem = Problem(oracle=lambda c: c == c.min(), dimension=2)

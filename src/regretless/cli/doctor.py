@@ -36,7 +36,7 @@ def doctor(json: Json = False) -> None:
         print_json(found)
         return
     print_table("regretless doctor", ("what", "version"), list(found["versions"].items()))
-    print_table("engines", ("engine", "solves", "version", "licence"), [_row(engine) for engine in found["engines"]])
+    print_table("engines", ("engine", "solves", "version", "license"), [_row(engine) for engine in found["engines"]])
     for engine in found["engines"]:
         said = "; ".join(text for text in (engine["problem"], engine["limits"]) if text)
         if said:

@@ -26,7 +26,7 @@ def reproduce(
     executor: Annotated[
         str, typer.Option(help="Who does them: processes of this machine, or ray[:ADDRESS].")
     ] = "processes",
-    init: Annotated[str, typer.Option(help="First weights: random (by seed) or shared by all seeds.")] = "random",
+    init: Annotated[str, typer.Option(help="Initial weights: random (by seed) or shared by all seeds.")] = "random",
     engine: Annotated[
         str, typer.Option(help="oracle (the problem's own), or an engine: times of the MILP, few epochs.")
     ] = "oracle",

@@ -18,7 +18,7 @@ ProblemName = Annotated[
 ]
 Method = Annotated[str, typer.Option(help=f"One of {', '.join(methods.names())}.")]
 PSolve = Annotated[float | None, typer.Option(help="Probability of a solve, for methods with a cache (0.05).")]
-Seed = Annotated[int, typer.Option(help="Seed of first weights, shuffling and coin.")]
+Seed = Annotated[int, typer.Option(help="Seed of initial weights, shuffling and coin.")]
 BatchSize = Annotated[int | None, typer.Option(help="Instances per step.")]
 Split = Annotated[str | None, typer.Option(help="Split of the data: paper, chronological or random.")]
 Engine = Annotated[str | None, typer.Option(help="oracle (the problem's own), highs, scip, cpsat or gurobi.")]

@@ -32,7 +32,7 @@ def train(
     p_solve: options.PSolve = None,
     grow_at: Annotated[str | None, typer.Option(help="Where the cache solves: predicted or transformed.")] = None,
     seed: options.Seed = 0,
-    init: Annotated[str, typer.Option(help="First weights: random (by seed) or shared by all seeds.")] = "random",
+    init: Annotated[str, typer.Option(help="Initial weights: random (by seed) or shared by all seeds.")] = "random",
     epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
     batch_size: options.BatchSize = None,
@@ -43,7 +43,7 @@ def train(
         ),
     ] = None,
     start: Annotated[
-        str, typer.Option(help="First weights: two-stage, or the folder of a run on the same problem. (fresh ones)")
+        str, typer.Option(help="Initial weights: two-stage, or the folder of a run on the same problem. (fresh ones)")
     ] = "",
     split: options.Split = None,
     engine: options.Engine = None,

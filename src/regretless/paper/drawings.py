@@ -136,7 +136,7 @@ FOCUS: tuple[Draw, ...] = (regret_against_p_solve,)
 
 
 def _runs(grid: Grid, problem: str, method: str, p_solve: float | None, found: Sequence[Result]) -> list[Result]:
-    """Finished runs of one cell, with the kind of first weights that most of them have (random on a tie)."""
+    """Finished runs of one cell, with the kind of initial weights that most of them have (random on a tie)."""
     if method not in grid.methods:
         return []
     spec = grid.spec(problem, method, **({} if p_solve is None else {"settings": {"p_solve": p_solve}}))

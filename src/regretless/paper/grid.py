@@ -90,7 +90,7 @@ class Grid:
         Args:
             methods: only these; all by default.
             seeds: how many, from 0; rows with a smaller number take fewer.
-            init: ``"random"`` or ``"shared"`` first weights.
+            init: ``"random"`` or ``"shared"`` initial weights.
             engine: ``"oracle"`` runs the grid; any other engine runs its part ``timing``.
             epochs: for all runs, in place of the grid's.
 

@@ -113,7 +113,7 @@ def auto(
         problem: what is solved at the predictions.
         data: training data.
         model: a model, a function ``seed -> model``, or ``None`` for a linear model of standardized features.
-        seed: of folds, shuffling, growth and first weights.
+        seed: of folds, shuffling, growth and initial weights.
         folds: number of folds.
         ordered: whether folds are consecutive blocks (time series) in place of random parts.
         methods: names of the methods to try, as a list or separated by commas; by default those of

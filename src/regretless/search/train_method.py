@@ -73,7 +73,7 @@ def train(
         model: a model (trained in place), a function ``seed -> model``, or ``None`` for a linear model of standardized
             features on the scale of the costs.
         method: ``"auto"``, or a name in the table of methods.
-        seed: of first weights, shuffling, folds and coins.
+        seed: of initial weights, shuffling, folds and coins.
         epochs: passes over the data; by default 20, and the search's own choice for ``"auto"``.
         lr: learning rate, by default 0.1; ``"auto"`` tries several.
         batch_size: instances per step.
@@ -173,7 +173,7 @@ def _model(
 
 
 def _start(model: nn.Module, start: Start | None, data: Dataset, seed: int) -> nn.Module:
-    """Give a model its first weights."""
+    """Give a model its initial weights."""
     if start is None or start == "random":
         return model
     if isinstance(start, str):

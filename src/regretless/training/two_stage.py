@@ -35,7 +35,7 @@ def fit_two_stage(
     """Fit a model to the costs, without regard to the decision; trained in place.
 
     A linear model gets the ridge solution, with the penalty chosen by folds of the training data. Any other model is
-    trained with Adam from its own first weights until the error on a held-out fifth no longer falls, at the better of
+    trained with Adam from its own initial weights until the error on a held-out fifth no longer falls, at the better of
     two learning rates. The weights of smallest held-out error are kept.
 
     Args:
