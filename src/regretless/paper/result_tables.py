@@ -85,7 +85,7 @@ def _regret(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> Table
 def _cells(
     grid: Grid, about: dict[str, Any], found: Sequence[Result], problem: str, metric: str, method: str
 ) -> list[dict[str, Any]]:
-    """Make one cell for each kind of initial weights among the runs; without runs, one with the published value only."""
+    """Make one cell for each kind of initial weights among the runs; without runs, only the published value."""
     paper = published(problem, method, metric, about.get("sources", ()))
     runs = select(found, grid.spec(problem, method))
     inits = sorted({run.spec.init for run in runs}) or [""]

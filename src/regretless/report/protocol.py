@@ -18,7 +18,12 @@ FIELDS = ("epochs", "lr", "batch_size", "init", "patience")
 def protocol(sections: Iterable[Section]) -> SortableTable:
     """One row per group: what its specification says, with the defaults of the method filled in."""
     columns = [Column("method", numeric=False), Column("problem", numeric=False), Column("seeds", numeric=False)]
-    columns += [Column("epochs"), Column("learning rate"), Column("batch size"), Column("initial weights", numeric=False)]
+    columns += [
+        Column("epochs"),
+        Column("learning rate"),
+        Column("batch size"),
+        Column("initial weights", numeric=False),
+    ]
     columns += [Column("patience"), Column("p_solve"), Column("settings", numeric=False)]
     rows = []
     for section in sections:

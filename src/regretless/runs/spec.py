@@ -30,7 +30,7 @@ class Spec:
         problem: name in the table of problems, or the path of a model file.
         method: name in the table of methods.
         seed: of the shuffling, the coin and, with ``init="random"``, the initial weights.
-        init: ``"random"`` initial weights for every seed, or ``"shared"`` by all seeds, as the published deviations need.
+        init: initial weights: ``"random"`` for every seed, or ``"shared"`` by all, as the published deviations need.
         epochs, lr: of the training.
         batch_size: instances per step; ``None`` takes the method's own, or the problem's.
         settings: of the method, such as ``p_solve``, ``grow_at`` or ``lambda_``.
