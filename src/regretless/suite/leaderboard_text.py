@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from regretless.suite.scores import CellScore, MethodScore
 
-# Methods whose loss needs the true solutions, but not the true costs.
-SOLUTIONS_ONLY = ("nce-c", "map-c", "pfy", "pfy-cache", "nid", "nid-cache", "cave", "lava")
+# Methods whose loss needs the true solutions, but not the true costs; the same with a cache.
+SOLUTIONS_ONLY = ("nce-c", "map-c", "pfy", "dpo", "imle", "aimle", "nid", "rfy", "rfw", "cave", "lava")
 CLOSE = 1.02  # methods within 2 % of the best are worth trying
 NOTHING = "–"
 
@@ -56,9 +56,12 @@ def _table_of_methods(methods: Sequence[MethodScore], cells: int) -> str:
 
 def _dominated(score: MethodScore, methods: Sequence[MethodScore]) -> bool:
     """Whether a method wins nowhere, and a better one needs no more: true solutions alone, or true costs as well."""
-    needs_costs = score.method not in SOLUTIONS_ONLY
     better = [other for other in methods if other.ratio < score.ratio]
-    return score.wins == 0 and any(needs_costs or other.method in SOLUTIONS_ONLY for other in better)
+    return score.wins == 0 and any(_needs_costs(score) or not _needs_costs(other) for other in better)
+
+
+def _needs_costs(score: MethodScore) -> bool:
+    return score.method.split(",")[0].removesuffix("-cache") not in SOLUTIONS_ONLY
 
 
 def _table_of_cells(methods: Sequence[MethodScore], cells: Sequence[CellScore]) -> str:

@@ -17,7 +17,10 @@ from regretless.suite.leaderboard import Leaderboard, make_leaderboard, write_le
 from regretless.training import methods as table
 
 # By default: the baseline, one method of every kind in its cached form, and the search over several of them.
-METHODS = ("two-stage", "spo-cache", "map-dc", "nce-dc", "soft", "pfy-cache", "blackbox-cache", "listwise", "auto")
+METHODS = (
+    "two-stage", "spo-cache", "map-dc", "nce-dc", "soft", "pfy-cache", "nid-cache", "pg-cache", "lava",
+    "blackbox-cache", "listwise", "auto",
+)  # fmt: skip
 STARTS = ("two-stage", "random")
 
 
