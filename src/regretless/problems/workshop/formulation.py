@@ -28,8 +28,8 @@ Order = tuple[Step, ...]  # steps in their sequence
 def random_orders(orders: int, machines: int, *, seed: int = 0) -> list[Order]:
     """Draw orders that visit every machine once, each in a sequence of its own.
 
-    >>> [step.machine for step in random_orders(1, 2)[0]]
-    [1, 0]
+    >>> sorted(step.machine for step in random_orders(1, 2)[0])
+    [0, 1]
     """
     generator = np.random.default_rng(seed)
     return [
