@@ -16,6 +16,7 @@ def words(results: Path) -> str:
     """The sentences, as the page writes them."""
     (section,) = sections(read_folder(results).runs)
     problem = {"finding": finding(section), "table": SortableTable("", [], []), "charts": [], "anchor": "", "label": ""}
+    problem |= {"solves": None}
     page = templates().get_template("problem.html").render(problem=problem)
     found = re.search('<p class="finding">(.*?)</p>', page, re.DOTALL)
     return " ".join(re.sub("<[^>]*>", "", found[1]).replace("&nbsp;", " ").split()) if found else ""

@@ -60,7 +60,8 @@ def test_the_ledger_of_every_method_adds_up(name: str, counted: Counter[int], tm
     found = solves(figures["ledger"])
     assert sum(found.values()) == counted[ITEMS]
     assert found["labels"] == LABELS
-    assert found["evaluation"] == (2 * TEST if name == "auto" else TEST)
+    committee = name == "auto" and figures["chosen"] != "two-stage"  # compared with two-stage on the same data
+    assert found["evaluation"] == (2 * TEST if committee else TEST)
     assert found["scoring"] == (2 * TRAIN if name == "auto" else 0)
     # solves of a linear relaxation are counted as growth, although they are not exact
     assert (found["growth"] > 0) is (methods.method(name).solves or name == "spo-relax")

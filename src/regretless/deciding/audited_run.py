@@ -16,6 +16,7 @@ from regretless.milp import MILP, Floats
 from regretless.problem import Problem
 from regretless.runs.held_out import FILE as HELD_OUT
 from regretless.runs.held_out import HeldOutView, read_held_out
+from regretless.storage import write_bytes
 from regretless.tables.constraints import vary_one
 from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_problem
 from regretless.tables.saved_problem import FILE as PROBLEM
@@ -69,7 +70,7 @@ class AuditedRun:
         with tempfile.TemporaryDirectory() as folder:
             for name in (PROBLEM, ENCODING, HELD_OUT):
                 if name in content:
-                    (Path(folder) / name).write_bytes(content[name])
+                    write_bytes(Path(folder) / name, content[name])
             try:
                 self.saved: SavedProblem = load_saved_problem(folder)
                 self.view: HeldOutView | None = read_held_out(folder)
