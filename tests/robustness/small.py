@@ -18,7 +18,11 @@ from regretless.training import Fitted, fit, methods
 WEIGHTS = np.array([[3.0, 4.0, 5.0, 2.0, 6.0]])
 CAPACITY = 9.0
 # Settings that make slow methods quick; p_solve is high so that faults and workers show.
-SETTINGS: dict[str, dict[str, Any]] = {"direct": {"generations": 2, "population": 4}}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "direct": {"generations": 2, "population": 4},
+    **{name: {"max_iterations": 5} for name in ("rfy", "rfy-cache", "rfw", "rfw-cache")},
+    **{name: {"samples": 3} for name in ("imle", "imle-cache", "aimle", "aimle-cache", "dpo", "dpo-cache")},
+}
 AUTO: dict[str, Any] = {"folds": 2, "methods": ["map-dc", "spo-cache"], "growth": 1.5}
 
 

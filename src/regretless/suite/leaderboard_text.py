@@ -75,8 +75,8 @@ def _table_of_cells(methods: Sequence[MethodScore], cells: Sequence[CellScore]) 
         texts = [_regret(found.get(name), least) for name in names]
         lines.append(f"| {cell} | " + " | ".join(texts) + " |")
     seeds = sorted({score.seeds for score in cells})
-    many = f"{seeds[0]} seeds" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]} seeds"
-    title = f"Test regret in per cent, mean and sample deviation over {many}, the lowest in bold:"
+    many = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
+    title = f"Test regret in per cent (mean and sample deviation; number of seeds: {many}), the lowest in bold:"
     return f"{title}\n\n" + "\n".join(lines)
 
 
