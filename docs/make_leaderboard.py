@@ -13,6 +13,7 @@ from pathlib import Path
 from regretless.runs.results import read_results
 from regretless.storage import write_text
 from regretless.suite import make_leaderboard
+from regretless.suite.leaderboard import write_leaderboard
 from regretless.suite.leaderboard_text import leaderboard_markdown
 
 PAGE = Path(__file__).with_name("leaderboard.md")
@@ -27,6 +28,7 @@ def main() -> int:
         return 2
     folder = Path(sys.argv[1])
     board = make_leaderboard(read_results(folder))
+    write_leaderboard(board, folder)
     shutil.copy(folder / "leaderboard.svg", PAGE.parent / PICTURE)
     before = PAGE.read_text(encoding="utf-8").split(MARK)[0]
     body = leaderboard_markdown(board.methods, board.cells, board.compared, PICTURE)

@@ -32,7 +32,7 @@ def draw_leaderboard(cells: Sequence[CellScore], baseline: str) -> Chart | None:
             series.append(Series(method, styles[method, ""], tuple(points), key))
         panels.append(
             Panel(
-                series, "degree of the costs", "regret / two-stage", f"shortest path, {size} instances",
+                series, "degree of the costs, shortest path", "regret / two-stage", f"n = {size}",
                 x_ticks=[str(degree) for degree in degrees],
             )
         )  # fmt: skip
