@@ -28,3 +28,13 @@ def test_a_package_that_breaks_on_import_says_why(tmp_path: object, monkeypatch:
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(MissingDependencyError, match=r"libhighs\.so\.1: wrong version"):
         need("broken_package", pip="broken", why="solve")
+
+
+def test_ctrl_c_in_an_import_is_not_a_missing_package(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pathlib import Path
+
+    text = "try:\n    raise KeyboardInterrupt\nexcept KeyboardInterrupt as stop:\n    raise ImportError('no') from stop"
+    (Path(str(tmp_path)) / "interrupted_package.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(KeyboardInterrupt):
+        need("interrupted_package", pip="interrupted", why="run")

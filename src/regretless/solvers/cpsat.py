@@ -20,7 +20,11 @@ from regretless.solvers.engine import Outcome, finished, relative_gap
 from regretless.solvers.integer_rows import integer_bounds, integer_rows
 from regretless.types import Status
 
-DEFAULTS: dict[str, Any] = {"num_workers": 1, "random_seed": 0, "relative_gap_limit": 0.0, "absolute_gap_limit": 0.0}
+# Ctrl-C is for the caller: CP-SAT would end its solve without an answer and swallow the signal.
+DEFAULTS: dict[str, Any] = {
+    "num_workers": 1, "random_seed": 0, "relative_gap_limit": 0.0, "absolute_gap_limit": 0.0,
+    "catch_sigint_signal": False,
+}  # fmt: skip
 BITS = 53
 WORST_ROUNDING = 1e-6
 
