@@ -13,7 +13,7 @@ from regretless.training import fit
 from regretless.training.methods import make_loss
 from regretless.training.models import make_model
 
-from .test_read import MODELS, READERS
+from .test_read_model import MODELS, READERS
 
 
 def weights(model, constant: float) -> torch.Tensor:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -84,6 +85,26 @@ def test_an_interrupt_stops_the_workers_and_keeps_their_epochs(tmp_path: Path) -
     assert checkpoint.exists()
     with try_lock(tmp_path / ".locks" / long.digest) as free:
         assert free
+
+
+def test_an_interrupt_is_caught_although_a_solver_has_reset_its_handler() -> None:
+    # In a process of its own, which the signal would end.
+    code = """
+import ctypes, os, signal, time
+from regretless.runs.worker_pool import _termination_as_interrupt
+signal.signal(signal.SIGINT, signal.default_int_handler)
+reset = ctypes.CDLL(None).signal
+reset.argtypes, reset.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+reset(signal.SIGINT, None)
+try:
+    with _termination_as_interrupt():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(5)
+except KeyboardInterrupt:
+    print("caught")
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.stdout == "caught\n", ended
 
 
 def test_workers_keep_to_the_problem_they_have_loaded(tmp_path: Path) -> None:

@@ -240,7 +240,10 @@ def do_runs(
 
 @contextlib.contextmanager
 def _termination_as_interrupt() -> Iterator[None]:
-    """Treat SIGTERM and SIGHUP inside the block as Ctrl-C; signals can be caught in the main thread only."""
+    """Treat SIGTERM and SIGHUP inside the block as Ctrl-C; signals can be caught in the main thread only.
+
+    SIGINT is caught as well: some solvers leave it at the system's default, which would end the process at once.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -248,7 +251,7 @@ def _termination_as_interrupt() -> Iterator[None]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt(signal.Signals(number).name)
 
-    caught = [n for n in SIGNALS if n != signal.SIGINT and signal.getsignal(n) is not signal.SIG_IGN]
+    caught = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, interrupt) for number in caught}
     try:
         yield
