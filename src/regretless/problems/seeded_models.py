@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-import torch
 from torch import nn
 
-from regretless.training.models import SharedLinear
+from regretless.training.models import SharedLinear, seeded_weights
 
 
 def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:
     """Build a model with weights drawn from ``seed``; the global generator does not change."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded_weights(seed):
         return make()
 
 

@@ -35,5 +35,7 @@ def slice_size(waiting: int, workers: int, seconds: float) -> int:
     >>> slice_size(32, 2, 0.01), slice_size(3, 2, 0.01), slice_size(32, 2, 0.001), slice_size(3, 2, 0.001)
     (8, 1, 8, 3)
     """
+    if 0 < waiting * seconds <= SLICE_SECONDS:
+        return waiting
     least = math.ceil(SLICE_SECONDS / seconds) if seconds > 0 else 1
     return min(waiting, max(least, math.ceil(waiting / (2 * workers))))

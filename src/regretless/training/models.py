@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 import torch
@@ -11,6 +14,19 @@ from regretless.errors import InputError
 from regretless.training.cost_scale import with_cost_scale
 
 Kind = Literal["linear", "mlp"]
+
+_GLOBAL_GENERATOR = threading.Lock()
+
+
+@contextmanager
+def seeded_weights(seed: int) -> Iterator[None]:
+    """Draw the weights of modules built inside of the block from ``seed``; the global generator does not change.
+
+    Modules draw from the global generator, which all threads share: one block runs at a time.
+    """
+    with _GLOBAL_GENERATOR, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 class Standardized(nn.Module):
@@ -96,8 +112,7 @@ def make_model(
         )
     shared = features.ndim == 3
     k, out = features.shape[-1], 1 if shared else dimension
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    with seeded_weights(seed):
         layers: list[nn.Module] = [nn.Linear(k, out)]
         if kind == "mlp":
             layers = [nn.Linear(k, hidden), nn.ReLU(), nn.Linear(hidden, out)]
