@@ -192,9 +192,6 @@ def test_every_option_of_every_command_has_a_bad_value() -> None:
 def test_a_missing_package_is_told_before_anything_is_done(
     words: str, module: str, cli: CommandLine, place: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from regretless.runs.spec_check import _check
-
-    _check.cache_clear()
     monkeypatch.chdir(place.folder)
     monkeypatch.setattr("regretless.data.solve_labels", lambda *_, **__: pytest.fail("labels were solved"))
     monkeypatch.setitem(sys.modules, module, None)

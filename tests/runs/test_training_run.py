@@ -40,6 +40,13 @@ def test_a_folder_with_epochs_of_another_run_is_left_as_it_is(loaded: BenchmarkP
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_what_a_killed_process_left_half_written_is_removed(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    for name in (".environment.json.0a1b2c3d.tmp", ".checkpoint.safetensors.0a1b2c3d.tmp"):
+        (tmp_path / name).write_text("{")
+    run(SPEC, tmp_path, loaded=loaded)
+    assert not list(tmp_path.glob(".*.tmp"))
+
+
 def test_an_unfinished_run_may_be_made_longer(loaded: BenchmarkProblem, tmp_path: Path) -> None:
     (tmp_path / "spec.json").write_text(json.dumps(SPEC.as_dict()))
     assert run(replace(SPEC, epochs=2), tmp_path, loaded=loaded)["epochs"] == 2

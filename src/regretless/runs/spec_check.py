@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +39,9 @@ def check_spec(spec: Spec, *, workers: int = 1, executor: str = "threads") -> No
     if spec.start not in STARTS and not (Path(spec.start) / WEIGHTS).is_file():
         raise InputError(f"start must be 'two-stage', 'random' or the folder of a finished run, got {spec.start!r}")
     common["time_limit"] = options.get("time_limit")
-    _check(spec.method, json.dumps(spec.settings, sort_keys=True), engine_of(spec), **common)
+    check_settings(spec.method, spec.settings, engine=engine_of(spec), **common)
 
 
 def engine_of(spec: Spec) -> str:
     """Return the engine that solves a run's problem; ``oracle`` for the problem's own."""
     return str(spec.options.get("engine", options_of(loader(spec.problem))["engine"].default))
-
-
-@lru_cache(maxsize=256)
-def _check(method: str, settings: str, engine: str, **options: Any) -> None:
-    """The same settings are checked once: a grid has many seeds of each."""
-    check_settings(method, json.loads(settings), engine=engine, **options)

@@ -86,7 +86,7 @@ def run(
 def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | None) -> dict[str, Any]:
     if spec.patience and loaded.validation is None:
         raise InputError(f"patience needs validation data, and {spec.problem} has none: leave patience out")
-    for left in folder.glob(f".{files.CHECKPOINT}.*.tmp"):  # by a process that was killed while it wrote
+    for left in folder.glob(".*.tmp"):  # by a process that was killed while it wrote; the lock is ours
         left.unlink(missing_ok=True)
     _write_first(spec, folder, loaded)
     model, before = loaded.model(0 if spec.init == "shared" else spec.seed), solve_ledger(loaded.problem)
