@@ -32,7 +32,8 @@ class Job:
         seed: of the initial weights, the order of the days, and the coin.
         epochs: number of training epochs.
         backend: the solver of PyEPO; for regretless the policy (default: one coin per instance).
-        loader: whether PyEPO reads batches from a ``DataLoader``, as in its documentation, or slices tensors.
+        loader: whether PyEPO reads batches from a ``DataLoader``, as in its documentation, or slices tensors; for
+            regretless whether it trains in the loop of its documentation or in ``fit``.
     """
 
     data: str

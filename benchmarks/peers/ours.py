@@ -69,17 +69,12 @@ def run(job: Job, method: str) -> None:
             {f"linear.{name}": torch.from_numpy(data[f"first_{name}_{job.seed}"]) for name in ("weight", "bias")}
         )
         loss = make_loss(**_settings(job, method, problem, train, float(data["lambda"])))
+        lr = float(data[f"lr_{method}"])
         with Clock() as clock:
-            fit(
-                model,
-                loss,
-                train,
-                epochs=epochs,
-                lr=float(data[f"lr_{method}"]),
-                batch_size=BATCH_SIZE,
-                seed=job.seed,
-                progress=False,
-            )
+            if job.loader:
+                own_loop(model, loss, train, data[f"orders_{job.seed}"][:epochs], lr)
+            else:
+                fit(model, loss, train, epochs=epochs, lr=lr, batch_size=BATCH_SIZE, seed=job.seed, progress=False)
         return model, loss, clock
 
     trained(2)  # warm-up: what torch does once per process is not timed
@@ -95,6 +90,18 @@ def run(job: Job, method: str) -> None:
         weight=model.linear.weight.flatten().tolist(),
         bias=model.linear.bias.tolist(),
     )
+
+
+def own_loop(model: SharedLinear, loss: Loss, train: Dataset, orders: np.ndarray, lr: float) -> None:
+    """Train in the loop of our documentation (``docs/coming_from_pyepo.md``)."""
+    # Fused, as on PyEPO's side and in fit: the optimizer is not part of the comparison.
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
+    for order in torch.from_numpy(orders):
+        for batch in order.split(BATCH_SIZE):
+            value = loss(model(train.features[batch]), train.costs[batch], train.solutions[batch])
+            optimizer.zero_grad()
+            value.backward()
+            optimizer.step()
 
 
 def _settings(job: Job, method: str, problem: Problem, train: Dataset, lambda_: float) -> dict[str, object]:

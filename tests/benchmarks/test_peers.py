@@ -54,10 +54,25 @@ def test_ratio_is_of_medians_and_knows_its_target(module: Any) -> None:
 
 def test_targets_are_those_of_each_solver_and_share(module: Any) -> None:
     figures = module("figures")
-    assert figures.target(figures.GUROBI, "spo", 1.0) == 3.0
-    assert figures.target(figures.GUROBI, "map", 1.0) == 8.0
-    assert figures.target(figures.ORTOOLS, "nce", 0.05) == 2.5
-    assert figures.target(figures.SLICED[0], "nce", 0.05) is None
+    assert figures.target(figures.OURS, figures.GUROBI, "spo", 1.0) == 3.0
+    assert figures.target(figures.OURS, figures.GUROBI, "map", 1.0) == 8.0
+    assert figures.target(figures.OURS, figures.ORTOOLS, "nce", 0.05) == 2.5
+    assert figures.target(figures.OURS, figures.SLICED[0], "nce", 0.05) is None
+    assert figures.target(figures.OWN_LOOP, figures.ORTOOLS, "nce", 0.05) == 3.0
+
+
+def test_the_gain_of_fit_is_also_given_as_a_geometric_mean(module: Any) -> None:
+    figures = module("figures")
+    times = dict(zip(figures.METHODS, (2.0, 4.0, 8.0, 4.0), strict=True))
+    rows = [
+        {"problem": "p", "p_solve": 0.05, "method": method, "cpu": time, "wall": time, **figures.of_side(side)}
+        for method, slow in times.items()
+        for side, time in ((figures.OURS, 1.0), (figures.ORTOOLS, slow))
+    ]
+    last = figures.ratios(rows, "p")[-1]
+    assert (last.what, last.target) == ("p, geometric mean at 5%, PyEPO, OR-Tools over ours", 4.0)
+    assert last.cpu == pytest.approx(4.0)
+    assert len(figures.ratios(rows[:-1], "p")) == 3
 
 
 def test_cells_that_one_side_did_not_measure_have_no_ratio(module: Any) -> None:
