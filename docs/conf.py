@@ -52,12 +52,17 @@ html_show_sphinx = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
-# Every example is executed. Those that start processes of their own or take minutes are only shown.
-SHOWN_ONLY = ("data_parallel", "lightning_ranks", "accelerate_ranks", "battery_every_day")
+
+def arguments(_: dict[str, Any], script: dict[str, Any]) -> list[str]:
+    """Arguments of an example: two years of prices take minutes, so the gallery shows fewer days."""
+    return ["--days", "120", "--new", "20"] if script["src_file"].endswith("battery_every_day.py") else []
+
+
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples")],
     "gallery_dirs": ["gallery"],
-    "filename_pattern": rf"/(?!(?:{'|'.join(SHOWN_ONLY)})\.py)[^/]+\.py$",
+    "filename_pattern": r"\.py$",  # every example is executed
+    "reset_argv": arguments,
     "abort_on_example_error": True,
     "download_all_examples": False,
     "remove_config_comments": True,

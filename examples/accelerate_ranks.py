@@ -45,7 +45,8 @@ def main() -> tuple[float, float]:
             optimizer.step()
 
     after = rl.evaluate(accelerator.unwrap_model(wrapped), test, problem).relative_regret
-    accelerator.print(f"{accelerator.num_processes} ranks, {cache.statistics.solves} solves, {len(cache)} solutions")
+    ranks, solves = accelerator.num_processes, cache.statistics.solves
+    accelerator.print(f"ranks: {ranks}, solves in all: {solves}, solutions: {len(cache)}")
     accelerator.print(f"regret: {100 * before:.1f} % of the optimal value before training, {100 * after:.1f} % after")
     return before, after
 

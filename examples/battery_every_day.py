@@ -4,7 +4,8 @@ A battery that trades every day
 
 Past prices in, decisions out, with a capacity that changes daily. Two years of half-hourly prices come from a formula.
 The model is written in Pyomo. After training, sixty days are decided one by one, each with a capacity that training
-never saw. Then the run goes on with the days that have passed. docs/production.md does the same in a shell. Run it
+never saw, and logged. An audit compares them with the best decisions in hindsight and with those of two-stage. Then the
+run goes on with the days that have passed. docs/production.md does the same in a shell. Run it
 with::
 
     python examples/battery_every_day.py [--days 730] [--new 60] [--files FOLDER]
@@ -17,9 +18,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyomo.environ as pyo
+from matplotlib import pyplot as plt
 
+import regretless as rl
+from regretless.deciding import Audit
 from regretless.runs import Spec, run
-from regretless.runs.decide import decider
 from regretless.runs.retrain import go_on, retrain_spec
 
 HALF_HOURS = range(48)
@@ -66,27 +69,38 @@ def write_files(folder: Path, days: int, new: int) -> None:
     battery().write(str(folder / "battery.mps"), io_options={"symbolic_solver_labels": True})
 
 
-def main(folder: Path, days: int = 730, new: int = 60, epochs: int = 0) -> tuple[float, float, dict[str, object]]:
-    """Train, decide day by day, retrain; return realized and best possible profit, and the figures of the new run."""
+def main(folder: Path, days: int = 730, new: int = 60, epochs: int = 0) -> tuple[Audit, dict[str, object]]:
+    """Train, decide day by day, audit, retrain; return the audit and the figures of the new run."""
     write_files(folder, days, new)
     tables = {"features": "features", "costs": "prices", "constraints": "capacities"}
     past, later = ({role: f"{folder}/{when}_{name}.csv" for role, name in tables.items()} for when in ("past", "new"))
     options = past | {"id": "day", "cost_variables": ["net*"], "test": 0.1}
     run(Spec(f"{folder}/battery.mps", "auto", epochs=epochs, options=options), folder / "run", progress=False)
-    ready = decider(folder / "run")
-    profit = 0.0
-    for i in range(new):
-        seen, ids = ready.read(folder / f"day{i}_features.csv", folder / f"day{i}_capacities.csv")
-        _, decided = ready.decide(seen, ids, progress=False)
-        net = pd.DataFrame(decided.decision.numpy(), columns=list(ready.variable_names))
-        price = pd.read_csv(folder / f"day{i}_prices.csv").drop(columns="day")
-        profit -= float((price * net[list(price.columns)]).to_numpy().sum())
-    true = ready.labelled(*later.values())
-    best = -float(ready.problem.solve(true.costs, true.instance).objective.sum())
-    print(f"{new} days with capacities never seen: profit {profit:.1f}, at most {best:.1f} with known prices")
+
+    features, limits = pd.read_csv(later["features"]), pd.read_csv(later["constraints"])
+    with rl.LoggedDecider(folder / "run", folder / "decisions.db") as decider:
+        for day, capacity in zip(features.to_dict("records"), limits["upper:capacity"], strict=True):
+            decider.decide(day["day"], day, {"upper:capacity": capacity}, deadline=1.0)
+
+    # The prices of these days are known now: what were the decisions worth?
+    audit = rl.audit_decisions(folder / "decisions.db", later["costs"], progress=False)
+    totals = audit.totals()
+    print(f"{new} days with capacities never seen: profit {-totals['objective']:.1f}, "
+          f"at most {-totals['best']:.1f} with known prices")  # fmt: skip
+    print(audit.verdict)
     figures = go_on(retrain_spec(folder / "run", later), folder / "later", progress=False)
     print(f"retrained on {days + new} days: {figures['ledger']['labels']['solves']} new labels")
-    return profit, best, figures
+
+    plt.figure(figsize=(6, 2.6), layout="constrained")
+    for name, regrets in {
+        "decided": [day.regret for day in audit.known],
+        "two-stage": [day.two_stage_regret for day in audit.known],
+    }.items():
+        plt.plot(np.cumsum(regrets), label=name)
+    plt.xlabel("day")
+    plt.ylabel("sum of regrets")
+    plt.legend(frameon=False)
+    return audit, figures
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def main() -> tuple[float, float, int]:
 
     after = rl.evaluate(model, test, problem).relative_regret
     if dist.get_rank() == 0:
-        print(f"{dist.get_world_size()} ranks, {cache.statistics.solves} solves in all, {len(cache)} solutions")
+        print(f"ranks: {dist.get_world_size()}, solves in all: {cache.statistics.solves}, solutions: {len(cache)}")
         print(f"regret: {100 * before:.1f} % of the optimal value before training, {100 * after:.1f} % after")
     dist.destroy_process_group()
     return before, after, len(cache)

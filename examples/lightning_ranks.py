@@ -62,7 +62,7 @@ def main(ranks: int = 1) -> tuple[float, float]:
     after = rl.evaluate(module.model, test, problem).relative_regret
     if trainer.is_global_zero:
         cache = module.loss.oracle
-        print(f"{trainer.world_size} ranks, {cache.statistics.solves} solves in all, {len(cache)} solutions")
+        print(f"ranks: {trainer.world_size}, solves in all: {cache.statistics.solves}, solutions: {len(cache)}")
         print(f"regret: {100 * before:.1f} % of the optimal value before training, {100 * after:.1f} % after")
     return before, after
 

@@ -58,18 +58,19 @@ __version__ = "0.2.0"
 __all__ = [
     "LAVA", "MAP", "MILP", "NCE", "QPTL", "AdaptiveImplicitMLE", "AutoResult", "AutogradLoss", "Bernoulli", "Blackbox",
     "ClosedFormLoss", "Committee", "ConeAlignment", "Dataset", "Decider", "EarlyStopping", "ExpectedRegret", "Falling",
-    "Family", "GapAbove", "ImplicitMLE", "Interior", "LargestGap", "Listwise", "Loss", "NegativeIdentity", "Pairwise",
-    "PairwiseDifference", "PerturbationGradient", "PerturbedFenchelYoung", "PerturbedOptimizer", "Pointwise", "Problem",
-    "RegularizedFenchelYoung", "RegularizedOptimizer", "SPOPlus", "SmoothedContrastive", "SolutionCache", "Status",
-    "TwoStage", "Verdict", "WarmUp", "Watch", "auto", "errors", "evaluate", "fit", "load", "make_loss", "make_model",
-    "neighbor_labels", "predict", "read", "regret", "train",
+    "Family", "GapAbove", "ImplicitMLE", "Interior", "LargestGap", "Listwise", "LoggedDecider", "Loss",
+    "NegativeIdentity", "Pairwise", "PairwiseDifference", "PerturbationGradient", "PerturbedFenchelYoung",
+    "PerturbedOptimizer", "Pointwise", "Problem", "RegularizedFenchelYoung", "RegularizedOptimizer", "SPOPlus",
+    "SmoothedContrastive", "SolutionCache", "Status", "TwoStage", "Verdict", "WarmUp", "Watch", "audit_decisions",
+    "auto", "errors", "evaluate", "fit", "load", "make_loss", "make_model", "neighbor_labels", "predict", "read",
+    "regret", "train",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """Load the decider on first use: it belongs to the application, and the library does without."""
-    if name == "Decider":
-        from regretless.deciding import Decider
+    """Load what decides on first use: it belongs to the application, and the library does without."""
+    if name in ("Decider", "LoggedDecider", "audit_decisions"):
+        from regretless import deciding
 
-        return Decider
+        return getattr(deciding, name)
     raise AttributeError(f"module 'regretless' has no attribute {name!r}")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from regretless.deciding import Decider
-from regretless.deciding.audit import Audit, audit
+from regretless.deciding.audit import Audit, audit_decisions
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
 from regretless.errors import FileError, InputError
@@ -32,7 +32,7 @@ def log(trained: TrainedRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def audited(log: Path, costs: Path) -> Audit:
     with DecisionLog(log, create=False) as opened:
-        return audit(opened, costs, progress=False)
+        return audit_decisions(opened, costs, progress=False)
 
 
 def brute_force(costs: np.ndarray, room: float) -> float:
@@ -114,7 +114,7 @@ def test_infeasible_decisions_are_counted_and_left_out(trained: TrainedRun, tmp_
 def test_a_log_or_costs_that_cannot_be_audited_are_refused(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
     _, costs = trained.write_later(tmp_path)
     with DecisionLog(tmp_path / "empty.db") as empty, pytest.raises(FileError, match="holds no decision yet"):
-        audit(empty, costs)
+        audit_decisions(empty, costs)
     nameless = write_csv(tmp_path / "n.csv", ITEMS, trained.costs.tolist())
     with pytest.raises(InputError, match="column 'instance'"):
         audited(log, nameless)

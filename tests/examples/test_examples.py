@@ -96,7 +96,7 @@ def test_two_ranks_share_one_cache(name: str) -> None:
     words = [str(FOLDER / f"{name}.py"), "2"] if name == "lightning_ranks" else [*torchrun, str(FOLDER / f"{name}.py")]
     said = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=600)
     assert said.returncode == 0, said.stderr
-    assert "2 ranks, " in said.stdout
+    assert "ranks: 2, " in said.stdout
 
 
 def test_a_plain_function_is_a_solver() -> None:
@@ -122,8 +122,10 @@ def test_known_costs_count_in_the_decision() -> None:
 
 
 def test_a_battery_goes_the_whole_way_from_past_prices_to_a_retrained_run(tmp_path: Path) -> None:
-    profit, best, figures = example("battery_every_day", "pyomo", "pandas").main(tmp_path, days=40, new=3, epochs=2)
-    assert 0 < profit <= best
+    audit, figures = example("battery_every_day", "pyomo", "pandas").main(tmp_path, days=40, new=3, epochs=2)
+    totals = audit.totals()
+    assert totals["days"] == totals["compared_days"] == 3
+    assert 0 < -totals["objective"] <= -totals["best"] + 1e-9
     assert figures["ledger"]["labels"]["solves"] == 3
     assert figures["status"] == "done"
 

@@ -10,9 +10,7 @@ import typer
 from regretless.cli.show import print_json, print_table
 from regretless.cli.spec_options import Json, Workers
 from regretless.cli.writable import need_report_packages, refuse_unwritable
-from regretless.deciding.audit import Audit
-from regretless.deciding.audit import audit as audit_log
-from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.audit import Audit, audit_decisions
 from regretless.report.audit_page import write_audit
 from regretless.report.audit_words import sentences
 
@@ -29,8 +27,7 @@ def audit(
     if out is not None:
         need_report_packages()
         refuse_unwritable(out, folder=False)
-    with DecisionLog(log, create=False) as opened:
-        found = audit_log(opened, costs, workers=workers, time_limit=time_limit, progress=False if json else None)
+    found = audit_decisions(log, costs, workers=workers, time_limit=time_limit, progress=False if json else None)
     if out is not None:
         write_audit(found, out, title=f"Audit of {log.name}")
     if json:

@@ -1,6 +1,8 @@
 """Decisions day by day: a decider with deadlines, the log of its decisions, and the audit of what they cost."""
 
+from regretless.deciding.audit import Audit, audit_decisions
 from regretless.deciding.decider import Decider
 from regretless.deciding.decision import Decision, RunnerUp, Violation
+from regretless.deciding.logged_decider import LoggedDecider
 
-__all__ = ["Decider", "Decision", "RunnerUp", "Violation"]
+__all__ = ["Audit", "Decider", "Decision", "LoggedDecider", "RunnerUp", "Violation", "audit_decisions"]

@@ -85,8 +85,8 @@ class Audit:
         }  # fmt: skip
 
 
-def audit(
-    log: DecisionLog, costs: Path | str, *, workers: int = 1, time_limit: float | None = None,
+def audit_decisions(
+    log: DecisionLog | Path | str, costs: Path | str, *, workers: int = 1, time_limit: float | None = None,
     progress: bool | None = None,
 ) -> Audit:  # fmt: skip
     """Compare logged decisions with the true costs of their instances.
@@ -94,7 +94,7 @@ def audit(
     Every day is solved exactly twice: at the true costs, and at the costs that two-stage predicted.
 
     Args:
-        log: of decisions.
+        log: of decisions, or its file.
         costs: file of true costs with a column ``instance``: the names under which the decisions were logged.
         workers: solver threads.
         time_limit: seconds per solve.
@@ -103,6 +103,9 @@ def audit(
     Raises:
         FileError, InputError: the log is empty, or no logged instance has costs; nothing was solved.
     """
+    if not isinstance(log, DecisionLog):
+        with DecisionLog(log, create=False) as opened:
+            return audit_decisions(opened, costs, workers=workers, time_limit=time_limit, progress=progress)
     records = log.records()
     if not records:
         raise FileError(f"{log.path} holds no decision yet")

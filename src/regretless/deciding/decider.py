@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.deciding.decision import Decision, RunnerUp
+from regretless.deciding.decision import Decision, RunnerUp, Violation
 from regretless.deciding.known_decisions import KnownDecisions
 from regretless.deciding.lane_engines import LaneEngines
 from regretless.deciding.one_instance import one_instance
@@ -136,6 +136,14 @@ class Decider:
         assert self.run.saved is not None
         return one_instance(given, self.run.saved).to(self.run.example.dtype)
 
+    def violated(self, decision: Floats, constraints: Mapping[str, float] | None = None) -> tuple[Violation, ...]:
+        """Rows and variables that a decision ``(n,)`` violates; ``decide`` says what the constraints are."""
+        return self._violated(vary_one(self.milp, constraints or {}), decision)
+
+    def _violated(self, milp: MILP, decision: Floats) -> tuple[Violation, ...]:
+        rows = milp.row_names or tuple(str(i) for i in range(milp.A.shape[0]))
+        return tuple(violations(milp, decision, self.run.variable_names, rows))
+
     def _predict(self, features: Tensor) -> Floats:
         # Not training.predict: it switches the model's mode, which threads share.
         with torch.no_grad():
@@ -164,8 +172,6 @@ class Decider:
         if runner_up and answer.second is not None:
             other = in_sense(request.value(answer.second))
             second = RunnerUp(_named(names, answer.second), other, self.sign * (other - objective))
-        rows = milp.row_names or tuple(str(i) for i in range(milp.A.shape[0]))
-        violated = violations(milp, answer.x, names, rows) if answer.found == "infeasible" else []
         return Decision(
             decision=_named(names, answer.x),
             predicted=_named(self.run.cost_names, predicted),
@@ -174,7 +180,7 @@ class Decider:
             found=answer.found,
             gap=gap,
             bound=bound,
-            violated=tuple(violated),
+            violated=self._violated(milp, answer.x) if answer.found == "infeasible" else (),
             runner_up=second,
             seconds=time.monotonic() - request.began,
             message=answer.message,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -97,12 +98,12 @@ class DecisionLog:
     """
 
     def __init__(self, path: Path | str, *, create: bool = True) -> None:
-        self.path = Path(path)
+        self.path, self._lock = Path(path), threading.RLock()
         if not create and not self.path.is_file():
             raise FileError(f"there is no log of decisions {self.path}: make one with: regretless decide --log")
         with self._named():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
+            self._db = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
             self._db.execute("PRAGMA synchronous = FULL")
             if create:
                 self._prepare()
@@ -202,9 +203,10 @@ class DecisionLog:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Errors of SQLite name the file."""
+        """One thread at a time; errors of SQLite name the file."""
         try:
-            yield
+            with self._lock:
+                yield
         except (sqlite3.Error, OSError) as error:
             if isinstance(error, FileError):
                 raise

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from regretless.deciding.decider import Decider
+from regretless.deciding.decision import Decision
 from regretless.deciding.decision_log import DecisionLog, Record, decision_key
 from regretless.milp import Floats
 from regretless.runs import held_out
@@ -50,6 +51,23 @@ def read_baseline(decider: Decider, folder: Path | str) -> nn.Module | None:
     return with_weights(decider.run.saved.blank(), Path(folder), TWO_STAGE).eval()
 
 
+def record_of(
+    run: str,
+    instance: str,
+    seen: Tensor,
+    constraints: Mapping[str, float],
+    answer: Decision,
+    baseline: nn.Module | None,
+) -> Record:
+    """What the log keeps of a decision: also the costs that two-stage would have used."""
+    two_stage = None if baseline is None else predict(baseline, seen[None])[0].to(torch.float64).numpy()
+    return Record(
+        run, instance, seen.to(torch.float64).numpy(), np.array(list(answer.predicted.values())),
+        np.array(list(answer.decision.values())), answer.objective, str(answer.status), answer.found, constraints,
+        answer.gap, two_stage,
+    )  # fmt: skip
+
+
 def decide_and_log(
     decider: Decider,
     log: DecisionLog | None,
@@ -80,12 +98,7 @@ def decide_and_log(
     def decided(request: LogRequest) -> Record:
         seen = decider.seen(request.features)
         answer = decider.decide(request.features, request.constraints, deadline=deadline)
-        two_stage = None if baseline is None else predict(baseline, seen[None])[0].to(torch.float64).numpy()
-        return Record(
-            run, request.instance, seen.to(torch.float64).numpy(), np.array(list(answer.predicted.values())),
-            np.array(list(answer.decision.values())), answer.objective, str(answer.status), answer.found,
-            request.constraints, answer.gap, two_stage,
-        )  # fmt: skip
+        return record_of(run, request.instance, seen, request.constraints, answer, baseline)
 
     records: list[Record] = []
     new = 0

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from regretless.deciding import Decider, LoggedDecider, audit_decisions
+from regretless.deciding.decision_log import DecisionLog
+from regretless.errors import FileError
+
+from .conftest import TrainedRun
+
+
+def test_a_decision_is_in_the_log_before_it_is_returned(trained: TrainedRun, tmp_path: Path) -> None:
+    _, costs = trained.write_later(tmp_path)
+    plain = Decider.load(trained.run)
+    with LoggedDecider(trained.run, tmp_path / "d.db") as decider:
+        for k, day in enumerate(trained.days):
+            limits = {"row:weight": 4.0 + k % 3}
+            answer = decider.decide(day, trained.features[k], limits, deadline=None)
+            expected = plain.decide(trained.features[k], limits, deadline=None)
+            assert answer.objective == pytest.approx(expected.objective)
+            with DecisionLog(tmp_path / "d.db", create=False) as log:
+                last = log.records()[-1]
+            assert (last.instance, last.constraints, last.objective) == (day, limits, answer.objective)
+            assert last.two_stage is not None
+    found = audit_decisions(tmp_path / "d.db", costs, progress=False)
+    assert len(found.known) == len(trained.days)
+    assert found.verdict is not None
+
+
+def test_a_second_request_returns_what_is_logged(
+    trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day, row = trained.days[0], trained.features[0]
+    with LoggedDecider(trained.run, tmp_path / "d.db") as decider:
+        first = decider.decide(day, row, deadline=None)
+    with LoggedDecider(trained.run, tmp_path / "d.db") as decider:
+        monkeypatch.setattr(decider.decider, "decide", lambda *_, **__: pytest.fail("decided again"))
+        again = decider.decide(day, row, deadline=None)
+        assert len(decider.log) == 1
+    assert again.message.startswith("decided at ")
+    volatile = {"message": "", "seconds": 0.0, "bound": None}
+    assert replace(again, **volatile) == replace(first, **volatile)
+
+
+def test_an_infeasible_decision_of_the_log_names_what_it_violates(trained: TrainedRun, tmp_path: Path) -> None:
+    impossible = {"row:weight": -100.0}
+    with LoggedDecider(trained.run, tmp_path / "d.db") as decider:
+        first, again = (decider.decide("x", trained.features[0], impossible, deadline=None) for _ in range(2))
+    assert first.found == again.found == "infeasible"
+    assert first.violated == again.violated != ()
+
+
+def test_threads_share_one_logged_decider(trained: TrainedRun, tmp_path: Path) -> None:
+    with LoggedDecider(trained.run, tmp_path / "d.db") as decider, ThreadPoolExecutor(4) as threads:
+        pairs = list(zip(trained.days, trained.features, strict=True)) * 2
+        answers = list(threads.map(lambda pair: decider.decide(pair[0], pair[1], deadline=None), pairs))
+        assert len(decider.log) == len(trained.days)
+    half = len(trained.days)
+    assert [one.objective for one in answers[:half]] == [one.objective for one in answers[half:]]
+
+
+def test_an_audit_needs_a_log(trained: TrainedRun, tmp_path: Path) -> None:
+    _, costs = trained.write_later(tmp_path)
+    with pytest.raises(FileError, match="there is no log of decisions"):
+        audit_decisions(tmp_path / "none.db", costs)
