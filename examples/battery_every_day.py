@@ -87,7 +87,8 @@ def main(folder: Path, days: int = 730, new: int = 60, epochs: int = 0) -> tuple
     totals = audit.totals()
     print(f"{new} days with capacities never seen: profit {-totals['objective']:.1f}, "
           f"at most {-totals['best']:.1f} with known prices")  # fmt: skip
-    print(audit.verdict)
+    print(f"regret {totals['regret']:.1f}, that of two-stage {totals['two_stage_regret']:.1f}")
+    print(audit.regret_drift.sentence)
     figures = go_on(retrain_spec(folder / "run", later), folder / "later", progress=False)
     print(f"retrained on {days + new} days: {figures['ledger']['labels']['solves']} new labels")
 
