@@ -98,3 +98,13 @@ def test_a_folder_that_is_no_run_or_the_run_itself_is_refused(files: Files, cli:
     assert "there is a run in" in cli(*retrain(files, out="run")).error
     assert "which stays as it is" in cli(*retrain(files, "--resume", out="run")).error
     assert "is no run" in cli(*retrain(files, run="nothing")).error
+
+
+def test_processes_may_solve_for_it_and_give_the_same_figures(files: Files, cli: CommandLine) -> None:
+    cli.ok(*files.words())
+    figures = [
+        cli.ok(*retrain(files, "--json", "--workers", "2", "--executor", executor, out=executor)).json
+        for executor in ("threads", "processes")
+    ]
+    assert figures[0]["regret"] == figures[1]["regret"]
+    assert "executor must be one of" in cli(*retrain(files, "--executor", "cluster", out="none")).error

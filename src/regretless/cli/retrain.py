@@ -25,6 +25,7 @@ def retrain(
     epochs: Annotated[int | None, typer.Option(help="Passes over the data. (as in the first run)")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of Adam. (as in the first run)")] = None,
     workers: options.Workers = 1,
+    executor: options.Executor = "threads",
     resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -34,7 +35,7 @@ def retrain(
     if has_epochs(out) and not resume:
         raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
     refuse_unwritable(out)
-    figures = go_on(spec, out, workers=workers)
+    figures = go_on(spec, out, workers=workers, executor=executor)
     if json:
         print_json(figures)
     else:

@@ -17,13 +17,16 @@ from regretless.tables.saved_data import has_saved_data, joined, load_saved_data
 from regretless.tables.user_problem import assembled, cut
 
 
-def go_on(spec: Spec, folder: Path | str, *, workers: int = 1, progress: bool | None = None) -> dict[str, Any]:
+def go_on(
+    spec: Spec, folder: Path | str, *, workers: int = 1, executor: str = "threads", progress: bool | None = None
+) -> dict[str, Any]:
     """Do a run that goes on from another, and keep it in ``folder``; the other run stays as it is.
 
     Args:
         spec: of ``retrain_spec``.
         folder: where to keep it.
-        workers: threads of the solver.
+        workers: instances that are solved at the same time.
+        executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         progress: show bars; by default on a terminal.
 
     Returns:
@@ -33,8 +36,8 @@ def go_on(spec: Spec, folder: Path | str, *, workers: int = 1, progress: bool | 
     if folder.resolve() == Path(spec.retrain).resolve():
         raise InputError(f"{folder} is the run to go on from, which stays as it is: choose another folder")
     files.refuse_another(folder, spec)
-    check_spec(spec, workers=workers)
-    return run(spec, folder, loaded=load_more(spec, workers=workers), progress=progress)
+    check_spec(spec, workers=workers, executor=executor)
+    return run(spec, folder, loaded=load_more(spec, workers=workers, executor=executor), progress=progress)
 
 
 def retrain_spec(folder: Path | str, options: dict[str, Any], **changed: Any) -> Spec:
@@ -57,14 +60,14 @@ def retrain_spec(folder: Path | str, options: dict[str, Any], **changed: Any) ->
     return Spec.from_dict(fields)
 
 
-def load_more(spec: Spec, *, workers: int = 1) -> BenchmarkProblem:
+def load_more(spec: Spec, *, workers: int = 1, executor: str = "threads") -> BenchmarkProblem:
     """Old and new data of a run that goes on from another; only the new rows are solved.
 
     All rows, the new ones last, are cut into training, validation and test data by the shares of the first run: with a
     chronological split the newest rows are tested on.
     """
     folder, options = Path(spec.retrain), spec.options
-    old = load_saved_data(folder, workers=workers)
+    old = load_saved_data(folder, workers=workers, executor=executor)
     ready = decider(folder, workers=workers, problem=old.problem)
     old.problem.found = found_before(folder, len(ready.variable_names))
     new = ready.labelled(options["features"], options["costs"], options.get("constraints"))
