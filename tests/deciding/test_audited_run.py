@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from regretless.deciding import Decider
+from regretless.deciding.audited_run import AuditedDay, AuditedRun
+from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.logged_decisions import log_files
+from regretless.errors import FileError
+from regretless.milp import Floats
+
+from .conftest import ITEMS, WEIGHTS, TrainedRun
+
+NOTHING, ONE = np.zeros(6), np.array([1.0, 0, 0, 0, 0, 0])
+
+
+@pytest.fixture(scope="module")
+def log(trained: TrainedRun, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DecisionLog]:
+    with DecisionLog(tmp_path_factory.mktemp("audited") / "d.db") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def run(log: DecisionLog, trained: TrainedRun) -> AuditedRun:
+    return AuditedRun(log, log.add_run(log_files(Decider.load(trained.run), trained.run)))
+
+
+def record(decision: Floats, found: str = "solved", two_stage: Floats | None = None, **constraints: float) -> Record:
+    """What the log holds of one day; the audit compares the decision, whatever was predicted."""
+    return Record("run", "monday", np.zeros(3), np.zeros(5), decision, 0.0, "optimal", found,
+                  {f"row:{name}": value for name, value in constraints.items()}, two_stage=two_stage)  # fmt: skip
+
+
+def day(run: AuditedRun, one: Record, costs: Floats) -> AuditedDay:
+    return run.day(one, costs, workers=1, time_limit=None)
+
+
+def value(costs: Floats, x: Floats) -> float:
+    return float(costs @ x[:5] - 2 * x[5] + 10)
+
+
+def best(costs: Floats, room: float) -> Floats:
+    """By brute force; the costs of these tests leave one optimum only."""
+    points = [np.array(x, dtype=float) for x in itertools.product((0, 1), repeat=6)]
+    kept = [x for x in points if np.array(WEIGHTS) @ x[:5] - 4 * x[5] <= room and x[:5].sum() <= 4]
+    return max(kept, key=lambda x: value(costs, x))
+
+
+@pytest.mark.parametrize("room", [3.0, 6.0])
+def test_objective_best_and_regret_are_those_of_brute_force(run: AuditedRun, room: float) -> None:
+    chance = np.random.default_rng(int(room))
+    for _ in range(5):
+        costs, expected = chance.normal(2, 3, size=5), chance.normal(2, 3, size=5)
+        decided, two_stage = best(chance.normal(2, 3, size=5), room), best(expected, room)
+        found = day(run, record(decided, two_stage=expected, weight=room), costs)
+        hindsight = best(costs, room)
+        assert found.objective == pytest.approx(value(costs, decided))
+        assert found.best == pytest.approx(value(costs, hindsight))
+        assert found.regret == pytest.approx(value(costs, hindsight) - value(costs, decided))
+        assert found.two_stage_objective == pytest.approx(value(costs, two_stage))
+        assert found.two_stage_regret == pytest.approx(value(costs, hindsight) - value(costs, two_stage))
+        assert found.gain == pytest.approx(value(costs, decided) - value(costs, two_stage))
+        assert dict(found.hindsight) == dict(zip(ITEMS, hindsight[:5], strict=True))
+        assert dict(found.two_stage) == dict(zip(ITEMS, two_stage[:5], strict=True))
+
+
+def test_a_decision_is_changed_where_its_variables_with_costs_differ_by_more_than_rounding(run: AuditedRun) -> None:
+    costs = np.array([9.0, -1, -1, -1, -1])  # two-stage decides ONE at these
+    assert day(run, record(ONE, two_stage=costs), costs).changed is False
+    assert day(run, record(ONE + 1e-9, two_stage=costs), costs).changed is False
+    assert day(run, record(NOTHING, two_stage=costs), costs).changed is True
+
+
+@pytest.mark.parametrize("missing", [record(NOTHING, "infeasible"), record(np.full(6, np.nan), "none")])
+def test_a_missing_or_infeasible_decision_has_no_regret_and_the_rest_stays(run: AuditedRun, missing: Record) -> None:
+    costs = np.array([9.0, -1, -1, -1, -1])
+    found = day(run, dataclasses.replace(missing, two_stage=costs), costs)
+    assert (found.objective, found.regret, found.gain, found.changed) == (None, None, None, None)
+    assert found.best == pytest.approx(19.0)
+    assert found.two_stage_regret == pytest.approx(0.0)
+    assert found.decided == {}
+
+
+def test_without_a_baseline_there_is_no_comparison(run: AuditedRun) -> None:
+    found = day(run, record(ONE), np.ones(5))
+    assert (found.two_stage_objective, found.two_stage_regret, found.gain, found.changed) == (None, None, None, None)
+    assert found.regret is not None
+
+
+def test_a_day_without_any_feasible_decision_has_no_best(run: AuditedRun) -> None:
+    impossible = dataclasses.replace(record(ONE), constraints={"row_lower:count": 6.0, "row_upper:count": 7.0})
+    found = day(run, impossible, np.ones(5))
+    assert (found.best, found.regret, found.hindsight) == (None, None, {})
+    assert found.objective == pytest.approx(11.0)
+
+
+def test_a_run_is_read_from_the_log_alone_with_what_its_training_saw(run: AuditedRun, trained: TrainedRun) -> None:
+    assert run.saved.cost_names == tuple(ITEMS)
+    assert run.view is not None
+    assert run.view.features.shape[1] == 3
+
+
+def test_a_run_without_held_out_data_has_no_view(log: DecisionLog, trained: TrainedRun, tmp_path: Path) -> None:
+    name = log.add_run(log_files(Decider.load(trained.run), tmp_path))
+    assert AuditedRun(log, name).view is None
+
+
+@pytest.mark.parametrize("files", [{}, {"problem.safetensors": b"nothing"}])
+def test_missing_or_damaged_files_name_log_and_run(log: DecisionLog, files: dict[str, bytes]) -> None:
+    name = log.add_run(files)
+    with pytest.raises(FileError, match=rf"d\.db: the files of run {name} are damaged: .*problem\.safetensors"):
+        AuditedRun(log, name)

@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from regretless.errors import InputError
+from regretless.runs import Spec, grid_runs
+from regretless.runs.grid_runs import do_missing_runs
+from regretless.runs.results import read_results
+from regretless.runs.run_folder import METRICS, run_path
+from regretless.storage import write_json
+
+SPECS = [
+    Spec("synthetic-knapsack-60", method, seed=seed, epochs=1, options={"days": 20})
+    for method in ("two-stage", "spo")
+    for seed in (0, 1)
+]
+
+
+class Pool:
+    """In place of the pool of workers: writes the figures of a run without training."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.done: list[Spec] = []
+        self.stop_after: int | None = None
+        monkeypatch.setattr(grid_runs, "do_runs", self.do_runs)
+
+    def do_runs(self, specs: Sequence[Spec], out: Path, *, report: Any, **how: Any) -> None:
+        self.how = how
+        for spec in specs:
+            if self.stop_after == len(self.done):
+                raise KeyboardInterrupt
+            write_json(run_path(out, spec) / METRICS, {"regret": 1.0})
+            self.done.append(spec)
+            report(spec, {"status": "done", "seconds": 0.1})
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> Pool:
+    return Pool(monkeypatch)
+
+
+def test_every_run_is_done_once_and_registered(pool: Pool, tmp_path: Path) -> None:
+    do_missing_runs("grid", SPECS, tmp_path, workers=3, stream=None)
+    assert pool.done == SPECS
+    assert pool.how == {"workers": 3, "executor": "processes"}
+    assert [result.status for result in read_results(tmp_path)] == ["done"] * 4
+    do_missing_runs("grid", SPECS, tmp_path, stream=None)
+    assert pool.done == SPECS
+
+
+def test_an_interrupted_grid_says_how_far_it_came_and_goes_on_where_it_stopped(pool: Pool, tmp_path: Path) -> None:
+    pool.stop_after = 3
+    with pytest.raises(KeyboardInterrupt, match=r"stopped with 3 of 4 runs done; .*run the same command again"):
+        do_missing_runs("grid", SPECS, tmp_path, stream=None)
+    assert sorted(result.status for result in read_results(tmp_path)) == ["done"] * 3 + ["pending"]
+    pool.stop_after = None
+    do_missing_runs("grid", SPECS, tmp_path, stream=None)
+    assert pool.done == SPECS
+
+
+@pytest.mark.parametrize(
+    ("specs", "how", "message"),
+    [
+        (SPECS, {"workers": 0}, "workers must be at least 1, got 0"),
+        (SPECS, {"executor": "threads"}, "executor"),
+        ([SPECS[0], replace(SPECS[1], options={"dayz": 3})], {}, "has no option 'dayz'"),
+        ([SPECS[0], replace(SPECS[2], settings={"p_solve": 0.5})], {}, "'spo' does not know 'p_solve'"),
+    ],
+)
+def test_what_cannot_run_is_refused_before_anything_is_written(
+    pool: Pool, tmp_path: Path, specs: list[Spec], how: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        do_missing_runs("grid", specs, tmp_path / "out", stream=None, **how)
+    assert pool.done == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_settings_are_checked_once_for_all_seeds(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checked: list[str] = []
+    monkeypatch.setattr(grid_runs, "check_spec", lambda spec: checked.append(spec.method))
+    do_missing_runs("grid", SPECS, tmp_path, stream=None)
+    assert sorted(checked) == ["spo", "two-stage"]
+
+
+def test_a_later_grid_in_the_same_folder_replaces_its_cells_and_keeps_the_others(pool: Pool, tmp_path: Path) -> None:
+    do_missing_runs("grid", SPECS, tmp_path, stream=None)
+    longer = replace(SPECS[0], epochs=2)
+    do_missing_runs("grid", [longer], tmp_path, stream=None)
+    cells = [Spec.from_dict(one) for one in json.loads((tmp_path / "grid.json").read_text()).values()]
+    assert sorted(one.digest for one in cells) == sorted(one.digest for one in [longer, *SPECS[1:]])
+
+
+def test_failed_runs_are_named_in_the_progress(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(specs: Sequence[Spec], out: Path, *, report: Any, **_: Any) -> None:
+        report(specs[0], {"status": "failed", "error": "no memory", "seconds": 0.1})
+
+    monkeypatch.setattr(grid_runs, "do_runs", fails)
+    stream = io.StringIO()
+    do_missing_runs("grid", SPECS, tmp_path, stream=stream)
+    assert "failed: synthetic-knapsack-60, two-stage, seed 0: no memory" in stream.getvalue()
