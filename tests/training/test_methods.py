@@ -47,6 +47,14 @@ def test_the_table_has_every_method_that_the_command_line_promises():
     assert all(row.summary for row in methods.TABLE.values())
 
 
+def test_a_method_and_its_cached_form_differ_in_the_oracle_only():
+    pairs = [(row, methods.TABLE[f"{n}-cache"]) for n, row in methods.TABLE.items() if f"{n}-cache" in methods.TABLE]
+    assert len(pairs) == sum(name.endswith("-cache") for name in methods.names()) > 0
+    for row, over_cache in pairs:
+        assert (row.cached, over_cache.cached) == (False, True)
+        assert (row.build, row.options, row.solves) == (over_cache.build, over_cache.options, over_cache.solves)
+
+
 @EVERY
 def test_every_row_trains_two_epochs_on_a_tiny_problem_and_again_to_the_same_weights(name):
     if name == "direct":

@@ -98,11 +98,18 @@ def _two_stage(problem: Problem, *, fit: str = "gradient", **options: Any) -> Lo
     return TwoStage(problem, **options)
 
 
+def _both(name: str, build: Callable[..., Loss], what: str, solves: str, **options: Any) -> dict[str, Method]:
+    """Two rows of one loss: ``name`` over the problem itself, and ``name-cache`` over the solution cache."""
+    return {
+        name: Method(f"{what}, {solves}", build, options=options),
+        f"{name}-cache": Method(f"{what} over the cache", build, cached=True, options=options),
+    }
+
+
 _PFY = {"sigma": 1.0, "samples": 10, "noise": "additive", "seed": 0}
 _DPO = _PFY | {"task": "squared"}
 _AIMLE = {"sigma": 1.0, "samples": 10, "step": 1e-3, "task": "absolute", "central": False, "seed": 0}
 _IMLE = {"sigma": 1.0, "samples": 10, "lambda_": 10.0, "task": "absolute", "central": False, "seed": 0}
-_PG = {"width": 0.1, "central": False}
 _RFY = {"lambda_": 1.0, "tolerance": 1e-6, "max_iterations": 100}
 _LISTWISE = {"temperature": 0.1, "scale": "relative"}
 _RFW = _RFY | {"task": "squared"}
@@ -129,8 +136,8 @@ TABLE: dict[str, Method] = {
         options={"criterion": "mse", "fit": "gradient"},
         batch_size=1,
     ),
-    "spo": Method("SPO+, one solve per instance and step", SPOPlus),
-    "blackbox": Method("regret with interpolated gradient, two solves", Blackbox, options={"lambda_": 1.0}),
+    **_both("spo", SPOPlus, "SPO+", "one solve per instance and step"),
+    **_both("blackbox", Blackbox, "regret with interpolated gradient", "two solves", lambda_=1.0),
     "spo-relax": Method(
         "SPO+ with the linear relaxation as oracle", _spo_relax, solves=False, options={"engine": "highs"}
     ),
@@ -138,8 +145,6 @@ TABLE: dict[str, Method] = {
     "interior": Method(
         "regret through a log-barrier relaxation", Interior, solves=False, options={"cutoff": 0.1, "damping": 0.0}
     ),
-    "spo-cache": Method("SPO+ over the solution cache", SPOPlus, cached=True),
-    "blackbox-cache": Method("Blackbox over the solution cache", Blackbox, cached=True, options={"lambda_": 1.0}),
     "nce-c": Method("NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}),
     "nce-dc": Method("NCE at c_hat - c", _contrastive(NCE, "c_hat-c"), cached=True, options={"over": "mean"}),
     "nce-2c": Method("NCE at 2 c_hat - c", _contrastive(NCE, "2c_hat-c"), cached=True, options={"over": "mean"}),
@@ -158,22 +163,14 @@ TABLE: dict[str, Method] = {
             "warm_up_steps": 0,
         },
     ),
-    "pfy": Method("perturbed Fenchel-Young, K solves per instance and step", PerturbedFenchelYoung, options=_PFY),
-    "pfy-cache": Method("perturbed Fenchel-Young over the cache", PerturbedFenchelYoung, cached=True, options=_PFY),
-    "dpo": Method("loss of the mean perturbed solution, K solves", PerturbedOptimizer, options=_DPO),
-    "dpo-cache": Method("perturbed optimizer over the cache", PerturbedOptimizer, cached=True, options=_DPO),
-    "imle": Method("implicit maximum likelihood, 2 K solves", ImplicitMLE, options=_IMLE),
-    "imle-cache": Method("I-MLE over the cache", ImplicitMLE, cached=True, options=_IMLE),
-    "aimle": Method("I-MLE with an adaptive width, 2 K solves", AdaptiveImplicitMLE, options=_AIMLE),
-    "aimle-cache": Method("AI-MLE over the cache", AdaptiveImplicitMLE, cached=True, options=_AIMLE),
-    "nid": Method("negative identity in place of the solver's slope", NegativeIdentity, options={"task": "squared"}),
-    "nid-cache": Method("negative identity over the cache", NegativeIdentity, cached=True, options={"task": "squared"}),
-    "pg": Method("perturbation gradient, two solves", PerturbationGradient, options=_PG),
-    "pg-cache": Method("perturbation gradient over the cache", PerturbationGradient, cached=True, options=_PG),
-    "rfy": Method("regularized Fenchel-Young, a solve per iteration", RegularizedFenchelYoung, options=_RFY),
-    "rfy-cache": Method("regularized Fenchel-Young over the cache", RegularizedFenchelYoung, cached=True, options=_RFY),
-    "rfw": Method("loss of the regularized solution, a solve per iteration", RegularizedOptimizer, options=_RFW),
-    "rfw-cache": Method("regularized solution over the cache", RegularizedOptimizer, cached=True, options=_RFW),
+    **_both("pfy", PerturbedFenchelYoung, "perturbed Fenchel-Young", "K solves per instance and step", **_PFY),
+    **_both("dpo", PerturbedOptimizer, "loss of the mean perturbed solution", "K solves", **_DPO),
+    **_both("imle", ImplicitMLE, "implicit maximum likelihood", "2 K solves", **_IMLE),
+    **_both("aimle", AdaptiveImplicitMLE, "I-MLE with an adaptive width", "2 K solves", **_AIMLE),
+    **_both("nid", NegativeIdentity, "negative identity as the solver's slope", "one solve", task="squared"),
+    **_both("pg", PerturbationGradient, "perturbation gradient", "two solves", width=0.1, central=False),
+    **_both("rfy", RegularizedFenchelYoung, "regularized Fenchel-Young", "a solve per iteration", **_RFY),
+    **_both("rfw", RegularizedOptimizer, "loss of the regularized solution", "a solve per iteration", **_RFW),
     "cave": Method("angle to the optimality cone", ConeAlignment, solves=False, options={"inner": 0.1}),
     "lava": Method(
         "the optimum leads its neighbors in S", LAVA, cached=True, options={"margin": 0.1, "candidates": 64}
