@@ -45,6 +45,7 @@ def render(data: ReportData) -> str:
     styles = series_styles((group.method, group.variant) for section in found for group in section.groups)
     return templates().get_template("page.html").render(
         **page_parts(),
+        title=data.title,
         data=data,
         facts=_facts(data),
         methods=list(dict.fromkeys(group.method for section in found for group in section.groups)),
