@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction, dot
+from regretless.losses.setting_checks import positive
 from regretless.problem import Oracle
 
 
@@ -26,9 +26,7 @@ class Blackbox(ClosedFormLoss):
 
     def __init__(self, oracle: Oracle, *, lambda_: float = 1.0, reduction: Reduction = "mean") -> None:
         super().__init__(oracle, reduction=reduction)
-        if not lambda_ > 0:
-            raise InputError(f"lambda_ must be positive, got {lambda_}")
-        self.lambda_ = float(lambda_)
+        self.lambda_ = positive("lambda_", lambda_)
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

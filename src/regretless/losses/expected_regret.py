@@ -12,6 +12,7 @@ from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction, dot, needs_cache
 from regretless.losses.members import members
+from regretless.losses.setting_checks import positive
 
 Scale = Literal["relative", "fixed"]
 
@@ -49,8 +50,6 @@ class ExpectedRegret(ClosedFormLoss):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(needs_cache("ExpectedRegret", cache), reduction=reduction)
-        if not temperature > 0 or not math.isfinite(temperature):
-            raise InputError(f"temperature must be positive, got {temperature}")
         if scale not in ("relative", "fixed"):
             raise InputError(f"scale must be 'relative' or 'fixed', got {scale!r}")
         if (final_temperature is None) != (anneal_steps is None) or (
@@ -60,7 +59,7 @@ class ExpectedRegret(ClosedFormLoss):
         ):
             got = f"got {final_temperature} and {anneal_steps}"
             raise InputError(f"annealing needs both final_temperature > 0 and anneal_steps >= 1, {got}")
-        self.cache, self.scale, self.temperature = cache, scale, float(temperature)
+        self.cache, self.scale, self.temperature = cache, scale, positive("temperature", temperature)
         self.final_temperature, self.anneal_steps = final_temperature, anneal_steps
         self._steps = 0
         self._last: tuple[Tensor, Tensor] | None = None

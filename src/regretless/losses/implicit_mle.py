@@ -8,9 +8,9 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from regretless.errors import InputError
 from regretless.losses.base import Reduction
 from regretless.losses.perturbed import PerturbedLoss, sum_of_gamma_noise
+from regretless.losses.setting_checks import not_negative, positive
 from regretless.losses.task_loss import Task, known_task, task_loss
 from regretless.problem import Oracle
 
@@ -92,9 +92,7 @@ class ImplicitMLE(_ImplicitMLE):
 
     def __init__(self, oracle: Oracle, *, lambda_: float = 10.0, **settings: Any) -> None:
         super().__init__(oracle, **settings)
-        if not lambda_ > 0:
-            raise InputError(f"lambda_ must be positive, got {lambda_}")
-        self.lambda_ = float(lambda_)
+        self.lambda_ = positive("lambda_", lambda_)
 
     def width(self, predicted: Tensor, slope: Tensor) -> float:
         """The constant width."""
@@ -125,9 +123,7 @@ class AdaptiveImplicitMLE(_ImplicitMLE):
 
     def __init__(self, oracle: Oracle, *, step: float = 1e-3, **settings: Any) -> None:
         super().__init__(oracle, **settings)
-        if not step >= 0:
-            raise InputError(f"step must be at least 0, got {step}")
-        self.step = float(step)
+        self.step = not_negative("step", step)
         self._alpha, self._filled = 1.0, 1.0
 
     def width(self, predicted: Tensor, slope: Tensor) -> float:

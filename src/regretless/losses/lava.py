@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import final
 
 import torch
 from torch import Tensor
 
 from regretless.cache import SolutionCache
-from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction, needs_cache
 from regretless.losses.members import members
+from regretless.losses.setting_checks import at_least_one, not_negative
 
 
 @final
@@ -41,11 +40,9 @@ class LAVA(ClosedFormLoss):
         self, cache: SolutionCache, *, margin: float = 0.1, candidates: int = 64, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(needs_cache("LAVA", cache), reduction=reduction)
-        if not 0 <= margin < math.inf:
-            raise InputError(f"margin must be at least 0, got {margin}")
-        if candidates < 1:
-            raise InputError(f"candidates must be at least 1, got {candidates}")
-        self.cache, self.margin, self.candidates = cache, float(margin), candidates
+        self.cache = cache
+        self.margin = not_negative("margin", margin)
+        self.candidates = at_least_one("candidates", candidates)
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

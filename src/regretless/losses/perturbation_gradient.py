@@ -6,8 +6,8 @@ from typing import final
 
 from torch import Tensor
 
-from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction, dot
+from regretless.losses.setting_checks import positive
 from regretless.problem import Oracle
 
 
@@ -36,9 +36,7 @@ class PerturbationGradient(ClosedFormLoss):
         self, oracle: Oracle, *, width: float = 0.1, central: bool = False, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(oracle, reduction=reduction)
-        if not width > 0:
-            raise InputError(f"width must be positive, got {width}")
-        self.width, self.central = float(width), central
+        self.width, self.central = positive("width", width), central
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction
+from regretless.losses.setting_checks import at_least_one, positive
 from regretless.problem import Oracle
 
 Noise = Literal["additive", "multiplicative"]
@@ -61,13 +62,10 @@ class PerturbedLoss(ClosedFormLoss):
         reduction: Reduction,
     ) -> None:
         super().__init__(oracle, reduction=reduction)
-        if not 0 < sigma < math.inf:
-            raise InputError(f"sigma must be positive, got {sigma}")
-        if samples < 1:
-            raise InputError(f"samples must be at least 1, got {samples}")
         if noise not in ("additive", "multiplicative"):
             raise InputError(f"noise must be 'additive' or 'multiplicative', got {noise!r}")
-        self.sigma, self.samples, self.noise, self.seed = float(sigma), samples, noise, seed
+        self.sigma, self.samples = positive("sigma", sigma), at_least_one("samples", samples)
+        self.noise, self.seed = noise, seed
         self._draw = draw
         self._generator = torch.Generator().manual_seed(seed)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from typing import Literal
 
@@ -13,6 +12,7 @@ from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses.base import AutogradLoss, Reduction, needs_cache
 from regretless.losses.members import members
+from regretless.losses.setting_checks import not_negative, positive
 
 
 class _Ranking(AutogradLoss):
@@ -59,9 +59,7 @@ class Pairwise(_Ranking):
 
     def __init__(self, cache: SolutionCache, *, margin: float = 0.0, reduction: Reduction = "mean") -> None:
         super().__init__(cache, reduction=reduction)
-        if not 0 <= margin < math.inf:
-            raise InputError(f"margin must be at least 0, got {margin}")
-        self.margin = float(margin)
+        self.margin = not_negative("margin", margin)
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
         """Mean hinge of the pairs with the best member."""
@@ -111,11 +109,9 @@ class Listwise(_Ranking):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(cache, reduction=reduction)
-        if not 0 < temperature < math.inf:
-            raise InputError(f"temperature must be positive, got {temperature}")
         if scale not in ("relative", "fixed"):
             raise InputError(f"scale must be 'relative' or 'fixed', got {scale!r}")
-        self.temperature, self.scale = float(temperature), scale
+        self.temperature, self.scale = positive("temperature", temperature), scale
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
         """Cross-entropy of the predicted distribution against the true one."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import final
 
 import torch
 from torch import Tensor
 
-from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction, dot
 from regretless.losses.frank_wolfe import ConvexPoint, regularized_minimum
+from regretless.losses.setting_checks import at_least_one, not_negative, positive
 from regretless.losses.task_loss import Task, known_task, task_loss
 from regretless.problem import Oracle
 
@@ -28,13 +27,9 @@ class _Regularized(ClosedFormLoss):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(oracle, reduction=reduction)
-        if not 0 < lambda_ < math.inf:
-            raise InputError(f"lambda_ must be positive, got {lambda_}")
-        if not tolerance >= 0:
-            raise InputError(f"tolerance must be at least 0, got {tolerance}")
-        if max_iterations < 1:
-            raise InputError(f"max_iterations must be at least 1, got {max_iterations}")
-        self.lambda_, self.tolerance, self.max_iterations = float(lambda_), float(tolerance), max_iterations
+        self.lambda_ = positive("lambda_", lambda_)
+        self.tolerance = not_negative("tolerance", tolerance)
+        self.max_iterations = at_least_one("max_iterations", max_iterations)
 
     def curvature(self, predicted: Tensor) -> Tensor:
         """Weights ``(width,)`` of the quadratic term: known costs have none."""

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.losses.base import Loss
+from regretless.losses.setting_checks import at_least_one
 
 
 @final
@@ -26,11 +27,9 @@ class WarmUp(Loss):
 
     def __init__(self, first: Loss, then: Loss, *, steps: int) -> None:
         super().__init__(then.oracle, reduction=then.reduction)
-        if steps < 1:
-            raise InputError(f"steps must be at least 1, got {steps}")
         if first.oracle is not then.oracle or first.reduction != then.reduction:
             raise InputError("the two losses of a warm-up must have the same oracle and the same reduction")
-        self.warm_up_steps = steps
+        self.warm_up_steps = at_least_one("steps", steps)
         self._taken = 0
         # In a tuple, not as submodules: the oracle that they share is saved once, by this loss.
         self._losses = (first, then)
