@@ -12,9 +12,14 @@ from regretless.problems import load
 OPTIONAL = {"evaluated_on": "test", "test_names": None, "kept": None}
 
 
-@pytest.fixture(scope="module", params=["synthetic-knapsack-60", "workshop"])
+@pytest.fixture(
+    scope="module",
+    params=[("synthetic-knapsack-60", {"days": 20}), ("top-k", {"train": 6, "test": 3, "validation": 2, "items": 8})],
+    ids=lambda problem: problem[0],
+)
 def loaded(request: pytest.FixtureRequest) -> BenchmarkProblem:
-    return load(request.param, days=20)
+    name, options = request.param
+    return load(name, **options)
 
 
 def test_what_the_loader_of_a_problem_must_give_and_what_it_may_leave_out() -> None:

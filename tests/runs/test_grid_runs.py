@@ -83,9 +83,7 @@ def test_what_cannot_run_is_refused_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_settings_are_checked_once_for_all_seeds(
-    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_settings_are_checked_once_for_all_seeds(pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[str] = []
     monkeypatch.setattr(grid_runs, "check_spec", lambda spec: checked.append(spec.method))
     do_missing_runs("grid", SPECS, tmp_path, stream=None)
@@ -100,9 +98,7 @@ def test_a_later_grid_in_the_same_folder_replaces_its_cells_and_keeps_the_others
     assert sorted(one.digest for one in cells) == sorted(one.digest for one in [longer, *SPECS[1:]])
 
 
-def test_failed_runs_are_named_in_the_progress(
-    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_runs_are_named_in_the_progress(pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(specs: Sequence[Spec], out: Path, *, report: Any, **_: Any) -> None:
         report(specs[0], {"status": "failed", "error": "no memory", "seconds": 0.1})
 
