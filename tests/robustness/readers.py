@@ -38,7 +38,7 @@ from regretless.training.checkpoint import Parts, Progress
 from regretless.training.checkpoint import load as load_checkpoint
 from regretless.training.checkpoint import save as save_checkpoint
 from regretless.training.direct import direct
-from regretless.training.stacked_fit import KIND as STACKED
+from regretless.training.stack_checkpoint import KIND as STACKED
 
 MPS = """NAME t
 ROWS

@@ -18,7 +18,7 @@ import torch.distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 import regretless as rl
-from regretless.training.fit_loop import Interrupted
+from regretless.training.interrupt import Interrupted
 
 
 def digest(values: torch.Tensor) -> str:

@@ -10,7 +10,7 @@ from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.training.methods import build_loss, method
-from regretless.training.stacked_fit import Setting
+from regretless.training.running_stack import Setting
 
 # Relative to the deviation of the costs (linear models) or to the size of the weights (others).
 RATES = (0.0015, 0.004, 0.012, 0.035)

@@ -2,8 +2,10 @@
 
 from regretless.training.callbacks import Callback, Converged, EarlyStopping, Schedule, TimeLimit, TrainingState, Watch
 from regretless.training.evaluation import Evaluation, evaluate, predict
-from regretless.training.fit_loop import Fitted, Interrupted, fit
+from regretless.training.fit_loop import fit
 from regretless.training.history import History
+from regretless.training.interrupt import Interrupted
+from regretless.training.running_fit import Fitted
 
 __all__ = [
     "Callback", "Converged", "EarlyStopping", "Evaluation", "Fitted", "History", "Interrupted", "Schedule", "TimeLimit",

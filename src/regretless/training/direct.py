@@ -20,10 +20,10 @@ from regretless.optional import need
 from regretless.problem import Problem
 from regretless.progress import track
 from regretless.training.evaluation import evaluate, predict
-from regretless.training.fit_loop import Fitted, Interrupted
 from regretless.training.history import History
 from regretless.training.identity import digest_of
-from regretless.training.interrupt import Interruption
+from regretless.training.interrupt import Interrupted, Interruption
+from regretless.training.running_fit import Fitted
 from regretless.training.search_log import SearchLog
 
 MOST_PARAMETERS = 1000

@@ -11,6 +11,10 @@ from typing import Any
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
+class Interrupted(KeyboardInterrupt):
+    """Training was interrupted and ended after a step, with a checkpoint where one was requested."""
+
+
 class Interruption:
     """While it is entered, the first SIGINT, SIGTERM or SIGHUP sets ``received``; a second one ends the process.
 

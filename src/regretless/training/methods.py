@@ -42,7 +42,7 @@ from regretless.losses.base import Reduction
 from regretless.problem import Oracle, Problem
 from regretless.relaxation.linear_relaxation import LinearRelaxation
 from regretless.training.direct import direct
-from regretless.training.fit_loop import Fitted
+from regretless.training.running_fit import Fitted
 
 CACHE_SETTINGS = ("grow_at", "capacity", "evict", "bound", "warm_start", *POLICY_SETTINGS)
 

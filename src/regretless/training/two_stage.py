@@ -12,11 +12,12 @@ from regretless.data import Dataset
 from regretless.losses import TwoStage
 from regretless.training.callbacks import Callback, EarlyStopping, TrainingState
 from regretless.training.evaluation import predict
-from regretless.training.fit_loop import Fitted, fit
+from regretless.training.fit_loop import fit
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.history import History
 from regretless.training.linear_model import find_linear
 from regretless.training.ridge import ridge
+from regretless.training.running_fit import Fitted
 
 FOLDS = 5
 EPOCHS, PATIENCE, BATCH = 500, 20, 32

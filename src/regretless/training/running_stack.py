@@ -1,0 +1,172 @@
+"""The running state of stacked training: one step of every stream and setting at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+
+from regretless.data import Dataset
+from regretless.losses import Loss
+from regretless.training.stacked_adam import StackedAdam
+from regretless.training.stacked_models import StackedModels, stack_models
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to train.
+
+    Attributes:
+        loss: index of its loss.
+        rate: learning rate, relative to the natural step of each parameter.
+        anchor: weight of a pull towards the predictions at the start.
+    """
+
+    loss: int
+    rate: float
+    anchor: float = 0.0
+
+
+class Observer(Protocol):
+    """Follows the stack while it trains; for instance to grow the shared cache."""
+
+    def on_step(self, predicted: Tensor, index: Tensor, valid: Tensor) -> None:
+        """Called with predictions ``(streams, settings, batch, d)`` of instances ``index`` ``(streams, batch)``.
+
+        Entries of the batch that are not ``valid`` ``(streams, batch)`` fill up a shorter batch.
+        """
+        ...
+
+    def on_epoch(self, epoch: int, models: StackedModels, diverged: Tensor) -> str:
+        """Called after every epoch; a non-empty text ends training with that reason."""
+        ...
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a resumed search needs to continue."""
+        ...
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from a saved state."""
+        ...
+
+
+class RunningStack:
+    """Models, optimizers and shuffles of all runs; the arguments are those of ``fit_stacked``."""
+
+    def __init__(
+        self,
+        models: list[nn.Module],
+        losses: list[Loss],
+        settings: list[Setting],
+        train: Dataset,
+        streams: list[Tensor],
+        batch_size: int,
+        seed: int,
+        observer: Observer | None,
+    ) -> None:
+        self.observer = observer
+        self.losses, self.streams, self.batch_size = losses, streams, batch_size
+        self.models = stack_models(models, train.features, train.costs, len(settings))
+        example = next(iter(self.models.parameters.values()))
+        self.device, dtype = example.device, example.dtype
+        self.costs, self.solutions = train.costs.to(example), train.solutions.to(example)
+        self.instance = None if train.instance is None else train.instance.to(self.device)
+        rates = torch.tensor([setting.rate for setting in settings], dtype=dtype)
+        self.adam = StackedAdam(self.models.parameters, self.models.units, rates)
+        self.groups = [
+            (loss, _consecutive([s for s, setting in enumerate(settings) if setting.loss == k]))
+            for k, loss in enumerate(losses)
+        ]
+        self._counts: dict[tuple[int, ...], tuple[Tensor, Tensor]] = {}
+        self.generators = [torch.Generator().manual_seed(seed) for _ in streams]
+        self.diverged = torch.zeros(len(streams), len(settings), dtype=torch.bool, device=self.device)
+        self.anchors = torch.tensor([setting.anchor for setting in settings], dtype=dtype, device=self.device)
+        self.anchored = bool(self.anchors.any())
+        self.start: Tensor | None = None
+        if self.anchored:
+            first = {name: value[:, :1] for name, value in self.models.parameters.items()}
+            self.start = torch.stack([self.models.predict_all(first, f)[0] for f in range(len(streams))])
+            # In units in which a weight of 1 balances a typical gradient against a deviation of the costs.
+            spread = self.solutions.std(dim=0, correction=0).mean()
+            self.anchors *= spread / self.costs.std(correction=0).clamp(min=1e-30)
+
+    def epoch(self, epoch: int) -> None:
+        """One pass of every stream over its instances."""
+        orders = [
+            stream[torch.randperm(len(stream), generator=generator)].to(self.device)
+            for stream, generator in zip(self.streams, self.generators, strict=True)
+        ]
+        for at in range(0, max(len(order) for order in orders), self.batch_size):
+            active = [f for f, order in enumerate(orders) if at < len(order)]
+            parts = [orders[f][at : at + self.batch_size] for f in active]
+            self._step(active, parts)
+        bad = torch.zeros_like(self.diverged)
+        for value in self.models.parameters.values():
+            bad |= ~torch.isfinite(value).flatten(2).all(dim=2)
+        self._drop(bad)
+
+    def _step(self, active: list[int], parts: list[Tensor]) -> None:
+        """One step of every active stream; on a GPU without a synchronization, except for solves and checks."""
+        lengths = tuple(len(part) for part in parts)
+        longest, complete = max(lengths), min(lengths) == max(lengths)
+        counts, valid = self._lengths(lengths)
+        # The last batch of a stream may be shorter: it is filled up, and what was filled in has no gradient.
+        index = torch.stack(parts if complete else [torch.cat([p, p[:1].expand(longest - len(p))]) for p in parts])
+        predicted = self.models.predict(active, index)
+        rows: Any = slice(None) if len(active) == len(self.streams) else active
+        if self.diverged.is_cuda or not bool(torch.isfinite(predicted.sum())):
+            self.diverged[rows] |= ~torch.isfinite(predicted).flatten(2).all(dim=2)
+            predicted = torch.nan_to_num(predicted, nan=0.0, posinf=0.0, neginf=0.0)
+        if self.observer is not None:
+            self.observer.on_step(predicted, index, valid)
+        gradient = torch.zeros_like(predicted)
+        for loss, members in self.groups:
+            gradient[:, members] = self._gradient(loss, predicted[:, members], index, None if complete else valid)
+        gradient /= counts[:, None, None, None]
+        if self.start is not None:
+            start = self.start[rows][torch.arange(len(active), device=self.device)[:, None], index]
+            pull = (predicted - start[:, None]) * valid[:, None, :, None]
+            gradient += self.anchors[:, None, None] * pull / counts[:, None, None, None]
+        gradient.masked_fill_(self.diverged[rows][:, :, None, None], 0.0)
+        self.adam.step(active, self.models.gradients(gradient))
+
+    def _lengths(self, lengths: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+        """Lengths of the batches, and a mask ``(streams, batch)`` of what is not filled in, on the device."""
+        if lengths not in self._counts:
+            counts = torch.tensor(lengths, device=self.device)
+            self._counts[lengths] = counts, torch.arange(max(lengths), device=self.device) < counts[:, None]
+        return self._counts[lengths]
+
+    def _gradient(self, loss: Loss, predicted: Tensor, index: Tensor, valid: Tensor | None) -> Tensor:
+        """Gradient ``(streams, settings, batch, d)`` of the summed loss of each run."""
+        f, s, b, d = predicted.shape
+        place = index[:, None].expand(f, s, b).reshape(-1)
+        rows = predicted.reshape(-1, d)
+        if valid is not None:
+            keep = valid[:, None].expand(f, s, b).reshape(-1)
+            place, rows = place[keep], rows[keep]
+        instance = None if self.instance is None else self.instance[place]
+        _, gradient = loss.loss_and_gradient(rows, self.costs[place], self.solutions[place], instance)
+        if valid is not None:
+            full = gradient.new_zeros(f * s * b, d)
+            full[keep] = gradient
+            gradient = full
+        return gradient.view(f, s, b, d)
+
+    def _drop(self, bad: Tensor) -> None:
+        """Take runs out of training whose numbers are no longer finite."""
+        self.diverged |= bad
+        if not bool(self.diverged.any()):
+            return
+        for name, value in self.models.parameters.items():
+            for part in (value, self.adam.mean[name], self.adam.square[name]):
+                part[self.diverged] = 0.0
+
+
+def _consecutive(places: list[int]) -> slice | list[int]:
+    """Places as a slice where they follow each other: a view, where a list makes a copy and a synchronization."""
+    if places and places == list(range(places[0], places[-1] + 1)):
+        return slice(places[0], places[-1] + 1)
+    return places

@@ -1,0 +1,99 @@
+"""Checkpoints of stacked training: a search that was stopped continues as if it had not been."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from regretless.cache import SolutionCache
+from regretless.errors import FileError
+from regretless.storage import load_state, save_state
+from regretless.training.running_stack import RunningStack
+from regretless.training.stacked_models import Parameters
+
+KIND, VERSION = "stacked", 1
+
+
+@dataclass
+class StackProgress:
+    """How far a stack is trained: epochs, seconds, why it ended, and the parameters kept by epoch."""
+
+    epoch: int = 0
+    seconds: float = 0.0
+    reason: str = ""
+    snapshots: dict[int, Parameters] = field(default_factory=dict)
+
+
+def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[str, Any]) -> None:
+    """Write a checkpoint atomically.
+
+    Args:
+        path: of the file.
+        stack, state: what to write.
+        identity: everything that determines the numbers.
+    """
+    cache = next(iter(_caches(stack)), None)
+    content = {
+        "identity": identity,
+        "parameters": stack.models.parameters,
+        "adam": stack.adam.state_dict(),
+        "generators": [generator.get_state() for generator in stack.generators],
+        "diverged": stack.diverged,
+        "running": [loss.running_state() for loss in stack.losses],
+        "cache": None if cache is None else cache.state_dict(),
+        "observer": None if stack.observer is None else stack.observer.state_dict(),
+        "epoch": state.epoch,
+        "seconds": state.seconds,
+        "reason": state.reason,
+        "snapshots": [[epoch, parameters] for epoch, parameters in sorted(state.snapshots.items())],
+    }
+    save_state(path, content, kind=KIND, version=VERSION)
+
+
+def load(path: Path, stack: RunningStack, identity: dict[str, Any]) -> StackProgress:
+    """Continue from a checkpoint: fill the stack, and return how far it was.
+
+    Raises:
+        FileError: the file is damaged or foreign, or belongs to another search (each difference is named).
+    """
+    content = load_state(path, kind=KIND, version=VERSION)
+    before = content.get("identity") if isinstance(content, dict) else None
+    if before != identity:
+        known = before if isinstance(before, dict) else {}
+        names = sorted(str(key) for key in known | identity if known.get(key) != identity.get(key))
+        raise FileError(f"{path} belongs to another search: it differs in {', '.join(names)}")
+    try:
+        for name, value in stack.models.parameters.items():
+            value.copy_(content["parameters"][name])
+        stack.adam.load_state_dict(content["adam"])
+        for generator, saved in zip(stack.generators, content["generators"], strict=True):
+            generator.set_state(saved)
+        stack.diverged.copy_(content["diverged"])
+        for loss, running in zip(stack.losses, content["running"], strict=True):
+            loss.load_running_state(running)
+        for cache in _caches(stack):
+            cache.load_state_dict(content["cache"])
+        if stack.observer is not None:
+            stack.observer.load_state_dict(content["observer"])
+        snapshots = {int(epoch): _snapshot(stack, parameters) for epoch, parameters in content["snapshots"]}
+        return StackProgress(int(content["epoch"]), float(content["seconds"]), str(content["reason"]), snapshots)
+    except Exception as error:  # whatever the content causes, the file is the reason
+        raise FileError(f"{path} does not fit this search: {error}") from error
+
+
+def _caches(stack: RunningStack) -> list[SolutionCache]:
+    """The shared cache: of the losses, or of the observer where no loss uses it."""
+    found = [loss.oracle for loss in stack.losses] + [getattr(stack.observer, "cache", None)]
+    return list({id(oracle): oracle for oracle in found if isinstance(oracle, SolutionCache)}.values())
+
+
+def _snapshot(stack: RunningStack, saved: dict[str, Tensor]) -> Parameters:
+    """Parameters of a snapshot, which must be those of this stack."""
+    return {
+        name: torch.empty_like(value).copy_(saved[name].view(value.shape))
+        for name, value in stack.models.parameters.items()
+    }

@@ -1,0 +1,53 @@
+"""A small problem, and stacked runs on it."""
+
+from __future__ import annotations
+
+import torch
+
+from regretless import MAP, Dataset, Problem, SolutionCache
+from regretless.losses import SPOPlus
+from regretless.training.models import make_model
+from regretless.training.running_stack import Setting
+from regretless.training.stacked_fit import fit_stacked
+
+
+def data(n=30, d=6, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    problem = Problem(oracle=lambda c: (c <= sorted(c)[1]) * 1.0, dimension=d)
+    x = torch.randn(n, 3, generator=generator)
+    c = (x @ torch.randn(3, d, generator=generator)) ** 3 + torch.randn(n, d, generator=generator)
+    return problem, Dataset.solve(problem, x, c)
+
+
+def cache(problem, train, p_solve=0.0):
+    return SolutionCache(problem, train.solutions, p_solve=p_solve)
+
+
+STREAMS = [torch.arange(0, 20), torch.arange(7, 30), torch.arange(30)]
+SETTINGS = [Setting(0, 0.01), Setting(1, 0.03), Setting(0, 0.1)]
+
+
+def run(problem, train, kind="linear", settings=SETTINGS, streams=STREAMS, p_solve=0.0, **more):
+    models = [make_model(train.features, 6, costs=train.costs, kind=kind, hidden=4) for _ in streams]
+    shared = cache(problem, train, p_solve)
+    losses = [MAP(shared, reduction="none"), SPOPlus(shared, reduction="none")]
+    return fit_stacked(models, losses, settings, train, streams, epochs=3, batch_size=8, seed=5, progress=False, **more)
+
+
+class Counter:
+    """Stops after an epoch, and counts steps."""
+
+    def __init__(self, stop_after=99):
+        self.stop_after, self.steps = stop_after, 0
+
+    def on_step(self, predicted, index, valid):
+        self.steps += 1
+
+    def on_epoch(self, epoch, models, diverged):
+        return "enough" if epoch >= self.stop_after else ""
+
+    def state_dict(self):
+        return {"steps": self.steps}
+
+    def load_state_dict(self, state):
+        self.steps = state["steps"]

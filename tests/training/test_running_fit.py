@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from regretless.cache import SolutionCache
+from regretless.data import Dataset
+from regretless.errors import SolveError, TrainingError
+from regretless.losses import SPOPlus, TwoStage
+from regretless.problem import Problem
+from regretless.training import fit
+
+from .runs import LOSSES, Trap, data, model, problem
+
+TRAIN = data()
+EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
+
+
+def test_every_epoch_sees_every_instance_once_in_a_new_order():
+    seen = []
+
+    class Spy(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bias = nn.Parameter(torch.zeros(()))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            seen.append(x[:, 0, 0].tolist())
+            return x[..., 0] * 0 + self.bias
+
+    fit(Spy(), TwoStage(), TRAIN, epochs=2, batch_size=5)
+    assert [len(part) for part in seen] == [5, 5, 3] * 2
+    first, second = ([value for part in epoch for value in part] for epoch in (seen[:3], seen[3:]))
+    assert sorted(first) == sorted(second) == sorted(TRAIN.features[:, 0, 0].tolist())
+    assert first != second
+
+
+def test_the_loss_of_the_history_is_the_mean_over_instances():
+    frozen = model()
+    for parameter in frozen.parameters():
+        parameter.requires_grad_(False)
+    frozen.extra = nn.Parameter(torch.zeros(()))  # something to optimise that changes nothing
+    loss = SPOPlus(problem())
+    history = fit(frozen, loss, TRAIN, epochs=1, batch_size=4).history
+    with torch.no_grad():
+        whole = loss(frozen(TRAIN.features), TRAIN.costs.float(), TRAIN.solutions.float())
+    assert history[0]["loss"] == pytest.approx(whole.item(), rel=1e-5)
+    summed = SPOPlus(problem(), reduction="sum")
+    assert fit(frozen, summed, TRAIN, epochs=1, batch_size=4).history[0]["loss"] == pytest.approx(
+        whole.item(), rel=1e-5
+    )
+
+
+class Poisoned(nn.Module):
+    """Predicts a bad value for one instance, from the second epoch on."""
+
+    def __init__(self, bad: float, which: torch.Tensor) -> None:
+        super().__init__()
+        self.linear, self.bad, self.which, self.seen = nn.Linear(4, 1), bad, which, 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.seen += len(x)
+        out = self.linear(x)[..., 0]
+        hit = (x[:, 0, 0] == self.which) & (self.seen > len(TRAIN))
+        return torch.where(hit[:, None] & (torch.arange(6) == 2), self.bad, out)
+
+
+@EVERY_LOSS
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_prediction_that_is_no_number_stops_training_and_is_named(name, bad):
+    order = torch.randperm(13, generator=(generator := torch.Generator().manual_seed(0)))
+    order = torch.randperm(13, generator=generator)
+    which = 7
+    step = order.tolist().index(which) // 4 + 1
+    message = rf"predicts {bad} for training instance 7, cost 2, in epoch 2, step {step}, learning rate 0\.03"
+    net = Poisoned(bad, TRAIN.features[which, 0, 0])
+    with pytest.raises(TrainingError, match=message):
+        fit(net, LOSSES[name](TRAIN), TRAIN, epochs=3, batch_size=4, lr=0.03)
+
+
+def test_cross_entropy_with_no_number_is_the_same_error():
+    train = Dataset(TRAIN.features, (TRAIN.costs > 5).double(), TRAIN.solutions)
+    net = nn.Sequential(Poisoned(float("nan"), TRAIN.features[7, 0, 0]), nn.Sigmoid())
+    with pytest.raises(TrainingError, match="training instance 7, cost 2, in epoch 2"):
+        fit(net, TwoStage(criterion="bce"), train, epochs=2, batch_size=4)
+
+
+def test_a_loss_that_overflows_stops_training():
+    train = Dataset(TRAIN.features, TRAIN.costs * 1e30, TRAIN.solutions)
+    with pytest.raises(TrainingError, match=r"the loss is inf in epoch 1, step 1, learning rate 0\.1"):
+        fit(model(), TwoStage(), train)
+
+
+def test_weights_that_are_no_numbers_stop_training_before_the_checkpoint_is_replaced(tmp_path):
+    class Root(nn.Module):  # its gradient at zero is not a number, its value is
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.ones(()))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (x[..., 0] * 0 * self.w).sqrt()
+
+    with pytest.raises(TrainingError, match=r"weights are no longer finite after epoch 1, learning rate 0\.1"):
+        fit(Root(), TwoStage(), TRAIN, batch_size=13, epochs=2, checkpoint=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_failed_solve_names_the_training_instance():
+    which = 5
+
+    def solver(costs):
+        if costs[0] == TRAIN.costs[which, 0].float().double().item():
+            raise RuntimeError("no luck")
+        return np.zeros(6)
+
+    class Truth(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.zeros(()))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x + 0 * self.w
+
+    train = Dataset(TRAIN.costs.float(), TRAIN.costs, TRAIN.solutions)
+    failing = Problem(oracle=solver, dimension=6, sense="max")
+    for oracle in (failing, SolutionCache(failing, TRAIN.solutions, p_solve=1.0)):
+        with pytest.raises(SolveError, match=r"training instance 5 in epoch 1, step \d.*no luck"):
+            fit(Truth(), SPOPlus(oracle), train, batch_size=4, epochs=1)
+
+
+def test_a_problem_that_skips_failures_trains_on_the_rest():
+    def solver(costs):
+        if costs[0] > costs[1]:
+            raise RuntimeError("no luck")
+        return (costs > 0) * 1.0
+
+    failing = Problem(oracle=solver, dimension=6, sense="max", on_failure="skip")
+    history = fit(model(), SPOPlus(failing), TRAIN, epochs=2, batch_size=4).history
+    assert all(0 < count < len(TRAIN) for count in history.column("not_optimal"))
+    assert all(math.isfinite(value) for value in history.column("loss"))
+
+
+def test_an_error_inside_a_model_is_not_hidden():
+    def explode() -> None:
+        raise ZeroDivisionError("mine")
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        fit(Trap(model(), 2, explode), LOSSES["spo"](TRAIN), TRAIN, batch_size=4, epochs=1)

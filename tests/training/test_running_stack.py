@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import torch
+
+from regretless.training.models import make_model
+from regretless.training.running_stack import Setting
+
+from .stacks import Counter, data, run
+
+
+def test_a_run_that_diverges_drops_out_and_leaves_the_others_alone():
+    problem, train = data()
+    settings = [Setting(0, 0.01), Setting(0, 1e38)]
+    found = run(problem, train, settings=settings)
+    assert found.diverged[:, 1].all()
+    assert not found.diverged[:, 0].any()
+    alone = run(problem, train, settings=settings[:1])
+    torch.testing.assert_close(found.snapshots[3]["weight"][:, :1], alone.snapshots[3]["weight"])
+
+
+def test_an_anchor_holds_predictions_near_the_start():
+    problem, train = data()
+    settings = [Setting(0, 0.03), Setting(0, 0.03, anchor=30.0)]
+    found = run(problem, train, settings=settings)
+    start = make_model(train.features, 6, costs=train.costs)(train.features)
+    free, held = (found.models.predict_all(found.snapshots[3], 2)[s] for s in (0, 1))
+    assert float((held - start).norm()) < 0.5 * float((free - start).norm())
+
+
+def test_an_observer_sees_every_step_and_can_end_training():
+    problem, train = data()
+    observer = Counter(stop_after=2)
+    found = run(problem, train, observer=observer)
+    assert (observer.steps, found.reason, sorted(found.snapshots)) == (8, "enough", [2])
+
+
+def test_a_stream_with_a_shorter_last_batch_is_filled_up_with_what_has_no_effect():
+    problem, train = data()
+    short, long = torch.arange(0, 9), torch.arange(7, 30)  # batches of 8 and 1 instances beside 8, 8 and 7
+    both, alone = run(problem, train, streams=[short, long]), run(problem, train, streams=[short])
+    torch.testing.assert_close(both.snapshots[3]["weight"][:1], alone.snapshots[3]["weight"])

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from regretless.errors import FileError
+from regretless.storage import load_state, save_state
+from regretless.training.stack_checkpoint import KIND, VERSION
+
+from .stacks import Counter, data, run
+
+
+def test_a_search_that_was_stopped_continues_from_its_checkpoint(tmp_path: Path):
+    problem, train = data()
+    undisturbed = run(problem, train, p_solve=0.2, observer=Counter())
+    path = tmp_path / "search.safetensors"
+
+    class StopError(Exception):
+        pass
+
+    class Stopping(Counter):
+        def on_step(self, predicted, index, valid):
+            super().on_step(predicted, index, valid)
+            if self.steps == 6:
+                raise StopError
+
+    with pytest.raises(StopError):
+        run(problem, train, p_solve=0.2, observer=Stopping(), checkpoint=path, identity={"a": 1})
+    resumed = run(problem, train, p_solve=0.2, observer=Counter(), checkpoint=path, identity={"a": 1})
+    assert torch.equal(resumed.snapshots[3]["weight"], undisturbed.snapshots[3]["weight"])
+    with pytest.raises(FileError, match="another search: it differs in a"):
+        run(problem, train, p_solve=0.2, observer=Counter(), checkpoint=path, identity={"a": 2})
+
+
+@pytest.mark.parametrize("field", ["parameters", "adam", "generators", "diverged", "running", "cache", "snapshots"])
+def test_a_checkpoint_that_does_not_fit_the_search_is_named(tmp_path: Path, field: str):
+    problem, train = data()
+    path = tmp_path / "search.safetensors"
+    run(problem, train, checkpoint=path)
+    content = load_state(path, kind=KIND, version=VERSION)
+    save_state(path, content | {field: None}, kind=KIND, version=VERSION)
+    with pytest.raises(FileError, match=r"search\.safetensors does not fit this search"):
+        run(problem, train, checkpoint=path)
+
+
+def test_a_search_that_ended_is_not_trained_again(tmp_path: Path):
+    problem, train = data()
+    path = tmp_path / "search.safetensors"
+    ended = run(problem, train, observer=Counter(stop_after=2), checkpoint=path)
+    observer = Counter(stop_after=2)
+    again = run(problem, train, observer=observer, checkpoint=path)
+    assert (again.reason, observer.steps) == (ended.reason, 8)
+    assert torch.equal(again.snapshots[2]["weight"], ended.snapshots[2]["weight"])
