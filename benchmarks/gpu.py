@@ -59,7 +59,7 @@ def look_up() -> bool:
         aligned = torch.nn.functional.pad(rows[: SIZE // 8], (0, -WIDTH % 64)).half()
         there = torch.nn.functional.pad(costs, (0, -WIDTH % 64)).half().T.contiguous()
         bound = 8 * milliseconds(lambda: aligned @ there)
-        certified = float(store._half.look_up(costs, len(store))[1].float().mean())
+        certified = float(store._lookup._half.look_up(costs, len(store))[1].float().mean())
     print(
         f"look-up, |S| = {SIZE:,}, d = {WIDTH}, batch {BATCH}: {time_of_ours:.1f} ms; float32 product and arg-min "
         f"{exact:.1f} ms; half-precision product alone (the bound) {bound:.1f} ms; worst loss {worst:.1e}"

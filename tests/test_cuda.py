@@ -96,7 +96,7 @@ def test_large_look_up_in_half_precision_loses_nothing(monkeypatch):
     store.add((torch.rand(200_000, 300, generator=generator, device="cuda") < 0.3).float())
     costs = torch.randn(64, 300, generator=generator, device="cuda")
     found = store.take(store.look_up(costs)).double()
-    assert float(store._half.look_up(costs, len(store))[1].float().mean()) > 0.9
+    assert float(store._lookup._half.look_up(costs, len(store))[1].float().mean()) > 0.9
     best = (costs.double() @ store.rows.double().T).min(dim=1).values
     torch.testing.assert_close((costs.double() * found).sum(1), best, rtol=1e-6, atol=1e-5)
 
@@ -108,4 +108,4 @@ def test_eviction_keeps_the_mirror_right(monkeypatch):
     for k in range(10):
         store.add(torch.randint(0, 3, (20, 4), device="cuda").float() + k)
         store.look_up(torch.randn(2, 4, device="cuda"))
-    torch.testing.assert_close(store._half._rows[: store.size, :4].float(), store.rows)
+    torch.testing.assert_close(store._lookup._half._rows[: store.size, :4].float(), store.rows)

@@ -101,7 +101,7 @@ def test_instances_of_a_family_have_bounds_of_their_own():
     exact = problem(costs, instance)
     cache = SolutionCache(problem, torch.zeros(2, 3), instance=[0, 1])
     cache.store._serves[2] = False
-    cache.store._count[2] = 0
+    cache.store._mean.count[2] = 0
     gaps = cache.gaps(costs, instance)
     assert torch.isinf(gaps[instance == 2]).all(), "no solution serves the last instance"
     assert (gaps[instance != 2] >= 1 - 1e-6).all(), "an empty knapsack against some value"

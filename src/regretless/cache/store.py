@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regretless.cache import fp16_lookup, lookup
-from regretless.cache.fp16_lookup import HalfMirror
+from regretless.cache.last_use import LastUse
 from regretless.cache.lookup import Objective
 from regretless.cache.row_index import RowIndex
+from regretless.cache.running_mean import RunningMean
+from regretless.cache.store_lookup import StoreLookup, no_solution
 from regretless.errors import InputError
 
 Evict = Literal["unused", "oldest"]
@@ -52,19 +53,14 @@ class SolutionStore:
         self.width, self.instances, self.capacity, self.evict = width, instances, capacity, evict
         self.size = 0
         self.evicted = 0
-        self._clock = 0
         # One solution per column, so that the product of a look-up needs no transposition.
         self._columns = torch.empty(width, 0, dtype=dtype)
         self._filled: Tensor | None = None
-        self._filled_array: NDArray[Any] | None = None
-        self._stamps = torch.empty(0, dtype=torch.int64)
         self._serves = torch.empty(instances or 0, 0, dtype=torch.bool)
-        self._sum = torch.zeros(instances or 1, width, dtype=torch.float64)
-        self._count = torch.zeros(instances or 1, dtype=torch.float64)
-        self._mean: Tensor | None = None
-        self._all_served = False
+        self._mean = RunningMean(width, instances)
+        self._use = LastUse()
         self._index = RowIndex()
-        self._half: HalfMirror | None = None  # on a GPU, from the first look-up on for which it pays
+        self._lookup = StoreLookup()
 
     def __len__(self) -> int:
         return self.size
@@ -80,13 +76,6 @@ class SolutionStore:
         if self._filled is None:
             self._filled = self._columns[:, : self.size]
         return self._filled
-
-    @property
-    def _array(self) -> NDArray[Any]:
-        """``columns`` as an array, made once per change of S: for a CPU only."""
-        if self._filled_array is None:
-            self._filled_array = self.columns.numpy()
-        return self._filled_array
 
     @property
     def rows(self) -> Tensor:
@@ -106,10 +95,10 @@ class SolutionStore:
         """Move to a device; does nothing when the store is there already."""
         if self._columns.device == device:
             return
-        for name in ("_columns", "_stamps", "_serves", "_sum", "_count"):
-            setattr(self, name, getattr(self, name).to(device))
-        self._mean = self._filled = self._filled_array = None
-        self._half = None
+        self._columns, self._serves = self._columns.to(device), self._serves.to(device)
+        self._use.stamps = self._use.stamps.to(device)
+        self._mean.to(device)
+        self._filled, self._lookup = None, StoreLookup()
 
     def add(self, solutions: Tensor, serves: Tensor | None = None) -> int:
         """Insert the solutions that are not stored yet.
@@ -138,14 +127,11 @@ class SolutionStore:
             serves = None if serves is None else serves[:, fresh]
         places, numbers = self._places(len(fresh))
         self._columns[:, places] = rows.T
-        if self._half is not None:
-            self._half.put(rows, places, self.size)
-        # Every solution has its own stamp, so that the first of a batch is evicted first.
-        self._stamps[places] = torch.arange(self._clock + 1, self._clock + 1 + len(fresh), device=rows.device)
-        self._clock += len(fresh)
+        self._lookup.insert(rows, places, self.size)
+        self._use.insert(places, len(fresh))
         if serves is not None:
             self._serves[:, places] = serves
-        self._count_in(rows, serves, 1.0)
+        self._mean.add(rows, serves)
         self._index.put(keys, numbers)
         return len(fresh)
 
@@ -169,11 +155,8 @@ class SolutionStore:
         grown = self._serves.new_zeros(len(serves), self._serves.shape[1])
         grown[:, : self.size] = serves
         self._serves = torch.cat([self._serves, grown])
-        weight = serves.to(torch.float64)
-        self._sum = torch.cat([self._sum, weight @ self.rows.to(torch.float64)])
-        self._count = torch.cat([self._count, weight.sum(dim=1)])
+        self._mean.add_instances(self.rows, serves)
         self.instances += len(serves)
-        self._mean = None
 
     def look_up(self, costs: Tensor, instance: Tensor | None = None, objective: Objective | None = None) -> Tensor:
         """Return the position in S of the best solution for each cost vector ``(batch, width)``; ties to the first.
@@ -188,51 +171,32 @@ class SolutionStore:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
         if costs.requires_grad or costs.dtype != self._columns.dtype:
             costs = costs.detach().to(self._columns.dtype)
-        coarse = None
-        if costs.is_cuda and self.size >= fp16_lookup.SMALLEST and instance is None and objective is None:
-            if self._half is None:
-                self._half = HalfMirror(self.width, costs.device)
-                self._half.put(self.rows, torch.arange(self.size, device=costs.device), self.size)
-            coarse = self._half.look_up(costs, self.size)
-        if coarse is None:
-            small = costs.shape[0] * self.size <= lookup.BLOCK_SCORES and not costs.is_cuda
-            if small and instance is None and objective is None:
-                position = lookup.best_on_cpu(self._array, costs.numpy())
-            else:
-                serves = None if instance is None else self.serves
-                score, position = lookup.best_columns(
-                    self.columns, costs, serves=serves, instance=instance, objective=objective
-                )
-                if instance is not None and bool((lost := torch.isposinf(score)).any()):
-                    _refuse(int(instance[lost][0]))
-        else:
-            position, certified = coarse
-            if not bool(certified.all()):
-                position[~certified] = lookup.best_columns(self.columns, costs[~certified])[1]
+        position = self._lookup.best(self.columns, costs, self.serves, instance, objective)
         if self.capacity is not None and self.evict == "unused":
-            self._clock += 1
-            self._stamps[position] = self._clock
+            self._use.use(position)
         return position
 
     def mean(self, instance: Tensor | None = None) -> Tensor:
         """Mean of S, ``(width,)``; for families the mean of the feasible solutions per instance, ``(batch, width)``."""
-        if self._mean is None:
-            self._mean = (self._sum / self._count.clamp(min=1.0)[:, None]).to(self._columns.dtype)
-            self._all_served = self.instances is None or bool((self._count > 0).all())
+        mean = self._mean.mean(self.dtype)
         if instance is None:
-            return self._mean[0]
-        if not self._all_served and bool((lost := self._count[instance] == 0).any()):
-            _refuse(int(instance[lost][0]))
-        return self._mean[instance]
+            return mean[0]
+        if (lost := self._mean.unserved(instance)) is not None:
+            raise no_solution(lost)
+        return mean[instance]
 
     def count(self, instance: Tensor | None = None) -> Tensor:
         """Number of solutions, or for families of the feasible ones per instance."""
-        return (self._count[0] if instance is None else self._count[instance]).to(self._columns.dtype)
+        count = self._mean.count
+        return (count[0] if instance is None else count[instance]).to(self.dtype)
 
     def state_dict(self) -> dict[str, Any]:
         """Solutions, masks, stamps and sums; hashes are computed again on loading."""
-        state: dict[str, Any] = {"rows": self.rows.contiguous().clone(), "stamps": self._stamps[: self.size].clone()}
-        state |= {"clock": self._clock, "evicted": self.evicted, "sum": self._sum.clone()}
+        state: dict[str, Any] = {
+            "rows": self.rows.contiguous().clone(),
+            "stamps": self._use.stamps[: self.size].clone(),
+        }
+        state |= {"clock": self._use.clock, "evicted": self.evicted, "sum": self._mean.sum.clone()}
         return state | ({} if self.serves is None else {"serves": self.serves.clone()})
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
@@ -245,7 +209,7 @@ class SolutionStore:
         serves = state.get("serves")
         if (serves is None) != (self.instances is None):
             raise InputError("a cache of a family cannot be loaded into one of a single problem, nor the reverse")
-        if stamps.shape != rows.shape[:1] or state["sum"].shape != self._sum.shape:
+        if stamps.shape != rows.shape[:1] or state["sum"].shape != self._mean.sum.shape:
             raise InputError("stamps and sum of a cached store do not fit its rows")
         complete = True
         if self.capacity is not None and len(rows) > self.capacity:  # keep what an eviction would have kept
@@ -258,10 +222,10 @@ class SolutionStore:
         self.add(rows, serves)
         self.capacity = capacity
         if len(rows) == self.size:
-            self._stamps[: self.size] = stamps.to(device)
+            self._use.stamps[: self.size] = stamps.to(device)
             if complete and rows.dtype == self._columns.dtype:
-                self._sum.copy_(state["sum"])  # the same bits, whatever the order of the first summation was
-        self._clock, self.evicted = int(state["clock"]), int(state["evicted"])
+                self._mean.sum.copy_(state["sum"])  # the same bits, whatever the order of the first summation was
+        self._use.clock, self.evicted = int(state["clock"]), int(state["evicted"])
 
     def _fresh(self, rows: NDArray[Any], keys: list[int], serves: Tensor | None) -> list[int]:
         """Positions of rows that are neither stored nor repeated; a known row may come to serve more instances."""
@@ -286,8 +250,7 @@ class SolutionStore:
             # Two rows with one hash: both are stored.
             fresh += [position for position, equal in zip(known, same, strict=True) if not equal]
             if self.capacity is not None and self.evict == "unused":  # found again counts as used
-                self._clock += 1
-                self._stamps[[place for place, equal in zip(places, same, strict=True) if equal]] = self._clock
+                self._use.use([place for place, equal in zip(places, same, strict=True) if equal])
             if serves is not None:
                 self._serve_more(serves, [(p, q) for p, q, e in zip(known, places, same, strict=True) if e])
         return sorted(fresh)
@@ -297,7 +260,7 @@ class SolutionStore:
             new = serves[:, position] & ~self._serves[:, place]
             if bool(new.any()):
                 self._serves[new, place] = True
-                self._count_in(self._columns[:, place][None], new[:, None], 1.0)
+                self._mean.add(self._columns[:, place][None], new[:, None])
 
     def _places(self, wanted: int) -> tuple[slice | Tensor, Sequence[int]]:
         """Where the new solutions go, as an index and as numbers: free places first, then those of evicted ones."""
@@ -306,14 +269,12 @@ class SolutionStore:
         free = min(wanted, limit - start)
         self._reserve(start + free)
         self.size += free
-        self._filled = self._filled_array = None
+        self._filled = None
         if free == wanted:
             return slice(start, start + wanted), range(start, start + wanted)
-        # Solutions used by one look-up have one stamp: the position decides, so that every machine evicts alike.
-        rank = self._stamps[:start] * self.size + torch.arange(start, device=self._stamps.device)
-        victims = torch.topk(rank, wanted - free, largest=False, sorted=True).indices
+        victims = self._use.oldest(start, wanted - free)
         gone, numbers = self.take(victims), victims.tolist()
-        self._count_in(gone, None if self.instances is None else self._serves[:, victims], -1.0)
+        self._mean.add(gone, None if self.instances is None else self._serves[:, victims], -1.0)
         self._index.forget(self._index.keys(gone), numbers)
         self.evicted += len(numbers)
         places = torch.cat([torch.arange(start, self.size, device=victims.device), victims])
@@ -326,22 +287,12 @@ class SolutionStore:
         size = max(wanted, 2 * have, 64)
         if self.capacity is not None:
             size = min(size, self.capacity)
-        for name in ("_columns", "_stamps", "_serves"):  # the last dimension counts the solutions
-            old = getattr(self, name)
-            new = old.new_zeros(*old.shape[:-1], size)
-            new[..., :have] = old
-            setattr(self, name, new)
-
-    def _count_in(self, rows: Tensor, serves: Tensor | None, sign: float) -> None:
-        if serves is None:
-            self._sum.add_(rows.sum(dim=0, dtype=torch.float64), alpha=sign)
-            self._count += sign * rows.shape[0]
-        else:
-            weight = serves.to(torch.float64)
-            self._sum += sign * (weight @ rows.to(torch.float64))
-            self._count += sign * weight.sum(dim=1)
-        self._mean = None
+        self._columns, self._serves = _widened(self._columns, size), _widened(self._serves, size)
+        self._use.stamps = _widened(self._use.stamps, size)
 
 
-def _refuse(instance: int) -> NoReturn:
-    raise InputError(f"the cache holds no solution that is feasible for instance {instance}: add its optimum first")
+def _widened(old: Tensor, size: int) -> Tensor:
+    """A tensor with zeros appended to its last dimension."""
+    new = old.new_zeros(*old.shape[:-1], size)
+    new[..., : old.shape[-1]] = old
+    return new
