@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regretless.cache.overlay import Heads, overlay
+from regretless.cache.heads import Heads
+from regretless.cache.overlay import overlay
 
 COSTS = torch.tensor([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]])
 FOUND = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]])

@@ -17,64 +17,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from torch import nn
 
 from regretless.cache import SolutionCache
-from regretless.errors import InputError, RegretlessWarning, SolveError
-from regretless.family import Family
+from regretless.errors import InputError
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.types import Solved, Status
 
-WEIGHTS = [3.0, 4.0, 5.0, 2.0]
-MODEL = MILP([WEIGHTS], row_upper=8.0)
-POINTS = torch.tensor([x for x in itertools.product([0.0, 1.0], repeat=4) if np.dot(x, WEIGHTS) <= 8])
-
-
-class Recorder:
-    """An exact brute-force solver that keeps the costs it was called at and fails where a test says so."""
-
-    def __init__(self, points: torch.Tensor = POINTS, fails=None) -> None:
-        self.points, self.fails = points, fails
-        self.costs: list[torch.Tensor] = []
-
-    def solve(self, costs, instance=None, *, decision=False):
-        self.costs.append(costs.clone())
-        solution = self.points[(costs.double() @ self.points.double().T).argmin(dim=1)].double()
-        status, message = [], {}
-        for row in range(len(costs)):
-            bad = self.fails is not None and bool(self.fails(costs[row]))
-            status.append(Status.ERROR if bad else Status.OPTIMAL)
-            if bad:
-                solution[row], message[row] = torch.nan, "fails by design"
-        return Solved(solution, status if message else None, message=message)
-
-
-class Raiser:
-    """A solver that must not be called."""
-
-    def solve(self, costs, instance=None, *, decision=False):
-        raise AssertionError("the solver was called")
-
-
-class Scripted:
-    """Heads as the test says."""
-
-    def __init__(self, *masks: list[bool]) -> None:
-        self.masks = list(masks)
-
-    def choose(self, batch, generator):
-        return np.array(self.masks.pop(0))
-
-
-def problem(recorder, **settings) -> Problem:
-    return Problem(MODEL, oracle=recorder, **settings)
-
-
-def exact(costs: torch.Tensor, points: torch.Tensor = POINTS) -> torch.Tensor:
-    return points[(costs @ points.T).argmin(dim=1)]
-
-
-def draw(*shape: int, seed: int = 0) -> torch.Tensor:
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
-
+from .recorders import LIMITS, MODEL, POINTS, WEIGHTS, Raiser, Recorder, Scripted, draw, exact, family, problem
 
 # --- both ways to grow --------------------------------------------------------------------------------------------
 
@@ -164,90 +111,7 @@ def test_costs_with_a_gradient_are_answered_without_one():
     assert not cache(draw(6, 4).requires_grad_()).requires_grad
 
 
-# --- failures -----------------------------------------------------------------------------------------------------
-
-
-def test_raise_names_the_row_of_the_batch_and_keeps_nothing():
-    failing = Recorder(fails=lambda row: row[0] > 100)
-    costs = draw(5, 4)
-    costs[3, 0] = 200.0
-    cache = SolutionCache(
-        problem(failing), POINTS[:1], grow_at="transformed", policy=Scripted([False, True, False, True, True])
-    )
-    with pytest.raises(SolveError, match=r"instance 3 of the batch: error.*fails by design"):
-        cache(costs)
-    assert len(cache) == 1
-
-
-@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
-@pytest.mark.parametrize("on_failure", ["cache", "skip"])
-def test_failed_solves_are_looked_up_or_left_out_and_never_cached(grow_at, on_failure):
-    recorder = Recorder(fails=lambda row: row[0] > 100)
-    cache = SolutionCache(problem(recorder, on_failure=on_failure), POINTS[:2], p_solve=1.0, grow_at=grow_at)
-    costs = draw(6, 4)
-    costs[[1, 4], 0] = 200.0
-    answer = cache(costs)
-    assert torch.isfinite(cache.solutions).all()
-    assert (cache.statistics.solves, cache.statistics.failed) == (6, 2)
-    assert cache.statistics.added + cache.statistics.hits == 4
-    good = torch.tensor([0, 2, 3, 5])
-    assert torch.equal(answer[good], exact(costs)[good])
-    if on_failure == "skip":
-        assert torch.isnan(answer[[1, 4]]).all()
-    else:
-        assert torch.equal(answer[[1, 4]], exact(costs[[1, 4]], cache.solutions))
-
-
-def test_one_failed_solve_of_two_makes_both_a_lookup():
-    recorder = Recorder(fails=lambda row: row[0] > 100)
-    first, second = draw(2, 4, seed=1), draw(2, 4, seed=2)
-    second[1, 0] = 200.0
-    cache = SolutionCache(problem(recorder, on_failure="cache"), POINTS[:1], p_solve=1.0, grow_at="transformed")
-    a, b = cache.answer([first, second], first)
-    assert torch.equal(a[1], exact(first, cache.solutions)[1])
-    assert torch.equal(b[1], exact(second, cache.solutions)[1])
-    cache = SolutionCache(problem(recorder, on_failure="skip"), POINTS[:1], p_solve=1.0, grow_at="transformed")
-    a, b = cache.answer([first, second], first)
-    assert torch.isnan(a[1]).all()
-    assert torch.isnan(b[1]).all()
-    assert torch.equal(a[0], exact(first)[0])
-
-
-@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
-def test_when_all_solves_fail_skip_leaves_all_out_and_cache_has_nothing(grow_at):
-    def empty(on_failure: str) -> SolutionCache:
-        failing = Recorder(fails=lambda row: True)
-        return SolutionCache(problem(failing, on_failure=on_failure), p_solve=1.0, grow_at=grow_at)
-
-    assert torch.isnan(empty("skip")(draw(2, 4))).all()
-    with pytest.raises((SolveError, InputError), match="empty"):
-        empty("cache")(draw(2, 4))
-
-
-def test_growing_returns_the_positions_of_failed_solves():
-    recorder = Recorder(fails=lambda row: row[0] > 100)
-    cache = SolutionCache(problem(recorder, on_failure="cache"), POINTS[:1], p_solve=1.0)
-    costs = draw(4, 4)
-    assert cache.grow([costs], costs) is None
-    costs[2, 0] = 200.0
-    assert cache.grow([costs], costs).tolist() == [2]
-    assert SolutionCache(problem(Raiser()), p_solve=0.0).grow([costs], costs) is None
-
-
-def test_costs_that_are_no_numbers_never_reach_the_cache():
-    cache = SolutionCache(problem(Recorder()), POINTS[:1], p_solve=1.0)
-    with pytest.raises(InputError, match="finite"):
-        cache(torch.tensor([[1.0, float("nan"), 0.0, 0.0]]))
-    assert len(cache) == 1
-
-
 # --- families -----------------------------------------------------------------------------------------------------
-
-LIMITS = (2.0, 5.0, 9.0)
-
-
-def family(**settings) -> Problem:
-    return Problem(Family([MILP([WEIGHTS], row_upper=limit) for limit in LIMITS]), **settings)
 
 
 @pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
@@ -272,22 +136,6 @@ POINTS_OF = [
     torch.tensor([x for x in itertools.product([0.0, 1.0], repeat=4) if np.dot(x, WEIGHTS) <= limit])
     for limit in LIMITS
 ]
-
-
-def test_solutions_are_shared_where_they_are_feasible():
-    cache = SolutionCache(family(), [[0.0, 0.0, 0.0, 1.0]], instance=[2])
-    assert cache.store.serves.tolist() == [[True], [True], [True]]
-    cache.add([[1.0, 0.0, 1.0, 0.0]], instance=[2])
-    assert cache.store.serves[:, 1].tolist() == [False, False, True]
-
-
-def test_without_a_way_to_check_a_solution_serves_only_its_own_instance():
-    without_model = Problem(oracle=lambda costs, instance: (costs < 0) * 1.0, dimension=2, instances=3)
-    with pytest.warns(RegretlessWarning, match="not shared between the 3 instances"):
-        cache = SolutionCache(without_model, [[1.0, 1.0]], instance=[1], p_solve=0.0)
-    assert cache.store.serves[:, 0].tolist() == [False, True, False]
-    with pytest.raises(InputError, match="feasible for instance 0"):
-        cache(torch.ones(1, 2), torch.tensor([0]))
 
 
 @pytest.mark.filterwarnings("ignore::regretless.errors.RegretlessWarning")
@@ -460,24 +308,6 @@ def test_its_repr_names_problem_size_and_policy():
 
 INDICES = st.lists(st.integers(0, len(POINTS) - 1), min_size=1, max_size=4)
 QUERIES = st.lists(st.tuples(*[st.integers(-5, 5).map(float)] * 4), min_size=1, max_size=4)
-
-
-@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
-def test_one_coin_serves_all_queries_of_a_block(grow_at):
-    recorder = Recorder()
-    cache = SolutionCache(problem(recorder), POINTS, p_solve=0.5, seed=1, grow_at=grow_at)
-    at, first, second = (draw(8, 4, seed=seed) for seed in range(3))
-    with cache.one_coin():
-        cache.answer([first], at)
-        cache.answer([second], at)
-    heads = np.random.default_rng(1).random(8) < 0.5
-    solved = [at] if grow_at == "predicted" else [first, second]
-    assert 0 < heads.sum() < 8
-    assert [costs.tolist() for costs in recorder.costs] == [costs[heads].tolist() for costs in solved]
-    assert cache.statistics.asked == 8
-    recorder.costs.clear()
-    cache.answer([first], at)  # after the block the coin is flipped again
-    assert cache.statistics.asked == 16
 
 
 class CacheMachine(RuleBasedStateMachine):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from regretless.cache.policy_names import named_policy
+from regretless.cache.policy_names import named_policy, policy_settings
 from regretless.cache.statistics import CacheStatistics
 from regretless.errors import FileError, InputError, RegretlessError
 from regretless.storage import load_state, save_state
@@ -38,6 +38,34 @@ def load(path: Path | str) -> dict[str, Any]:
     if missing:
         raise FileError(f"{path}: field {sorted(missing)[0]!r} is missing")
     return dict(state)
+
+
+def refuse_foreign(state: Mapping[str, Any], fingerprint: str, ranks: int) -> None:
+    """Refuse the state of a cache of another problem, or of another number of ranks."""
+    if state["fingerprint"] != fingerprint:
+        raise InputError(
+            f"this cache belongs to another problem: its fingerprint is {state['fingerprint']}, "
+            f"the problem's is {fingerprint}"
+        )
+    before = state.get("ranks", 1)
+    if ranks != before:
+        raise InputError(
+            f"this cache was shared by {before} ranks and is held by {ranks} now: resume with {before} ranks (call "
+            "share() first), or read only its solutions with merge()"
+        )
+
+
+def settings_of(cache: SolutionCache) -> dict[str, Any]:
+    """Settings that ``restored`` builds an equal cache from."""
+    return {
+        "grow_at": cache.grow_at,
+        "seed": cache.seed,
+        "capacity": cache.store.capacity,
+        "evict": cache.store.evict,
+        "warm_start": cache.warm_start,
+        "bound": cache.bound_kind if isinstance(cache.bound_kind, str | None) else UNNAMED,
+        "policy": policy_settings(cache.policy) or UNNAMED,
+    }
 
 
 def restored(

@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from regretless.cache.heads import Heads
+
 LookUp = Callable[[Sequence[Tensor], Tensor | None], list[Tensor]]
-
-
-@dataclass(frozen=True)
-class Heads:
-    """The instances of a batch that were solved exactly.
-
-    Attributes:
-        positions: ``(heads,)`` in the batch.
-        solutions: one ``(heads, width)`` tensor per query; rows of NaN where a solve failed.
-        failed: ``(heads,)`` mask of the instances with a failed solve, or ``None`` when there is none.
-    """
-
-    positions: Tensor
-    solutions: list[Tensor]
-    failed: Tensor | None = None
-
-    @property
-    def failed_positions(self) -> Tensor | None:
-        """Positions in the batch of the failed solves, or ``None``."""
-        return None if self.failed is None else self.positions[self.failed]
 
 
 def overlay(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from regretless.milp import Floats
 
@@ -32,6 +33,10 @@ class CacheStatistics:
     gaps: int = 0
     gap_sum: float = 0.0
     gap_max: float = 0.0
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Replace the counters by those of ``dataclasses.asdict``; an unknown one is refused."""
+        self.__init__(**state)  # type: ignore[misc]
 
     def add_gaps(self, gaps: Floats) -> None:
         """Count certified gaps ``(batch,)``."""

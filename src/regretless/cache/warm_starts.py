@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.errors import InputError
+from regretless.family import member
 from regretless.milp import Floats
+from regretless.problem import Problem
 from regretless.types import Solved
 
 CAPACITY = 256
@@ -81,3 +83,10 @@ class WarmStarts:
             raise InputError("the decisions that a cache starts its solves from do not fit its problem or each other")
         self._solutions, self._decisions = parts[0].astype(np.float64), parts[1].astype(np.float64)
         self._instances = parts[2].astype(np.int64)
+
+
+def starts_for(problem: Problem) -> WarmStarts:
+    """Warm starts for a problem that an engine solves; any other is refused."""
+    if not problem.engine or problem.model is None:
+        raise InputError(f"warm_start=True needs an engine, and here {problem.solver} solves: use warm_start=False")
+    return WarmStarts(problem.width, member(problem.model).n)

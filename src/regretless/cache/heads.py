@@ -1,0 +1,98 @@
+"""The heads of a step: instances of a batch that are solved exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from regretless.cache.growth_exchange import Growth
+from regretless.cache.warm_starts import WarmStarts
+from regretless.problem import Problem
+from regretless.solvers.checked_solve import refuse_failures
+from regretless.types import Solved
+
+
+@dataclass(frozen=True)
+class Heads:
+    """The instances of a batch that were solved exactly.
+
+    Attributes:
+        positions: ``(heads,)`` in the batch.
+        solutions: one ``(heads, width)`` tensor per query; rows of NaN where a solve failed.
+        failed: ``(heads,)`` mask of the instances with a failed solve, or ``None`` when there is none.
+    """
+
+    positions: Tensor
+    solutions: list[Tensor]
+    failed: Tensor | None = None
+
+    @property
+    def failed_positions(self) -> Tensor | None:
+        """Positions in the batch of the failed solves, or ``None``."""
+        return None if self.failed is None else self.positions[self.failed]
+
+
+@dataclass(frozen=True)
+class HeadSolves:
+    """Exact solves of the heads, each at several costs.
+
+    Attributes:
+        positions: ``(heads,)`` in the batch.
+        costs: ``(k * heads, width)``: all heads at the first costs, then at the second, and so on.
+        ids: ``(k * heads,)`` instances, for families.
+        solved: what the problem returned.
+        failed: ``(k * heads,)`` mask of the solves without a solution, or ``None`` when there is none.
+    """
+
+    positions: Tensor
+    costs: Tensor
+    ids: Tensor | None
+    solved: Solved
+    failed: Tensor | None
+
+    def growth(self, *, asked: int) -> Growth:
+        """What S gets from these solves."""
+        rows, ids, failed = self.solved.solution, self.ids, self.failed
+        if failed is None:
+            return Growth(rows, ids, asked=asked, solves=rows.shape[0])
+        own = None if ids is None else ids[~failed]
+        return Growth(rows[~failed], own, asked=asked, solves=rows.shape[0], failed=int(failed.sum()))
+
+    def heads(self) -> Heads:
+        """Their solutions, one tensor per cost vector of an instance."""
+        count = self.positions.shape[0]
+        failed = None if self.failed is None else self.failed.view(-1, count).any(dim=0)
+        return Heads(self.positions, list(self.solved.solution.chunk(len(self.costs) // count)), failed)
+
+    def refuse_failures(self) -> None:
+        """Raise the first failure, with the position of its instance in the batch."""
+        times = self.costs.shape[0] // self.positions.shape[0]
+        refuse_failures(self.solved, self.ids, self.positions.tolist() * times)
+
+
+def solve_heads(
+    problem: Problem, at: Sequence[Tensor], positions: Tensor, instance: Tensor | None, starts: WarmStarts | None
+) -> HeadSolves:
+    """Solve instances of a batch exactly.
+
+    Args:
+        problem: what to solve.
+        at: tensors ``(batch, width)`` of minimizing costs; every head is solved at each of them.
+        positions: ``(heads,)`` in the batch.
+        instance: ``(batch,)`` ids, for families.
+        starts: decisions to start from, to which those of these solves are added; ``None`` for none.
+    """
+    chosen = [query.index_select(0, positions) for query in at]
+    costs = chosen[0] if len(at) == 1 else torch.cat(chosen)
+    ids = None if instance is None else instance[positions].repeat(len(at))
+    first = None if starts is None else starts.best(costs, ids)
+    solved = problem.attempt(costs, ids, decision=starts is not None, starts=first)
+    if starts is not None:
+        starts.add(solved, ids)
+    failed = None
+    if solved.status is not None and not bool((found := solved.found).all()):
+        failed = ~found
+    return HeadSolves(positions, costs, ids, solved, failed)
