@@ -433,13 +433,9 @@ def test_a_family_with_a_cost_map_shares_too() -> None:
     assert solved.objective.tolist() == [3.0, 3.0]
     assert solved.decision[:, 1].tolist() == [1.0, 1.0]
     assert hidden.feasible(torch.tensor([[1.0, 1.0]])).tolist() == [[False], [True]]  # type: ignore[union-attr]
-    assert hidden.sharing_note() is None
 
 
-def test_where_nothing_is_shared_a_note_says_why() -> None:
-    function = Problem(oracle=lambda c, i: c, dimension=2, instances=3)
-    assert "because it has no model" in str(function.sharing_note())
-    assert Problem(KNAPSACK).sharing_note() is None
+def test_only_a_family_has_members() -> None:
     with pytest.raises(InputError, match="this problem is no family: build it with"):
         _ = Problem(KNAPSACK).family
 

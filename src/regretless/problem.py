@@ -14,10 +14,11 @@ from torch import Tensor
 from regretless.cost_columns import by_name
 from regretless.errors import InputError
 from regretless.family import Family
+from regretless.known_costs import KnownCosts
 from regretless.milp import MILP, Floats
 from regretless.modeling.convex import ConvexProgram
-from regretless.modeling.read_model import ModelRead, read
-from regretless.solvers import FunctionBackend, engine_backend
+from regretless.modeling.read_model import model_and_sense
+from regretless.solvers.backends import engine_backend, oracle_backend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.solvers.ledger import Purpose, SolveStatistics, counted_as
@@ -102,7 +103,7 @@ class Problem:
     ) -> None:
         if sense not in (None, "min", "max"):
             raise InputError(f"sense must be 'min' or 'max', got {sense!r}")
-        model, sense = _model_and_sense(model, sense)
+        model, sense = model_and_sense(model, sense)
         if on_failure not in ("raise", "cache", "skip"):
             raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
         width = None
@@ -127,7 +128,7 @@ class Problem:
         self.dimension: int = dimension if model is None else model.dimension  # type: ignore[assignment]
         self.width: int = (width or self.dimension) if model is None else model.width
         self._instances = instances
-        self._known: Tensor | None = None
+        self._known = KnownCosts(model)
         own_names = None if model is None else model.cost_names
         self.cost_names = own_names if cost_names is None else tuple(cost_names)
         if self.cost_names is not None and len(self.cost_names) != self.dimension:
@@ -139,17 +140,9 @@ class Problem:
         how: dict[str, Any] = {"workers": workers, "time_limit": time_limit, "executor": executor}
         if oracle is None:
             self.backend = engine_backend(model, engine=engine, **how, **options)
-        elif hasattr(oracle, "solve"):
-            if how != {"workers": 1, "time_limit": None, "executor": "threads"}:
-                raise InputError(
-                    f"{type(oracle).__name__} solves batches by itself: set its own time limit and workers, and leave "
-                    "out time_limit=, workers= and executor="
-                )
-            self.backend = oracle
         else:
-            self.backend = FunctionBackend(
-                oracle, width=self.width, sign=self.sign, model=model, with_instance=self.is_family, **how
-            )
+            of_function = {"width": self.width, "sign": self.sign, "model": model, "with_instance": self.is_family}
+            self.backend = oracle_backend(oracle, settings=of_function, **how)
 
     def __repr__(self) -> str:
         return (
@@ -225,22 +218,11 @@ class Problem:
         """
         if isinstance(self.model, Family):
             if self.model.known is not None:
-                costs = self._with_known(costs, instance)
+                self.check_instance(instance, len(costs))
+                costs = self._known.add(costs, instance)
         elif self.width > self.dimension:
             costs = torch.cat([costs, costs.new_ones(len(costs), 1)], dim=1)
         return -costs if self.sense == "max" else costs
-
-    def _with_known(self, costs: Tensor, instance: Tensor | None) -> Tensor:
-        """Costs ``(batch, d)`` with the known costs of family members, ``(batch, width)``."""
-        assert isinstance(self.model, Family)
-        self.check_instance(instance, len(costs))
-        known = self._known
-        if known is None or len(known) != len(self.model) or (known.device, known.dtype) != (costs.device, costs.dtype):
-            known = self._known = torch.as_tensor(self.model.known).to(costs)
-        mine, d = known[instance], self.dimension
-        if self.width == d:
-            return costs + mine
-        return torch.cat([costs + mine[:, :d], mine[:, d:]], dim=1)
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
         """Solve every query exactly; see ``Oracle``."""
@@ -337,15 +319,6 @@ class Problem:
         x = self.model.decisions(solutions.detach().cpu().to(torch.float64).numpy())
         return torch.as_tensor(self.model.feasible(x, members=members), device=solutions.device)
 
-    def sharing_note(self) -> str | None:
-        """Why a cache shares no solution between the instances of this family, or ``None`` where it does."""
-        if self.instances is None or self.instances == 1 or isinstance(self.model, Family):
-            return None
-        return (
-            f"cached solutions are not shared between the {self.instances} instances of this family, because it has no "
-            "model: each is used only for the instance that it was found for, so a cache helps little"
-        )
-
     def check_instance(self, instance: Tensor | None, batch: int) -> None:
         """Refuse a missing, superfluous or unknown instance."""
         if self.instances is None:
@@ -368,13 +341,3 @@ class Problem:
         check_finite(costs)
         if instance is not None or self.instances is not None:
             self.check_instance(instance, len(costs))
-
-
-def _model_and_sense(model: Any, sense: Sense | None) -> tuple[Any, Sense]:
-    """Read a model where it is not a ``MILP`` yet; a sense that contradicts the model's own is refused."""
-    if model is None or isinstance(model, MILP | Family | ConvexProgram):
-        return model, sense or (model.sense if isinstance(model, ConvexProgram) else "min")
-    found = model if isinstance(model, ModelRead) else read(model)
-    if sense not in (None, found.sense):
-        raise InputError(f"sense is {found.sense!r} in the model, got {sense!r}: leave it out")
-    return found.milp, found.sense

@@ -4,7 +4,8 @@ import pytest
 
 from regretless import MILP
 from regretless.errors import InputError
-from regretless.solvers import EnginePool, engine_backend
+from regretless.solvers import EnginePool, FunctionBackend, engine_backend
+from regretless.solvers.backends import oracle_backend
 from regretless.solvers.batch_backend import BatchBackend
 
 PROGRAM = MILP([[1.0, 1.0]], row_upper=1.0, integer=False)
@@ -24,3 +25,17 @@ def test_an_unknown_engine_is_refused():
 def test_workers_are_refused_for_an_engine_that_solves_batches(how):
     with pytest.raises(InputError, match="leave out workers= and executor="):
         engine_backend(PROGRAM, engine="batched-lp", **how)
+
+
+HOW = {"workers": 1, "time_limit": None, "executor": "threads"}
+
+
+def test_a_function_is_called_per_instance_and_an_object_with_solve_is_taken_as_it_is():
+    class Own:
+        def solve(self, costs, instance=None, *, decision=False): ...
+
+    own = Own()
+    assert oracle_backend(own, settings={}, **HOW) is own
+    assert isinstance(oracle_backend(lambda c: c, settings={"width": 2, "sign": 1.0}, **HOW), FunctionBackend)
+    with pytest.raises(InputError, match="Own solves batches by itself: set its own time limit and workers"):
+        oracle_backend(own, settings={}, **HOW | {"workers": 2})

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import InputError
+from regretless.family import Family
 from regretless.milp import MILP
 from regretless.modeling.convex import ConvexProgram
 from regretless.modeling.cost_parameter import is_convex_program
@@ -103,6 +104,16 @@ def read(
         row_names=linear.row_names,
     )
     return ModelRead(milp, linear.sense, tuple(linear.names[j] for j in chosen))
+
+
+def model_and_sense(model: Any, sense: Sense | None) -> tuple[Any, Sense]:
+    """Read a model where it is not a ``MILP`` yet; a sense that contradicts the model's own is refused."""
+    if model is None or isinstance(model, MILP | Family | ConvexProgram):
+        return model, sense or (model.sense if isinstance(model, ConvexProgram) else "min")
+    found = model if isinstance(model, ModelRead) else read(model)
+    if sense not in (None, found.sense):
+        raise InputError(f"sense is {found.sense!r} in the model, got {sense!r}: leave it out")
+    return found.milp, found.sense
 
 
 def _convex(model: Any, cost_variables: str | Sequence[str] | None, constant: float) -> ModelRead:

@@ -1,7 +1,8 @@
-"""The oracle of a model and an engine: a pool of workers, or one computation per batch."""
+"""The backend of a problem: of an engine (a pool of workers, or one computation per batch) or of an oracle."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from regretless.errors import InputError
@@ -9,6 +10,7 @@ from regretless.family import Family
 from regretless.milp import MILP
 from regretless.solvers.batch_backend import BatchBackend
 from regretless.solvers.engine import TABLE
+from regretless.solvers.function import FunctionBackend
 from regretless.solvers.pool import EnginePool
 from regretless.types import Backend
 
@@ -33,3 +35,24 @@ def engine_backend(
     if workers != 1 or executor != "threads":
         raise InputError(f"engine {engine!r} solves a batch in one computation: leave out workers= and executor=")
     return BatchBackend(model, engine=engine, time_limit=time_limit, **options)
+
+
+def oracle_backend(oracle: Backend | Callable[..., Any], *, settings: dict[str, Any], **how: Any) -> Backend:
+    """Build the backend of an oracle.
+
+    Args:
+        oracle: an object with ``solve``, which is taken as it is, or a plain function.
+        settings: of ``FunctionBackend``, for a function.
+        how: ``workers``, ``time_limit`` and ``executor``.
+
+    Raises:
+        InputError: one of these for an object with ``solve``, which has its own.
+    """
+    if not hasattr(oracle, "solve"):
+        return FunctionBackend(oracle, **settings, **how)
+    if how != {"workers": 1, "time_limit": None, "executor": "threads"}:
+        raise InputError(
+            f"{type(oracle).__name__} solves batches by itself: set its own time limit and workers, and leave "
+            "out time_limit=, workers= and executor="
+        )
+    return oracle
