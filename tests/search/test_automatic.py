@@ -13,7 +13,7 @@ import torch
 from regretless import MILP, Dataset, Family, Problem, evaluate, predict
 from regretless.errors import InputError
 from regretless.problems import load
-from regretless.search import auto
+from regretless.search import auto, automatic, verdict
 from regretless.search.candidates import Candidate
 from regretless.training.models import make_model
 
@@ -58,9 +58,19 @@ def test_every_solve_is_counted_with_its_purpose(knapsack):
     found = search(knapsack, growth=0.5)
     assert scoring() - scored == found.solves["scoring"]
     assert sum(found.solves.values()) == knapsack.problem.statistics.solves - before
-    assert found.solves["scoring"] == 2 * len(knapsack.train)
+    assert found.solves["scoring"] == 2 * found.verdict.instances
     assert sum(row["solves"] for row in found.history) == found.solves["growth"]
     assert 0 < found.solves["growth"] < len(knapsack.train)
+
+
+@pytest.mark.parametrize(("clear", "instances"), [(0.0, 56), (1e9, 112)])
+def test_all_instances_are_scored_only_where_half_of_them_leave_a_doubt(knapsack, monkeypatch, clear, instances):
+    monkeypatch.setattr(automatic, "SCORED_FIRST", 10)
+    monkeypatch.setattr(verdict, "CLEAR", clear)
+    assert len(knapsack.train) == 112
+    found = search(knapsack)
+    assert found.verdict.instances == instances
+    assert found.solves["scoring"] == 2 * instances
 
 
 def test_the_same_seed_gives_the_same_model_and_another_seed_another(knapsack):
@@ -133,7 +143,7 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_solved(knaps
 SCRIPT = """
 import sys, torch
 from regretless.problems import load
-from regretless.search import auto
+from regretless.search import auto, automatic, verdict
 from regretless.search.candidates import Candidate
 loaded = load("synthetic-knapsack-60", days=120)
 few = [Candidate("map-dc", 0.01), Candidate("soft", 0.01)]

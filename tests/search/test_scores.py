@@ -32,11 +32,13 @@ def test_with_all_solutions_in_the_cache_look_ups_are_exact():
     torch.testing.assert_close(held_out(torch.eye(3)).regrets(predicted), exact)
 
 
-def test_exact_scores_solve_every_instance_and_their_solutions_join_the_cache():
-    scores = held_out(torch.eye(3)[:1])
+def test_exact_scores_solve_the_given_instances_and_their_solutions_join_the_cache():
+    scores, rows, before = held_out(torch.eye(3)[:1]), torch.tensor([1, 2, 3, 7]), PROBLEM.statistics.solves
     predicted = -torch.eye(3, dtype=torch.float64).repeat(4, 1)
-    regrets = scores.exact(predicted)
-    torch.testing.assert_close(regrets, metrics.regret(PROBLEM, predicted, DATA.costs, DATA.solutions))
+    regrets = scores.exact(predicted, rows)
+    assert PROBLEM.statistics.solves - before == len(rows)
+    expected = metrics.regret(PROBLEM, predicted[rows], DATA.costs[rows], DATA.solutions[rows])
+    torch.testing.assert_close(regrets, expected)
     assert len(scores.cache) > 1
 
 

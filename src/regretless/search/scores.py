@@ -46,17 +46,18 @@ class HeldOut:
         (found,) = self.cache.look_up([queries], self.data.instance)
         return ((found.to(torch.float64) - self.data.solutions) * self._costs).sum(dim=1)
 
-    def exact(self, predicted: Tensor) -> Tensor:
-        """Exact regrets ``(n,)`` of predictions ``(n, d)``; one solve per instance, whose solution joins the cache.
+    def exact(self, predicted: Tensor, rows: Tensor) -> Tensor:
+        """Exact regrets ``(m,)`` of predictions ``(n, d)`` for the instances ``rows`` ``(m,)``.
 
-        NaN where a solve failed and the problem does not have ``on_failure="raise"``.
+        This takes one solve per instance, whose solution joins the cache. The regret is NaN where a solve failed and
+        the problem does not have ``on_failure="raise"``.
         """
-        problem, instance = self.cache.problem, self.data.instance
+        problem, data = self.cache.problem, self.data[rows]
+        instance = data.instance
         with problem.counted_as("scoring"):
-            solved = problem.attempt(problem.to_minimization(predicted, instance), instance)
-        data = self.data
+            solved = problem.attempt(problem.to_minimization(predicted[rows], instance), instance)
         regrets = metrics.checked_regrets(
-            problem, solved, self._costs, data.solutions, instance=instance, status=data.status
+            problem, solved, self._costs[rows], data.solutions, instance=instance, status=data.status
         )
         found = solved.found
         self.cache.add(solved.solution[found], None if instance is None else instance[found])

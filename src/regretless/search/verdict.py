@@ -11,6 +11,7 @@ from torch import Tensor
 
 RESAMPLES = 2000
 LEVEL = 0.95
+CLEAR = 3.0
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,11 @@ class Verdict:
     def beats_two_stage(self) -> bool:
         """Whether the gain exceeds its standard error."""
         return self.gain > self.error
+
+    @property
+    def clear(self) -> bool:
+        """Whether more instances could hardly change the sign of the gain: it exceeds three standard errors."""
+        return abs(self.gain) > CLEAR * self.error
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data."""
