@@ -140,6 +140,20 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_solved(knaps
     assert knapsack.problem.statistics.solves == before
 
 
+def test_a_search_that_its_time_limit_ended_continues_with_a_later_limit(knapsack, tmp_path: Path):
+    more = {"checkpoint": tmp_path / "limited.safetensors"}
+    ended = search(knapsack, time_limit=1e-9, **more)
+    assert (len(ended.history), "time limit" in ended.reason) == (1, True)
+    again = search(knapsack, time_limit=1e-9, **more)
+    assert (len(again.history), again.reason) == (1, ended.reason)
+    later, whole = search(knapsack, time_limit=1e9, **more), search(knapsack)
+    assert len(later.history) == len(whole.history) == 4
+    assert [row["regret"] for row in later.history] == [row["regret"] for row in whole.history]
+    for model in (ended, again), (later, whole):
+        for a, b in zip(model[0].model.parameters(), model[1].model.parameters(), strict=True):
+            assert torch.equal(a, b)
+
+
 SCRIPT = """
 import sys, torch
 from regretless.problems import load

@@ -38,16 +38,19 @@ class Counter:
     """Stops after an epoch, and counts steps."""
 
     def __init__(self, stop_after=99):
-        self.stop_after, self.steps = stop_after, 0
+        self.stop_after, self.steps, self.epoch = stop_after, 0, 0
 
     def on_step(self, predicted, index, valid):
         self.steps += 1
 
     def on_epoch(self, epoch, models, diverged):
-        return "enough" if epoch >= self.stop_after else ""
+        self.epoch = epoch
+
+    def why_stop(self):
+        return "enough" if self.epoch >= self.stop_after else ""
 
     def state_dict(self):
-        return {"steps": self.steps}
+        return {"steps": self.steps, "epoch": self.epoch}
 
     def load_state_dict(self, state):
-        self.steps = state["steps"]
+        self.steps, self.epoch = state["steps"], state["epoch"]

@@ -73,7 +73,7 @@ class LeaderGrowth:
         if bool(found.any()):
             self.cache.add(solved.solution[found], None if ids is None else ids[found])
 
-    def on_epoch(self, epoch: int, models: StackedModels, diverged: Tensor) -> str:
+    def on_epoch(self, epoch: int, models: StackedModels, diverged: Tensor) -> None:
         """Score all settings and choose the leaders; see ``Observer``."""
         scores = self.held_out.look_up(models, models.parameters).mean(dim=1)
         scores[diverged.any(dim=0).cpu()] = torch.inf
@@ -86,6 +86,9 @@ class LeaderGrowth:
         before, self._before = self._before, self._counts()
         row |= {name: count - before[name] for name, count in self._before.items()}
         self.rows.append(row | {"cache_size": len(self.cache)})
+
+    def why_stop(self) -> str:
+        """Whether the time limit is reached; see ``Observer``. The time of earlier sessions counts."""
         if self.time_limit is not None and self.seconds >= self.time_limit:
             return f"the time limit of {self.time_limit:g} s is reached"
         return ""

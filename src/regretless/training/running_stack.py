@@ -39,8 +39,12 @@ class Observer(Protocol):
         """
         ...
 
-    def on_epoch(self, epoch: int, models: StackedModels, diverged: Tensor) -> str:
-        """Called after every epoch; a non-empty text ends training with that reason."""
+    def on_epoch(self, epoch: int, models: StackedModels, diverged: Tensor) -> None:
+        """Called after every epoch."""
+        ...
+
+    def why_stop(self) -> str:
+        """Why training must end before the next epoch; empty where it must not."""
         ...
 
     def state_dict(self) -> dict[str, Any]:

@@ -24,7 +24,6 @@ class StackProgress:
 
     epoch: int = 0
     seconds: float = 0.0
-    reason: str = ""
     snapshots: dict[int, Parameters] = field(default_factory=dict)
 
 
@@ -48,7 +47,6 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
         "observer": None if stack.observer is None else stack.observer.state_dict(),
         "epoch": state.epoch,
         "seconds": state.seconds,
-        "reason": state.reason,
         "snapshots": [[epoch, parameters] for epoch, parameters in sorted(state.snapshots.items())],
     }
     save_state(path, content, kind=KIND, version=VERSION)
@@ -80,7 +78,7 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any]) -> StackProg
         if stack.observer is not None:
             stack.observer.load_state_dict(content["observer"])
         snapshots = {int(epoch): _snapshot(stack, parameters) for epoch, parameters in content["snapshots"]}
-        return StackProgress(int(content["epoch"]), float(content["seconds"]), str(content["reason"]), snapshots)
+        return StackProgress(int(content["epoch"]), float(content["seconds"]), snapshots)
     except Exception as error:  # whatever the content causes, the file is the reason
         raise FileError(f"{path} does not fit this search: {error}") from error
 

@@ -97,12 +97,13 @@ def fit_stacked(
     with Interruption() as interruption:
         remaining = range(state.epoch, epochs)
         for epoch in track(remaining, total=len(remaining), label="training all settings", show=progress):
-            if state.reason:
+            if observer is not None and observer.why_stop():
                 break
             stack.epoch(epoch)
             state.epoch, state.seconds = epoch + 1, before + time.perf_counter() - start
-            state.reason = "" if observer is None else observer.on_epoch(state.epoch, stack.models, stack.diverged)
-            if state.epoch in wanted or state.reason:
+            if observer is not None:
+                observer.on_epoch(state.epoch, stack.models, stack.diverged)
+            if state.epoch in wanted:
                 state.snapshots[state.epoch] = {k: v.clone() for k, v in stack.models.parameters.items()}
             if path is not None:
                 stack_checkpoint.save(path, stack, state, identity or {})
@@ -111,5 +112,9 @@ def fit_stacked(
                 if path is not None:
                     kept = f"the search is kept in {path}; run the same command again to continue"
                 raise Interrupted(f"{interruption.received}: the search ended after epoch {state.epoch}; {kept}")
-    reason = state.reason or f"all {epochs} epochs done"
+    reason = f"all {epochs} epochs done"
+    if observer is not None and state.epoch < epochs:
+        reason = observer.why_stop()
+        # Not in the checkpoint: with a later limit the search continues as if it had not stopped.
+        state.snapshots.setdefault(state.epoch, stack.models.parameters)
     return StackedRuns(stack.models, state.snapshots, stack.diverged, reason, state.seconds)
