@@ -34,7 +34,7 @@ class Job(Generic[Answer]):
         return self._done.wait(None if until is None else max(0.0, until - time.monotonic()))
 
     def run(self) -> None:
-        """Do the work, unless nobody waits for it any more."""
+        """Do the work, unless the request has ended."""
         work, self._work = self._work, None  # the work may hold a model: nothing outlives the job
         if work is None or self.abandoned:
             return

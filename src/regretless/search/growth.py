@@ -21,8 +21,8 @@ class LeaderGrowth:
     """Spend the solves of one run where they serve the whole search; an observer of ``fit_stacked``.
 
     After every epoch all settings are scored by look-ups on their held-out folds. The solves of the next epoch are made
-    at predictions of the best few. A setting that leads only because S lacks the solutions that its predictions call
-    for thereby loses its lead, and S becomes exact where it matters.
+    at predictions of the best few. A setting that leads only because S lacks the solutions that its predictions need
+    loses its lead, and S becomes exact where it matters.
 
     Args:
         cache: shared by all losses, which never solve by themselves.
