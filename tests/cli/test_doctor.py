@@ -9,7 +9,8 @@ from regretless.solvers import names
 from .files import CommandLine
 
 
-def test_engines_are_tried_and_listed_with_their_limits(cli: CommandLine) -> None:
+def test_engines_are_tried_and_listed_with_their_limits(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")  # not a cluster that happens to be there, or that hangs
     found = cli.ok("doctor", "--json").json
     engines = {engine["name"]: engine for engine in found["engines"]}
     assert list(engines) == list(names())
@@ -20,7 +21,7 @@ def test_engines_are_tried_and_listed_with_their_limits(cli: CommandLine) -> Non
         assert engine["works"] is True or engine["problem"]
     assert found["versions"]["regretless"] == __version__
     assert found["versions"]["ray"]
-    assert found["ray_cluster"] is None or found["ray_cluster"]["nodes"] >= 1
+    assert found["ray_cluster"] is None
 
 
 def test_the_table_names_engines_data_and_conflicts(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:

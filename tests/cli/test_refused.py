@@ -14,8 +14,9 @@ from regretless.cli.app import app
 
 from .files import CommandLine, Files, make_files
 
-NAMED = "train synthetic-knapsack-60 --option days=30 --epochs 1 --out out"
-FILE = "train knapsack.lp --cost-variables x_* --features x.csv --costs c.csv --epochs 1 --out out"
+# With a method: checking the settings of a search takes ten times as long as those of one method.
+NAMED = "train synthetic-knapsack-60 --method map-dc --option days=30 --epochs 1 --out out"
+FILE = "train knapsack.lp --method map-dc --cost-variables x_* --features x.csv --costs c.csv --epochs 1 --out out"
 TUNE = "tune synthetic-knapsack-60 --option days=30 --trials 1 --most-epochs 2 --out out"
 TUNE_FILE = FILE.replace("train", "tune").replace("--epochs 1", "--trials 1 --most-epochs 2 --validation 0.2")
 # Commands and, by option, values that must be refused. "taken" is a file of the user, "run" a finished run.

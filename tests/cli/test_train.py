@@ -37,14 +37,14 @@ def test_a_folder_that_a_refused_command_of_an_older_version_left_is_used(
     (run / "spec.json").write_text(json.dumps({"settings": {"temprature": 1}}))
     (run / "environment.json").write_text("{}")
     (run / ".lock").write_text("")
-    words = ["train", "synthetic-knapsack-60", "--option", "days=40", "--epochs", 1, "--out", run]
+    words = ["train", "synthetic-knapsack-60", "--method", "spo", "--option", "days=40", "--epochs", 1, "--out", run]
     figures = cli.ok(*words, *resume, "--json").json
     assert figures["status"] == "done"
     assert json.loads((run / "spec.json").read_text())["settings"] == {}
 
 
 def test_threads_that_cannot_help_are_told(cli: CommandLine, tmp_path: Path) -> None:
-    words = ["train", "synthetic-knapsack-60", "--option", "days=40", "--epochs", 0, "--workers", 2]
+    words = ["train", "synthetic-knapsack-60", "--method", "spo", "--option", "days=40", "--epochs", 1, "--workers", 2]
     assert "--workers has no effect" in cli.ok(*words, "--out", tmp_path / "run").err
 
 

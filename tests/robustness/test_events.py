@@ -51,7 +51,7 @@ def test_a_run_is_kept_where_its_figures_cannot_be_printed(
     assert (tmp_path / "run" / "metrics.json").exists()
 
 
-@pytest.mark.parametrize("words", [("--help",), ("data", "list"), ("doctor", "--json")])
+@pytest.mark.parametrize("words", [("--help",), ("data", "list"), ("data", "list", "--json")])
 def test_no_command_complains_about_a_reader_that_left(words: tuple[str, ...], victims: Nursery) -> None:
     victims.start("without reader", *words)
     assert victims.end() in (0, 1)

@@ -17,8 +17,16 @@ SHARE = 0.2
 LIMIT = 0.3  # seconds; the pool gives up after 0.7, and a fault hangs for one
 
 
-@pytest.mark.parametrize("on_failure", ["cache", "skip"])
-@pytest.mark.parametrize("name", methods.names())
+def rules() -> list[Any]:
+    """Every method with both rules; the fast ones are the rule that a method has a use for."""
+    own = {name: "cache" if row.cached else "skip" for name, row in methods.TABLE.items()}
+    slow = pytest.mark.slow
+    return [
+        pytest.param(name, rule, marks=() if rule == own[name] else slow) for name in own for rule in ("cache", "skip")
+    ]
+
+
+@pytest.mark.parametrize(("name", "on_failure"), rules())
 def test_every_method_trains_to_the_end_with_a_faulty_engine(
     name: str, on_failure: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -45,11 +45,11 @@ def test_what_cannot_be_compared_is_refused(settings: dict[str, object], message
 
 
 def test_a_suite_writes_its_leaderboard_and_does_no_run_twice(tmp_path: Path) -> None:
-    specs = [replace(spec, epochs=2) for spec in plan_suite([CELL], methods=["two-stage", "map-dc", "auto"], seeds=1)]
+    specs = [replace(spec, epochs=2) for spec in plan_suite([CELL], methods=["two-stage", "map-dc"], seeds=1)]
     board = run_suite(specs, tmp_path, workers=1, stream=None)
     assert not board.failed
     assert board.compared == ["top-k n 20"]
-    assert {score.method for score in board.methods} == {"two-stage", "map-dc", "auto"}
+    assert {score.method for score in board.methods} == {"two-stage", "map-dc"}
     assert read_json(tmp_path / "leaderboard.json")["compared"] == board.compared
     assert "| top-k n 20 |" in (tmp_path / "leaderboard.md").read_text()
     by_method = {score.method: score for score in board.cells}

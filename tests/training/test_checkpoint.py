@@ -154,7 +154,8 @@ t.run("map-cache", Path(sys.argv[2]))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+# SIGINT reaches the command line in tests/robustness, which starts no process of its own for it.
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL])
 def test_a_process_that_is_signalled_can_be_resumed_by_another(tmp_path, undisturbed, number):
     path = tmp_path / "run"
     root = Path(__file__).parents[1]

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
 from regretless import Dataset, Problem, evaluate
+from regretless.training import two_stage
 from regretless.training.models import make_model
 from regretless.training.two_stage import fit_two_stage
 
@@ -25,6 +27,12 @@ def test_a_linear_model_has_the_error_of_least_squares():
     assert "closed form" in fitted.reason
 
 
+@pytest.fixture
+def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For facts that do not need convergence, which takes hundreds of epochs."""
+    monkeypatch.setattr(two_stage, "EPOCHS", 30)
+
+
 def test_another_model_is_trained_until_its_held_out_error_no_longer_falls():
     problem, train = data(power=3, n=200)
     linear, mlp = (
@@ -37,7 +45,7 @@ def test_another_model_is_trained_until_its_held_out_error_no_longer_falls():
     assert evaluate(mlp, train, problem).mse < 0.5 * evaluate(linear, train, problem).mse
 
 
-def test_the_same_seed_gives_the_same_weights():
+def test_the_same_seed_gives_the_same_weights(few_epochs):
     _, train = data(power=2)
     a, b = (make_model(train.features, 4, kind="mlp", hidden=4) for _ in range(2))
     for model in (a, b):
@@ -45,7 +53,7 @@ def test_the_same_seed_gives_the_same_weights():
     assert all(torch.equal(x, y) for x, y in zip(a.parameters(), b.parameters(), strict=True))
 
 
-def test_labels_are_fitted_by_cross_entropy():
+def test_labels_are_fitted_by_cross_entropy(few_epochs):
     _, train = data()
     labels = Dataset(train.features, (train.costs > 0).to(torch.float64), train.solutions)
     model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Sigmoid())

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from regretless.milp import Floats
 
@@ -56,6 +55,8 @@ def regret_drift(reference: Floats, regrets: Floats, *, what: str) -> Drift:
     a, b = (values[np.isfinite(values)] for values in (reference, regrets))
     if min(len(a), len(b)) < FEWEST:
         return Drift(test, None, False, (), _too_few("regret", len(b), len(a), what))
+    from scipy import stats  # half a second, which no other command needs
+
     p = float(stats.mannwhitneyu(b, a, alternative="two-sided").pvalue)
     numbers = f"{test}, p {_shown(p)}; mean {b.mean():.4g} against {a.mean():.4g} on {what}"
     if not p < LEVEL:  # also where all values are equal
@@ -70,6 +71,8 @@ def feature_drift(reference: Floats, features: Floats, names: Sequence[str], *, 
     test = "Kolmogorov-Smirnov with Holm's correction"
     if min(len(reference), len(features)) < FEWEST:
         return Drift(test, None, False, (), _too_few("features", len(features), len(reference), what))
+    from scipy import stats
+
     raw = [float(stats.ks_2samp(features[:, j], reference[:, j]).pvalue) for j in range(features.shape[1])]
     corrected = holm(raw)
     changed = tuple(name for name, p in zip(names, corrected, strict=True) if p < LEVEL)
