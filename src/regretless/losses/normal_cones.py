@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import nnls
 
 from regretless.milp import MILP, TOLERANCE, Floats
 
@@ -42,6 +41,8 @@ class NormalCones:
         rest = self._rest @ y
         point: Floats = y - rest
         if len(normals):
+            from scipy.optimize import nnls  # a quarter of a second, which other losses do not need
+
             weights, _ = nnls(normals.T, rest, maxiter=30 * len(normals))
             point = point + weights @ normals
         return point
