@@ -116,16 +116,16 @@ def test_engines_give_the_same_bits_and_the_work_raises_as_with_threads(ray: Any
 
 @pytest.mark.slow
 def test_actors_end_with_the_problem(ray: Any) -> None:
-    before = set(actor_pids("_Actor"))
+    before = set(actor_pids("SolveActor"))
     problem = Problem(oracle=solver, dimension=3, executor="ray")
     problem.attempt(rows(1.0, 2.0))
-    started = set(actor_pids("_Actor")) - before
+    started = set(actor_pids("SolveActor")) - before
     assert started
     del problem
     deadline = time.monotonic() + 60.0
-    while started & set(actor_pids("_Actor")) and time.monotonic() < deadline:
+    while started & set(actor_pids("SolveActor")) and time.monotonic() < deadline:
         time.sleep(0.2)
-    assert not started & set(actor_pids("_Actor"))
+    assert not started & set(actor_pids("SolveActor"))
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_twenty_kills_of_random_actors_change_no_answer(ray: Any) -> None:
         alive: list[int] = []
         while len(alive) < 2:  # a job that loses two actors has no result, so the next kill waits for both
             problem.attempt(costs[:8])
-            alive = actor_pids("_Actor")
+            alive = actor_pids("SolveActor")
         pid = chance.choice(alive)
         killer = threading.Timer(chance.uniform(0.0, 0.3), os.kill, (pid, signal.SIGKILL))
         killer.start()

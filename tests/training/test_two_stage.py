@@ -30,7 +30,7 @@ def test_a_linear_model_has_the_error_of_least_squares():
 @pytest.fixture
 def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
     """For facts that do not need convergence, which takes hundreds of epochs."""
-    monkeypatch.setattr(two_stage, "EPOCHS", 30)
+    monkeypatch.setattr(two_stage, "EPOCHS", 60)
 
 
 def test_another_model_is_trained_until_its_held_out_error_no_longer_falls():
@@ -56,6 +56,6 @@ def test_the_same_seed_gives_the_same_weights(few_epochs):
 def test_labels_are_fitted_by_cross_entropy(few_epochs):
     _, train = data()
     labels = Dataset(train.features, (train.costs > 0).to(torch.float64), train.solutions)
-    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Sigmoid())
+    model = torch.nn.Sequential(make_model(train.features, 4, seed=0), torch.nn.Sigmoid())
     fit_two_stage(model, labels, criterion="bce", progress=False)
     assert float(((model(labels.features) > 0.5) == (labels.costs > 0.5)).float().mean()) > 0.85
