@@ -185,7 +185,7 @@ def read_grid(name: str, text: str) -> Grid:
         for key in ("problems", "sweeps", "tables"):
             values[key] = tuple(values.get(key, ()))
         grid = Grid(name=name, **values)
-        grid.specs()  # a wrong type shows when a field is used
+        grid.specs(seeds=1)  # a wrong type shows when a field is used; more seeds use no other field
         return grid
     except RegretlessError:
         raise
