@@ -51,6 +51,17 @@ def test_what_is_proven_is_what_brute_force_finds(case: Any, nodes: int, known: 
     assert not proof.late
 
 
+@pytest.mark.parametrize("scale", [2.0**-40, 2.0**-200, 1e-9])
+def test_costs_below_the_tolerance_of_the_lp_solver_are_proven(scale: float) -> None:
+    for costs in ([-2.0, -4.0, 4.0], [-8.0, -6.0, 0.0]):
+        objective = np.array(costs) * scale
+        proof = Prover(MILP(np.zeros((0, 3)), upper=[1.0, 5.0, 3.0]), nodes=500).prove(objective, None)
+        assert proof.closed
+        assert proof.x is not None
+        assert proof.x.tolist() == [1.0, 5.0, 0.0]
+        assert proof.value == pytest.approx(objective @ proof.x, rel=1e-12)
+
+
 def test_mixed_models_are_proven_up_to_tolerance() -> None:
     milp = MILP([[1.0, 1.0], [2.0, -1.0]], row_upper=[2.5, 4.0], upper=[3000.0, 1.0], integer=[True, False])
     proof = Prover(milp, nodes=50).prove(np.array([-2.0, -1.0]), None)

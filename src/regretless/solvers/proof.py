@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,10 +89,14 @@ class Prover:
         """
         if (self.low > self.high).any():  # as in 6 x + 36 y = 5, where divisors leave no integer point
             return Proof(None, np.inf, np.inf, closed=True)
+        if x is not None and not objective.any():
+            return Proof(x, 0.0, 0.0, closed=True)
+        step, scale = objective_step(objective, self.integer), _scale(objective)
+        proof = self._search(objective * scale, x, step * scale, deadline)
+        return replace(proof, value=proof.value / scale, bound=proof.bound / scale)
+
+    def _search(self, objective: Floats, x: Floats | None, step: float, deadline: float | None) -> Proof:
         best, value = x, np.inf if x is None else float(objective @ x)
-        if best is not None and not objective.any():
-            return Proof(best, 0.0, 0.0, closed=True)
-        step = objective_step(objective, self.integer)
         self._lp.start(objective)
         stack = [(self.check.lower, self.check.upper, -np.inf)]
         unsettled = np.inf  # bounds of nodes that can neither be closed nor divided
@@ -204,6 +208,12 @@ class _Relaxation:
             _, has_ray, ray = highs.getDualRay()
             y = np.asarray(ray) if has_ray else None
         return middle, y, False
+
+
+def _scale(objective: Floats) -> float:
+    """A power of two that raises small costs to about 1: those below the LP solver's tolerance count as zero there."""
+    largest = float(np.abs(objective).max(initial=0.0))
+    return 1.0 if largest == 0.0 or largest >= 1.0 else 2.0 ** min(-int(np.frexp(largest)[1]), 1000)
 
 
 def objective_step(objective: Floats, integer: Any) -> float:
