@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,17 @@ def test_an_address_where_nothing_listens_is_refused_at_once() -> None:
 
 def test_where_no_cluster_answers_none_is_reachable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    assert ray_cluster.reachable() is None
+
+
+def test_a_cluster_of_this_machine_that_is_gone_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "ray_current_cluster").write_text("127.0.0.1:1")
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr("ray.init", lambda *_, **__: pytest.fail("Ray would try for a minute"))
     assert ray_cluster.reachable() is None
 
 

@@ -10,6 +10,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from regretless.errors import InputError
@@ -81,7 +82,12 @@ def cpus(ray: Any, *, free: bool = False) -> int:
 
 
 def _refuse_silent(address: str) -> None:
-    """Raise an ``OSError`` where nothing listens; Ray itself would try for minutes."""
+    """Raise an ``OSError`` where nothing listens; Ray itself would try for a minute or more."""
+    if address == "auto":
+        # Where Ray keeps the address of the cluster on this machine; a cluster that was killed leaves it there.
+        folder = os.environ.get("RAY_TMPDIR") or os.environ.get("TMPDIR") or "/tmp"
+        kept = Path(folder, "ray", "ray_current_cluster")
+        address = kept.read_text(encoding="utf-8").strip() if kept.is_file() else ""
     host, colon, port = address.rpartition(":")
     if colon and port.isdigit() and "/" not in host:
         socket.create_connection((host, int(port)), timeout=REACH_SECONDS).close()
