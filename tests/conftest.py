@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 
 import numpy as np
@@ -17,6 +18,10 @@ from .random_linear_models import minimum, random_model
 settings.register_profile("regretless", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("regretless")
 torch.set_num_threads(1)
+# Under nohup, and in the background of a script, signals are ignored, by child processes too. Tests send them.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
