@@ -123,6 +123,8 @@ def test_points_that_are_not_finite_are_infeasible(value: float, integer: bool) 
         ({"row_lower": [0.0, 0.0]}, r"row_lower must be a scalar or have shape \(1,\), got \(2,\)"),
         ({"upper": [[1.0, 1.0]]}, r"upper must be a scalar or have shape \(2,\), got \(1, 2\)"),
         ({"lower": ["a", "b"]}, "lower must be numbers, got list"),
+        ({"A": [[10**400, 1]]}, "A must be a matrix of numbers, dense or sparse, got list: int too large"),
+        ({"upper": 10**400}, "upper must be numbers, got int: int too large"),
         ({"row_upper": np.nan}, "row bounds must not be NaN; use -inf and inf"),
         ({"lower": [np.nan, 0.0]}, "variable bounds must not be NaN"),
         ({"row_lower": 2.0, "row_upper": 1.0}, r"row 0 leaves nothing between its bounds 2\.0 and 1\.0"),

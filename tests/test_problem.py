@@ -183,6 +183,7 @@ def test_finite_costs_whose_sum_overflows_are_solved() -> None:
         (5.0, r"costs must have shape \(n, 3\), got \(\)"),
         ([[1.0], [1.0, 2.0]], "costs must be numbers, got list"),
         ("text", "costs must be numbers, got str"),
+        ([[10**400, 1, 2]], "costs must be numbers, got list: int too large"),
     ],
 )
 def test_costs_of_another_shape_or_kind_are_refused(costs: Any, message: str) -> None:

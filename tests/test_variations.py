@@ -47,6 +47,7 @@ def test_arrays_mappings_and_data_frames_mean_the_same() -> None:
         ({"upper": [[1.0, 2.0]]}, r"upper must have shape \(members, 3\), got \(1, 2\)"),
         ({"upper": {"a": 3.0}}, r"upper of 'a' must have shape \(members,\), got \(\)"),
         ({"upper": {"a": ["many"]}}, "upper of 'a' must be numbers"),
+        ({"upper": {"a": [10**400]}}, "upper of 'a' must be numbers, got list: int too large"),
         ({"upper": {"a": [np.nan]}}, "upper of 'a' must not be NaN"),
         ({"fixed_cost": {"a": [np.inf]}}, "fixed_cost of 'a' must not be NaN or infinite"),
     ],

@@ -133,7 +133,7 @@ def _read(path: Path, n: int, width: int) -> tuple[Tensor, list[Status]]:
     try:
         solutions, status = state["solutions"], [Status(s) for s in state["status"]]
         fits = solutions.shape == (n, width) and len(status) == n
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileError(f"{path}: field 'state' holds no labels: {error}") from error
     if not fits:
         raise FileError(f"{path}: field 'solutions' must have shape {(n, width)}, got {tuple(solutions.shape)}")

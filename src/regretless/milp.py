@@ -251,8 +251,10 @@ def _matrix(name: str, value: Any) -> sparse.csr_array:
             raise ValueError(f"{given.ndim} dimensions")
         # A copy: what follows works in place, and the caller's matrix must stay as it is.
         matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a matrix of numbers, dense or sparse, got {type(value).__name__}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"{name} must be a matrix of numbers, dense or sparse, got {type(value).__name__}: {error}"
+        ) from error
     # One canonical form, so that equal models have equal fingerprints.
     matrix.sum_duplicates()
     matrix.eliminate_zeros()
@@ -262,8 +264,8 @@ def _matrix(name: str, value: Any) -> sparse.csr_array:
 def _vector(name: str, value: Any, length: int) -> Floats:
     try:
         vector = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers, got {type(value).__name__}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{name} must be numbers, got {type(value).__name__}: {error}") from error
     if vector.ndim == 0:
         return np.full(length, float(vector) + 0.0)
     if vector.shape != (length,):

@@ -29,7 +29,7 @@ def tensor(name: str, value: Any) -> Tensor:
         # A copy: the caller's array may be read-only, and may change later.
         array = np.array(value.to_numpy() if hasattr(value, "to_numpy") else value, order="C")
         return torch.from_numpy(array.astype(np.float64) if array.dtype == object else array)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be numbers, got {type(value).__name__}: {error}") from error
 
 

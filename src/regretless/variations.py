@@ -121,8 +121,8 @@ def first_crossed(milp: MILP, arrays: Mapping[str, Floats]) -> Crossed | None:
 def _checked(what: str, values: Any, shape: tuple[int | None, ...]) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{what} must be numbers, got {type(values).__name__}") from error
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"{what} must be numbers, got {type(values).__name__}: {error}") from error
     if array.ndim != len(shape) or any(side not in (None, have) for side, have in zip(shape, array.shape, strict=True)):
         expected = ", ".join("members" if side is None else str(side) for side in shape)
         raise InputError(f"{what} must have shape ({expected}{',' if len(shape) == 1 else ''}), got {array.shape}")

@@ -286,6 +286,7 @@ def test_capacity_holds_while_training_grows_the_cache():
         (lambda: SolutionCache(problem(Raiser()), grow_at="random"), "grow_at must be 'predicted' or 'transformed'"),
         (lambda: SolutionCache(problem(Raiser()), [[1.0, 2.0]]), r"shape \(m, 4\), got \(1, 2\)"),
         (lambda: SolutionCache(problem(Raiser()), [[1.0, float("nan"), 0.0, 0.0]]), "finite"),
+        (lambda: SolutionCache(problem(Raiser()), [[10**400, 0, 0, 0]]), "solutions must be numbers, got list"),
         (
             lambda: SolutionCache(problem(Raiser()), POINTS, p_solve=0.0)(torch.ones(1, 3)),
             r"\(batch, 4\), got \(1, 3\)",

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import torch
 
-from regretless.errors import InputError
-from regretless.problems.one_by_one import check_time_limit, one_by_one
+from regretless.problems.one_by_one import one_by_one
 from regretless.solvers.engine import Outcome
 from regretless.types import Status
 
@@ -36,9 +34,3 @@ def test_every_instance_keeps_its_own_status_gap_and_message():
     assert solved.gap.tolist() == [0.0, 0.5, float("inf")]
     assert solved.found.tolist() == [True, True, False]
     assert solved.message == {1: "late", 2: "none"}
-
-
-def test_time_limits_are_positive_or_none():
-    assert (check_time_limit(None), check_time_limit(2)) == (float("inf"), 2.0)
-    with pytest.raises(InputError, match="time_limit must be positive"):
-        check_time_limit(0)

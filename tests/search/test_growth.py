@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
 from regretless import Dataset, Problem, SolutionCache
@@ -57,3 +58,10 @@ def test_a_setting_that_diverged_never_leads():
     diverged[1, [0, 3]] = True
     growth.on_epoch(1, models, diverged)
     assert set(growth.leaders) == {1, 2, 4, 5}
+
+
+@pytest.mark.parametrize("rows", [[5], [{}], [{"solves": "many"}], 3])
+def test_a_state_with_rows_that_are_no_history_is_refused(rows):
+    growth, _, _ = setting()
+    with pytest.raises((TypeError, KeyError, ValueError)):  # the checkpoint names the file
+        growth.load_state_dict(growth.state_dict() | {"rows": rows})

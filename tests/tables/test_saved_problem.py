@@ -52,3 +52,11 @@ def test_a_state_that_holds_no_problem_is_an_error_that_names_the_file(tmp_path:
     save_state(tmp_path / FILE, {"A": None}, kind=KIND)
     with pytest.raises(FileError, match=FILE):
         load_saved_problem(tmp_path)
+
+
+def test_a_shape_beyond_all_integers_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    state = SavedProblem(MILP([[1.0, 2.0]], row_upper=2.0), "min", ("a", "b"), None, (2, 3)).state()
+    state["A"]["shape"] = [2**70, 2]
+    save_state(tmp_path / FILE, state, kind=KIND)
+    with pytest.raises(FileError, match=FILE):
+        load_saved_problem(tmp_path)

@@ -28,6 +28,7 @@ from regretless.cache.warm_starts import starts_for
 from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
+from regretless.tensors import tensor
 
 
 class SolutionCache:
@@ -176,7 +177,7 @@ class SolutionCache:
             solutions: ``(m, width)`` in cost space.
             instance: ``(m,)`` ids of the instances that they were found for, for families.
         """
-        rows = torch.as_tensor(solutions)
+        rows = tensor("solutions", solutions)
         if rows.ndim != 2 or rows.shape[1] != self.problem.width:
             raise InputError(f"solutions must have shape (m, {self.problem.width}), got {tuple(rows.shape)}")
         if not torch.isfinite(rows).all():

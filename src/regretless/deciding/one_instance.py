@@ -38,7 +38,7 @@ def one_instance(given: Any, saved: SavedProblem) -> Tensor:
         given = saved.encoding.apply(row_cells(given, "features"))[0]
     try:
         values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"features must be numbers, or named as the columns of training: {error}") from error
     if values.shape != saved.shape:
         raise InputError(f"features of one instance must have shape {saved.shape}, got {values.shape}")

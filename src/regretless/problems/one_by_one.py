@@ -8,7 +8,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.errors import InputError
 from regretless.milp import Floats
 from regretless.solvers.engine import Outcome
 from regretless.types import Solved, Status
@@ -30,10 +29,3 @@ def one_by_one(solve: Callable[[Floats], Outcome], costs: Tensor) -> Solved:
         gap=None if plain else torch.tensor([outcome.gap for outcome in outcomes], device=costs.device).double(),
         message={row: outcome.message for row, outcome in enumerate(outcomes) if outcome.message},
     )
-
-
-def check_time_limit(time_limit: float | None) -> float:
-    """Seconds, infinite for ``None``; anything but a positive number is refused."""
-    if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit must be positive seconds or None, got {time_limit}")
-    return np.inf if time_limit is None else float(time_limit)

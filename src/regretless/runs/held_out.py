@@ -88,7 +88,7 @@ def read_held_out(folder: Path | str) -> HeldOutView | None:
         sizes = {len(getattr(view, name)) for name in ("optimal", "two_stage_regrets", "best", "decided", "two_stage")}
         if sizes != {len(view)}:
             raise ValueError("its parts have different numbers of instances")
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise FileError(f"{path}: field 'state' holds no decisions on held-out data: {error}") from error
     return view
 

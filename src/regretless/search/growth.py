@@ -117,6 +117,7 @@ class LeaderGrowth:
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a saved state."""
         self.generator.bit_generator.state = state["generator"]
-        self.leaders, self.rows = [int(s) for s in state["leaders"]], list(state["rows"])
+        self.leaders = [int(s) for s in state["leaders"]]
+        self.rows = [dict(row) | {"solves": int(row["solves"])} for row in state["rows"]]
         self.solved, self.seconds = int(state["solved"]), float(state["seconds"])
         self._before = self._counts()

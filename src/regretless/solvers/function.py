@@ -9,11 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.errors import InputError, SolveError
+from regretless.errors import SolveError
 from regretless.family import Family, member
 from regretless.milp import MILP, TOLERANCE, Floats
 from regretless.solvers.answers import answer_check
 from regretless.solvers.executors import Clock, Execution, Unanswered
+from regretless.solvers.time_limit import check_time_limit
 from regretless.types import Solved, Status
 
 # costs in the user's sense, and the family member
@@ -52,8 +53,7 @@ class FunctionBackend:
         time_limit: float | None = None,
         executor: str = "threads",
     ) -> None:
-        if time_limit is not None and not time_limit > 0:
-            raise InputError(f"time_limit must be positive seconds or None, got {time_limit}")
+        check_time_limit(time_limit)
         self.function, self.width, self.sign, self.model = function, width, sign, model
         self.workers, self.time_limit = workers, time_limit
         work = _Calls(function, with_instance)

@@ -188,7 +188,7 @@ class Encoding:
             bad = [column.kind for column in columns if column.kind not in get_args(Kind)]
             if bad or not columns or not isinstance(values["id"], str):
                 raise ValueError(f"a column of kind {bad[0]!r}" if bad else "no columns or no id")
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise FileError(f"{source} holds no encoding: {error}") from error
         return cls(columns, values["missing"], values["unseen"], values["id"])
 

@@ -57,7 +57,7 @@ def load_saved_data(folder: Path | str, *, workers: int = 1, executor: str = "th
         if parts[0] is None:
             raise ValueError("no training data")
         return assembled(problem.name, kept, problem, (parts[0], parts[1], parts[2]))
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileError(f"{path}: field 'state' holds no data: {error}") from error
 
 

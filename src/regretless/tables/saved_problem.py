@@ -149,7 +149,7 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
             bool(state.get("family", False)),
             _read_encoding(path.parent / ENCODING) if state.get("encoding") else None,
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise FileError(f"{path}: field 'state' holds no problem: {error}") from error
 
 

@@ -7,7 +7,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regretless.errors import InputError
 from regretless.milp import MILP, Floats
 from regretless.problems.energy.branching import Found, search
 from regretless.problems.energy.conflicts import Conflicts
@@ -16,6 +15,7 @@ from regretless.problems.energy.instance import Instance
 from regretless.problems.energy.packing import TooHardError
 from regretless.problems.energy.window_sums import window_sums, without_overflow
 from regretless.solvers import EnginePool
+from regretless.solvers.time_limit import check_time_limit
 from regretless.types import Solved, Status
 
 Starts = NDArray[np.int64]
@@ -44,8 +44,7 @@ class EnergyOracle:
         time_limit: float | None = None,
         engine: str = "highs",
     ) -> None:
-        if time_limit is not None and not time_limit > 0:
-            raise InputError(f"time_limit must be positive seconds or None, got {time_limit}")
+        check_time_limit(time_limit)
         self.instance, self.time_limit, self.engine = instance, time_limit, engine
         self._model = model
         self._pool: EnginePool | None = None

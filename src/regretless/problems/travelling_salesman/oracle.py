@@ -9,11 +9,12 @@ import numpy as np
 from torch import Tensor
 
 from regretless.milp import Floats
-from regretless.problems.one_by_one import check_time_limit, one_by_one
+from regretless.problems.one_by_one import one_by_one
 from regretless.problems.polynomial_costs import check_counts
 from regretless.problems.travelling_salesman.relaxation import SubtourRelaxation
 from regretless.problems.travelling_salesman.subtours import EPSILON
 from regretless.solvers.engine import Outcome, relative_gap
+from regretless.solvers.time_limit import check_time_limit
 from regretless.types import Solved, Status
 
 # A tour that is shorter by less than this, relative to the longest edge, is not searched for.

@@ -11,11 +11,12 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.milp import TOLERANCE, Floats
 from regretless.problems.feasible_sets import Ids
-from regretless.problems.one_by_one import check_time_limit, one_by_one
+from regretless.problems.one_by_one import one_by_one
 from regretless.problems.polynomial_costs import check_counts
 from regretless.problems.vehicle_routing.route_lengths import RouteLengths
 from regretless.problems.vehicle_routing.set_partitioning import SetPartitioning
 from regretless.solvers.engine import Outcome, relative_gap
+from regretless.solvers.time_limit import check_time_limit
 from regretless.types import Solved, Status
 
 FIRST_ROUTES = 200

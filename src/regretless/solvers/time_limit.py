@@ -1,0 +1,29 @@
+"""The time limit of one solve: checked once, where a setting enters."""
+
+from __future__ import annotations
+
+import math
+
+from regretless.errors import InputError
+
+
+def check_time_limit(time_limit: float | None) -> float:
+    """Return the limit in seconds, infinite for ``None``.
+
+    Raises:
+        InputError: not a positive number.
+    """
+    if time_limit is None:
+        return math.inf
+    try:
+        seconds = float(time_limit)
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if not seconds > 0:
+        raise InputError(f"time_limit must be positive seconds or None, got {_short(time_limit)}")
+    return seconds
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
