@@ -13,7 +13,7 @@ import torch
 from regretless import MILP, Dataset, Family, Problem, evaluate, predict
 from regretless.errors import InputError
 from regretless.problems import load
-from regretless.search import auto, automatic, verdict
+from regretless.search import auto, verdict
 from regretless.search.candidates import Candidate
 from regretless.training import two_stage
 from regretless.training.models import make_model
@@ -64,14 +64,24 @@ def test_every_solve_is_counted_with_its_purpose(knapsack):
     assert 0 < found.solves["growth"] < len(knapsack.train)
 
 
-@pytest.mark.parametrize(("clear", "instances"), [(0.0, 56), (1e9, 112)])
-def test_all_instances_are_scored_only_where_half_of_them_leave_a_doubt(knapsack, monkeypatch, clear, instances):
-    monkeypatch.setattr(automatic, "SCORED_FIRST", 10)
+@pytest.mark.parametrize(("clear", "instances"), [(0.0, 50), (1e9, 112)])
+def test_all_instances_are_scored_only_where_a_part_of_them_leaves_a_doubt(knapsack, monkeypatch, clear, instances):
     monkeypatch.setattr(verdict, "CLEAR", clear)
     assert len(knapsack.train) == 112
     found = search(knapsack)
     assert found.verdict.instances == instances
     assert found.solves["scoring"] == 2 * instances
+
+
+def test_a_gain_that_is_not_clear_gives_an_average_with_two_stage(knapsack, monkeypatch):
+    alone = search(knapsack, fallback=False)
+    monkeypatch.setattr(verdict, "FULL_WEIGHT", 2 * alone.verdict.gain / alone.verdict.error)
+    found = search(knapsack)
+    assert found.verdict.weight == pytest.approx(0.5)
+    assert found.chosen == f"{alone.chosen} (50%) and two-stage (50%)"
+    x = knapsack.test.features
+    committee, two_stage, both = (predict(model, x) for model in (alone.model, alone.two_stage, found.model))
+    torch.testing.assert_close(both, (committee + two_stage) / 2, rtol=1e-4, atol=1e-4)
 
 
 def test_the_same_seed_gives_the_same_model_and_another_seed_another(knapsack):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import pytest
 import torch
 
 from regretless.search.verdict import judge
@@ -32,12 +33,27 @@ def test_a_gain_within_its_uncertainty_is_said_to_be_so():
     assert "within its uncertainty" in str(verdict)
 
 
-def test_a_gain_below_its_standard_error_does_not_beat_two_stage():
-    noise = torch.randn(100, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    verdict = judge(BASE, BASE - (noise - noise.mean()) - 0.01, scale=50.0)
-    assert 0 < verdict.gain < verdict.error
-    assert not verdict.beats_two_stage
-    assert "two-stage is kept" in str(verdict)
+@pytest.mark.parametrize(
+    ("gain", "error", "weight"),
+    [
+        (-1.0, 1.0, 0.0),
+        (0.0, 1.0, 0.0),
+        (0.5, 1.0, 0.25),
+        (2.0, 1.0, 1.0),
+        (9.0, 1.0, 1.0),
+        (1.0, 0.0, 1.0),
+        (0.0, 0.0, 0.0),
+    ],
+)
+def test_the_weight_of_the_model_grows_with_the_evidence_up_to_two_standard_errors(gain, error, weight):
+    noise = torch.tensor([-1.0, 1.0] * 50, dtype=torch.float64)  # standard deviation 1, standard error 0.1
+    verdict = judge(BASE, BASE - 0.1 * gain - error * noise, scale=50.0)
+    assert verdict.weight == pytest.approx(weight)
+
+
+def test_without_any_score_two_stage_is_kept():
+    nothing = torch.full((3,), torch.nan, dtype=torch.float64)
+    assert judge(nothing, nothing, scale=1.0).weight == 0.0
 
 
 def test_the_interval_is_paired_and_covers_the_gain():

@@ -45,6 +45,16 @@ def test_a_checkpoint_that_does_not_fit_the_search_is_named(tmp_path: Path, fiel
         run(problem, train, checkpoint=path)
 
 
+def test_a_checkpoint_without_the_snapshots_of_its_epochs_is_refused(tmp_path: Path):
+    problem, train = data()
+    path = tmp_path / "search.safetensors"
+    run(problem, train, checkpoint=path)
+    content = load_state(path, kind=KIND, version=VERSION)
+    save_state(path, content | {"snapshots": []}, kind=KIND, version=VERSION)
+    with pytest.raises(FileError, match=r"snapshots of epochs \[\] do not fit 3 epochs"):
+        run(problem, train, checkpoint=path)
+
+
 def test_a_search_that_ended_is_not_trained_again(tmp_path: Path):
     problem, train = data()
     path = tmp_path / "search.safetensors"

@@ -12,16 +12,16 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from regretless import metrics
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.search.candidates import Candidate, candidates_of, default_candidates, make_grid
 from regretless.search.committee import merge
+from regretless.search.comparison import Comparison
 from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
-from regretless.search.verdict import Verdict, judge
+from regretless.search.verdict import Verdict
 from regretless.training.evaluation import predict
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
@@ -32,7 +32,6 @@ from regretless.training.two_stage import fit_two_stage
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
 COMMITTEE = 1 / 3
 GROWTH = 0.9
-SCORED_FIRST = 100
 STARTS = ("two-stage", "random")
 
 
@@ -58,10 +57,11 @@ class AutoResult:
     """What a search found.
 
     Attributes:
-        model: predicts costs: the committee, or two-stage where nothing beats it.
+        model: predicts costs: the committee, two-stage where nothing beats it, or an average of both where the gain is
+            within its uncertainty.
         two_stage: the baseline, trained on all data.
         verdict: gain over two-stage on held-out folds.
-        chosen: ``"committee of k"``, the name of a single setting, or ``"two-stage"``.
+        chosen: what the model is: ``"committee of k"``, the name of a single setting, ``"two-stage"``, or an average.
         scores: all candidates, best first.
         history: one row per epoch: best look-up regret, seconds, growth solves, cache size.
         solves: exact solves by purpose: growth and scoring.
@@ -108,8 +108,8 @@ def auto(
 
     Solutions do not belong to a method: what one setting finds serves all others. Every setting is trained on every
     fold and on all data, as one batched model, from the two-stage weights. Settings are compared by look-ups on their
-    held-out folds. Only the committee and the two-stage baseline are solved exactly there: on half of the instances,
-    and on the others where the difference is not clear.
+    held-out folds. Only the committee and the two-stage baseline are solved exactly there: on a quarter of the
+    instances, and on more of them while the difference is not clear.
 
     Args:
         problem: what is solved at the predictions.
@@ -126,7 +126,7 @@ def auto(
         growth: exact solves for the growth of the cache, per training instance.
         committee: number of members; by default a third of all settings. With 1, the result is the best single setting.
         start: ``"two-stage"`` weights, or ``"random"`` ones: those of the model as it is.
-        fallback: whether two-stage is kept where nothing beats it.
+        fallback: whether two-stage is kept where nothing beats it, and takes part where the gain is not clear.
         time_limit: seconds after which training ends with the epoch.
         max_solves: largest number of growth solves.
         solutions: more first members of the cache, as in ``train``.
@@ -174,8 +174,7 @@ def auto(
         cache.add(*solutions)
     held_out = HeldOut(cache, data, parts)
     scored = problem.statistics.count("scoring")
-    rows = _scored(n, seed)
-    two_stage_regrets = held_out.exact(baseline, rows[0])
+    comparison = Comparison(held_out, baseline, seed=seed)
 
     grid = make_grid(candidates, cache)
     observer = LeaderGrowth(
@@ -197,17 +196,15 @@ def auto(
     # With known costs in the objective, predictions must keep the scale that the losses gave them.
     scale_free = not problem.has_known_costs
     members, predicted = _best_committee(ranked, committee, scale_free)
-    regrets = held_out.exact(predicted, rows[0])
-    scale = float(metrics.optimal_values(problem, data.costs, data.solutions, data.instance).abs().mean())
-    verdict = judge(two_stage_regrets, regrets, scale, seed=seed)
-    if not verdict.clear and len(rows[1]):
-        both = ((two_stage_regrets, baseline), (regrets, predicted))
-        two_stage_regrets, regrets = (torch.cat([known, held_out.exact(costs, rows[1])]) for known, costs in both)
-        verdict = judge(two_stage_regrets, regrets, scale, seed=seed)
+    verdict = comparison.verdict(predicted)
     final, chosen = fitted[-1], "two-stage"
-    if members and (verdict.beats_two_stage or not fallback):
+    weight = 1.0 if not fallback else verdict.weight
+    if members and weight > 0:
         final = _committee(members, runs, data, len(parts), scale_free)
         chosen = f"committee of {len(members)}" if len(members) > 1 else grid.candidates[members[0][1]].name
+        if weight < 1:
+            final = merge([final, fitted[-1]], torch.tensor([weight, 1 - weight], dtype=torch.float64))
+            chosen = f"{chosen} ({weight:.0%}) and two-stage ({1 - weight:.0%})"
     else:
         members = []
     scores = [
@@ -235,13 +232,6 @@ def _factory(
     if next(made.parameters(), None) is None:
         raise InputError(f"the model {type(made).__name__} has no parameters to train")
     return lambda: copy.deepcopy(made)
-
-
-def _scored(n: int, seed: int) -> tuple[Tensor, Tensor]:
-    """The instances that are scored exactly in any case, and those that are where the first ones leave a doubt."""
-    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-    first = max(SCORED_FIRST, math.ceil(n / 2))
-    return order[:first].sort().values, order[first:].sort().values
 
 
 def _ranked(runs: StackedRuns, held_out: HeldOut) -> list[tuple[Member, float, Tensor]]:

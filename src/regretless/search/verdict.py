@@ -12,6 +12,7 @@ from torch import Tensor
 RESAMPLES = 2000
 LEVEL = 0.95
 CLEAR = 3.0
+FULL_WEIGHT = 2.0
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Verdict:
 
     Attributes:
         two_stage: mean regret per instance of two-stage, in units of the objective.
-        model: mean regret of the model that was chosen.
+        model: mean regret of the model that the search found.
         gain: mean difference per instance; positive where the model is better.
         error: standard error of the gain.
         low, high: paired bootstrap interval of the gain.
@@ -29,8 +30,8 @@ class Verdict:
         scale: mean absolute objective of the true optima, for percentages.
         pays: whether the interval lies above zero.
 
-    Two-stage is kept unless the gain exceeds its standard error: a smaller one is as likely to be chance, and the
-    promise of a search is to be no worse than two-stage.
+    The result of a search is an average of the model that it found and two-stage, with the ``weight`` of the evidence.
+    A gain within its uncertainty is partly chance, and the average of two good models is often better than either.
     """
 
     two_stage: float
@@ -45,9 +46,11 @@ class Verdict:
     pays: bool
 
     @property
-    def beats_two_stage(self) -> bool:
-        """Whether the gain exceeds its standard error."""
-        return self.gain > self.error
+    def weight(self) -> float:
+        """Share of the model in the result: 0 where there is no gain, 1 where it exceeds two standard errors."""
+        if not self.gain > 0:
+            return 0.0
+        return 1.0 if self.error == 0 else min(1.0, self.gain / (FULL_WEIGHT * self.error))
 
     @property
     def clear(self) -> bool:
@@ -67,7 +70,7 @@ class Verdict:
         )
         if self.pays:
             return f"Decision-focused training pays here: {figures}."
-        if not self.beats_two_stage:
+        if self.weight == 0.0:
             return f"Decision-focused training does not pay here, two-stage is kept: {figures}."
         return f"Decision-focused training may pay here, but the gain is within its uncertainty: {figures}."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,8 +53,14 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
     save_state(path, content, kind=KIND, version=VERSION)
 
 
-def load(path: Path, stack: RunningStack, identity: dict[str, Any]) -> StackProgress:
+def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: Sequence[int]) -> StackProgress:
     """Continue from a checkpoint: fill the stack, and return how far it was.
+
+    Args:
+        path: of the file.
+        stack: to fill.
+        identity: everything that determines the numbers.
+        snapshots: epochs after which parameters are kept.
 
     Raises:
         FileError: the file is damaged or foreign, or belongs to another search (each difference is named).
@@ -77,8 +84,11 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any]) -> StackProg
             cache.load_state_dict(content["cache"])
         if stack.observer is not None:
             stack.observer.load_state_dict(content["observer"])
-        snapshots = {int(epoch): _snapshot(stack, parameters) for epoch, parameters in content["snapshots"]}
-        return StackProgress(int(content["epoch"]), float(content["seconds"]), snapshots)
+        kept = {int(epoch): _snapshot(stack, parameters) for epoch, parameters in content["snapshots"]}
+        done = int(content["epoch"])
+        if sorted(kept) != [epoch for epoch in snapshots if epoch <= done]:
+            raise ValueError(f"snapshots of epochs {sorted(kept)} do not fit {done} epochs")
+        return StackProgress(done, float(content["seconds"]), kept)
     except Exception as error:  # whatever the content causes, the file is the reason
         raise FileError(f"{path} does not fit this search: {error}") from error
 

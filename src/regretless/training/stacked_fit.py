@@ -92,7 +92,7 @@ def fit_stacked(
     path = None if checkpoint is None else Path(checkpoint)
     state = StackProgress()
     if path is not None and path.exists():
-        state = stack_checkpoint.load(path, stack, identity or {})
+        state = stack_checkpoint.load(path, stack, identity or {}, wanted)
     start, before = time.perf_counter(), state.seconds
     with Interruption() as interruption:
         remaining = range(state.epoch, epochs)

@@ -1,0 +1,54 @@
+"""The exact comparison with two-stage: on few held-out instances first, on more while the difference is not clear."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from regretless import metrics
+from regretless.search.scores import HeldOut
+from regretless.search.verdict import Verdict, judge
+
+LEAST = 50
+SHARES = (0.25, 0.5, 1.0)
+
+
+class Comparison:
+    """Exact regrets of two-stage and of the model of a search, on held-out instances in a random order.
+
+    The two-stage predictions of the first part are solved at once, so that their solutions serve the search.
+
+    Args:
+        held_out: where exact regrets come from.
+        two_stage: held-out predictions ``(n, d)``.
+        seed: of the order, and of the bootstrap.
+    """
+
+    def __init__(self, held_out: HeldOut, two_stage: Tensor, *, seed: int) -> None:
+        self._held_out, self._predicted, self._seed = held_out, two_stage, seed
+        self._parts = scored_parts(len(two_stage), seed)
+        self._two_stage = [held_out.exact(two_stage, self._parts[0])]
+
+    def verdict(self, predicted: Tensor) -> Verdict:
+        """Compare held-out predictions ``(n, d)``, on one part of the instances after the other."""
+        data, problem = self._held_out.data, self._held_out.cache.problem
+        scale = float(metrics.optimal_values(problem, data.costs, data.solutions, data.instance).abs().mean())
+        regrets: list[Tensor] = []
+        for part in self._parts:
+            if len(regrets) == len(self._two_stage):
+                self._two_stage.append(self._held_out.exact(self._predicted, part))
+            regrets.append(self._held_out.exact(predicted, part))
+            known = torch.cat(self._two_stage[: len(regrets)])
+            verdict = judge(known, torch.cat(regrets), scale, seed=self._seed)
+            if verdict.clear:
+                break
+        return verdict
+
+
+def scored_parts(n: int, seed: int) -> list[Tensor]:
+    """Parts of the instances in a random order: a quarter (at least 50), up to a half, the rest."""
+    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    ends = sorted({min(n, max(LEAST, math.ceil(n * share))) for share in SHARES})
+    return [order[start:end].sort().values for start, end in zip([0, *ends], ends, strict=False)]

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import pytest
+import torch
+
+from regretless import Dataset, Problem, SolutionCache
+from regretless.search.comparison import Comparison, scored_parts
+from regretless.search.scores import HeldOut
+from regretless.training.folds import make_folds
+
+N = 400
+
+
+def held_out() -> tuple[HeldOut, Problem]:
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
+    costs = torch.rand(N, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    data = Dataset.solve(problem, torch.zeros(N, 1), costs)
+    return HeldOut(SolutionCache(problem, data.solutions, p_solve=0.0), data, make_folds(N, 5)), problem
+
+
+def wrong_on(data: Dataset, rows: range) -> torch.Tensor:
+    """Predictions that choose the worst entry for some instances and the best one for the others."""
+    predicted = data.costs.clone()
+    predicted[list(rows)] = -predicted[list(rows)]
+    return predicted
+
+
+@pytest.mark.parametrize(
+    ("n", "sizes"), [(10, [10]), (60, [50, 10]), (120, [50, 10, 60]), (400, [100, 100, 200]), (552, [138, 138, 276])]
+)
+def test_parts_are_disjoint_and_cover_all_instances(n: int, sizes: list[int]) -> None:
+    parts = scored_parts(n, seed=0)
+    assert [len(part) for part in parts] == sizes
+    assert torch.equal(torch.cat(parts).sort().values, torch.arange(n))
+    assert not torch.equal(torch.cat(parts), torch.cat(scored_parts(n, seed=1))) or len(sizes) == 1
+
+
+def test_a_clear_difference_takes_two_solves_for_a_quarter_of_the_instances() -> None:
+    scores, problem = held_out()
+    before = problem.statistics.solves
+    comparison = Comparison(scores, wrong_on(scores.data, range(N)), seed=0)
+    verdict = comparison.verdict(scores.data.costs)
+    assert (verdict.instances, problem.statistics.solves - before) == (N // 4, 2 * (N // 4))
+    assert verdict.pays
+
+
+def test_a_difference_that_stays_in_doubt_takes_all_instances() -> None:
+    scores, problem = held_out()
+    before = problem.statistics.solves
+    # Each is wrong on as many instances as the other.
+    comparison = Comparison(scores, wrong_on(scores.data, range(0, N, 2)), seed=0)
+    verdict = comparison.verdict(wrong_on(scores.data, range(1, N, 2)))
+    assert (verdict.instances, problem.statistics.solves - before) == (N, 2 * N)
+    assert not verdict.pays
+
+
+def test_the_verdict_is_that_of_all_solved_instances_together() -> None:
+    scores, _ = held_out()
+    predictions = wrong_on(scores.data, range(0, N, 2)), wrong_on(scores.data, range(1, N, 2))
+    verdict = Comparison(scores, predictions[0], seed=0).verdict(predictions[1])
+    ours, theirs = (scores.exact(predicted, torch.arange(N)).mean() for predicted in predictions)
+    assert (verdict.two_stage, verdict.model) == (pytest.approx(float(ours)), pytest.approx(float(theirs)))
