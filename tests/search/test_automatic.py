@@ -84,6 +84,16 @@ def test_a_gain_that_is_not_clear_gives_an_average_with_two_stage(knapsack, monk
     torch.testing.assert_close(both, (committee + two_stage) / 2, rtol=1e-4, atol=1e-4)
 
 
+def test_two_stage_is_one_more_member_of_a_committee_of_other_models(knapsack, monkeypatch):
+    monkeypatch.setattr(two_stage, "EPOCHS", 10)
+    monkeypatch.setattr(verdict.Verdict, "weight", 0.25)
+    flat = Dataset(knapsack.train.features[:, 0], knapsack.train.costs, knapsack.train.solutions)
+    model = make_model(flat.features, 48, costs=flat.costs, kind="mlp", hidden=4)
+    found = auto(knapsack.problem, flat, model, candidates=FEW, epochs=1, committee=2, progress=False)
+    assert [type(member) for member in found.model.members] == 3 * [type(model)]
+    assert float(found.model.weights[-1]) == 0.75
+
+
 def test_the_same_seed_gives_the_same_model_and_another_seed_another(knapsack):
     a, b, c = (predict(search(knapsack, seed=seed).model, knapsack.test.features) for seed in (0, 0, 1))
     assert torch.equal(a, b)

@@ -200,11 +200,12 @@ def auto(
     final, chosen = fitted[-1], "two-stage"
     weight = 1.0 if not fallback else verdict.weight
     if members and weight > 0:
-        final = _committee(members, runs, data, len(parts), scale_free)
+        models, weights = _weighted(members, runs, data, len(parts), scale_free)
         chosen = f"committee of {len(members)}" if len(members) > 1 else grid.candidates[members[0][1]].name
         if weight < 1:
-            final = merge([final, fitted[-1]], torch.tensor([weight, 1 - weight], dtype=torch.float64))
+            models, weights = [*models, fitted[-1]], torch.cat([weight * weights, weights.new_tensor([1 - weight])])
             chosen = f"{chosen} ({weight:.0%}) and two-stage ({1 - weight:.0%})"
+        final = merge(models, weights)
     else:
         members = []
     scores = [
@@ -267,12 +268,14 @@ def _scaled(predicted: Tensor, scale_free: bool) -> Tensor:
     return predicted / deviation if scale_free and float(deviation) > 0 else predicted
 
 
-def _committee(members: list[Member], runs: StackedRuns, data: Dataset, stream: int, scale_free: bool) -> nn.Module:
-    """The members, trained on all data, as one model in the units of the costs."""
+def _weighted(
+    members: list[Member], runs: StackedRuns, data: Dataset, stream: int, scale_free: bool
+) -> tuple[list[nn.Module], Tensor]:
+    """The members, trained on all data, and the weights of their average in the units of the costs."""
     models = [runs.models.export(runs.snapshots[epoch], stream, s) for epoch, s in members]
     weights = torch.full((len(models),), 1.0 / len(models), dtype=torch.float64)
     if scale_free:
         deviations = [float(predict(model, data.features).to(torch.float64).std(correction=0)) for model in models]
         spread = float(data.costs.std(correction=0)) or 1.0
         weights *= torch.tensor([spread / deviation if deviation > 0 else 1.0 for deviation in deviations])
-    return merge(models, weights)
+    return models, weights
