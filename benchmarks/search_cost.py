@@ -1,7 +1,7 @@
 """Solver time of a whole search against that of one run of SPO+ with a cache, where HiGHS solves.
 
 The model chooses one of five levels for each of 48 half hours (240 binary variables) under four capacities. Both sides
-pay for the labels of the training data. On top of them a search makes 1.4 exact solves per instance, or up to 2.9 where
+pay for the labels of the training data. On top of them a search makes 1.5 exact solves per instance, or up to 3 where
 its verdict is not clear, whatever the number of its settings is; 20 epochs of SPO+ with 5 % solves make one.
 
 python benchmarks/search_cost.py [--days 150]

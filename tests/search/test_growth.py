@@ -33,6 +33,14 @@ def test_solutions_at_predictions_join_the_shared_cache_and_are_counted():
     assert growth.solved == problem.statistics.solves - before > 5
 
 
+@pytest.mark.parametrize(("per_step", "steps", "solves"), [(0.1, 30, 3), (1 / 3, 30, 10), (2.5, 3, 7), (0.0, 9, 0)])
+def test_the_budget_is_spent_to_the_last_solve_and_no_further(per_step, steps, solves):
+    growth, _, _ = setting(solves=per_step)
+    for _ in range(steps):
+        growth.on_step(PREDICTED, INDEX, VALID)
+    assert growth.solved == solves
+
+
 def test_after_an_epoch_only_leaders_are_solved_for():
     growth, data, problem = setting(solves=5.0)
     models = stack_models([make_model(data.features, 3, seed=s) for s in range(4)], data.features, data.costs, 8)

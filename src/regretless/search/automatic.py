@@ -31,7 +31,7 @@ from regretless.training.two_stage import fit_two_stage
 
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
 COMMITTEE = 1 / 3
-GROWTH = 0.9
+GROWTH = 1.0
 STARTS = ("two-stage", "random")
 
 

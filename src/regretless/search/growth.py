@@ -28,7 +28,7 @@ class LeaderGrowth:
         cache: shared by all losses, which never solve by themselves.
         held_out: scores by look-up.
         instances: ``(n,)`` ids of the training instances, for families.
-        solves: expected number of solves per step.
+        solves: number of solves per step; a fraction is carried over, so that the total is exact.
         seed: of the choice.
         time_limit: seconds after which training ends.
         max_solves: solves after which S grows no more.
@@ -50,12 +50,14 @@ class LeaderGrowth:
         self.generator = np.random.default_rng(seed)
         self.leaders: list[int] = []
         self.rows: list[dict[str, Any]] = []
-        self.solved, self.seconds = 0, 0.0
+        self.solved, self.seconds, self.due = 0, 0.0, 0.0
         self._since, self._before = time.monotonic(), self._counts()
 
     def on_step(self, predicted: Tensor, index: Tensor, valid: Tensor) -> None:
         """Solve a few of the predictions of a step; see ``Observer``."""
-        count = int(self.generator.poisson(self.per_step))
+        self.due += self.per_step
+        count = int(self.due + 1e-9)  # sums of fractions fall short of an integer by rounding
+        self.due -= count
         if self.max_solves is not None:
             count = min(count, self.max_solves - self.solved)
         if count <= 0:
@@ -111,6 +113,7 @@ class LeaderGrowth:
             "leaders": self.leaders,
             "rows": self.rows,
             "solved": self.solved,
+            "due": self.due,
             "seconds": self.seconds,
         }
 
@@ -119,5 +122,5 @@ class LeaderGrowth:
         self.generator.bit_generator.state = state["generator"]
         self.leaders = [int(s) for s in state["leaders"]]
         self.rows = [dict(row) | {"solves": int(row["solves"])} for row in state["rows"]]
-        self.solved, self.seconds = int(state["solved"]), float(state["seconds"])
+        self.solved, self.seconds, self.due = int(state["solved"]), float(state["seconds"]), float(state["due"])
         self._before = self._counts()
