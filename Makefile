@@ -7,7 +7,7 @@ PEERS := pyscipopt ortools gurobipy cpmpy pyomo cvxpy linopy cma optuna proxsuit
 # Small training steps are faster with one thread. The solver has its own worker threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo docs package test test-all lint bench bench-peers install dev clean
+.PHONY: demo docs package test test-all lint bench bench-peers bench-losses install dev clean
 
 # torch first, at the pinned version: a version range would install the newest build with gigabytes of CUDA packages.
 $(VENV)/.installed: pyproject.toml constraints.txt
@@ -71,6 +71,9 @@ $(PEERS_VENV)/.installed: benchmarks/peers/requirements.txt
 
 bench-peers: dev $(PEERS_VENV)/.installed
 	$(BIN)/python benchmarks/peers/compare.py
+
+bench-losses: dev $(PEERS_VENV)/.installed
+	$(BIN)/python benchmarks/peers/compare_losses.py
 
 clean:
 	rm -rf $(VENV) demo build dist docs/_build docs/gallery

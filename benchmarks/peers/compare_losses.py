@@ -1,7 +1,7 @@
 """Every loss of PyEPO beside ours: same arrays, weights, batches, optimizer and epochs, on the shortest path.
 
-python benchmarks/peers/compare_losses.py --seeds 10          resumable; then writes docs/peers_losses.md
-python benchmarks/peers/compare_losses.py --write-only        writes the page again from what was measured
+python benchmarks/peers/compare_losses.py --seeds 10          make bench-losses: resumable; then writes the pages
+python benchmarks/peers/compare_losses.py --write-only        writes the pages again from what was measured
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ from loss_cells import (
     SIZES,
     TEST,
 )
-from losses_page import page
+from losses_page import leaderboard_part, page
+from page import replaced
 
 from regretless import evaluate, fit, make_loss, neighbor_labels
 from regretless.problems import BenchmarkProblem, load
@@ -44,7 +45,8 @@ from regretless.training.two_stage import fit_two_stage
 
 ROOT = Path(__file__).parents[2]
 PEER = Path(os.environ.get("PEERS_PYTHON", ROOT / ".venv-peers" / "bin" / "python"))
-PAGE = ROOT / "docs" / "peers_losses.md"
+PAGE, BOARD = ROOT / "docs" / "peers_losses.md", ROOT / "docs" / "leaderboard.md"
+MARKS = "<!-- pyepo: begin, written by make bench-losses -->", "<!-- pyepo: end -->"
 Row = dict[str, Any]
 
 
@@ -169,6 +171,8 @@ def main() -> int:
     rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
     text, good = page(rows)
     PAGE.write_text(text, encoding="utf-8")
+    board = BOARD.read_text(encoding="utf-8")
+    BOARD.write_text(replaced(board, leaderboard_part(rows), *MARKS), encoding="utf-8")
     return 0 if good else 1
 
 

@@ -64,37 +64,60 @@ def pairs_table(rows: list[Row]) -> tuple[list[str], int, int]:
     return lines, met, count
 
 
-def cached_table(rows: list[Row]) -> tuple[list[str], int, int]:
-    """Our cached losses beside PyEPO's best; on how many cells of degree 4 and more map-dc wins, and of how many."""
-    head = " | ".join(f"{name}" for name in CACHED)
-    lines = [f"| n | degree | PyEPO's best | {head} |", "|" + "---|" * (3 + len(CACHED))]
+def its_means(rows: list[Row], cell: Cell) -> dict[str, float]:
+    """Mean regret of every loss of PyEPO on a cell, the best first."""
+    found = {name: statistics.mean(values.values()) for name in PAIRS if (values := sample(rows, "pyepo", name, cell))}
+    return dict(sorted(found.items(), key=lambda one: one[1]))
+
+
+def wins(rows: list[Row], name: str) -> tuple[int, int]:
+    """On how many cells of degree 4 and more a loss of ours has a lower mean than PyEPO's best, and of how many."""
     won = count = 0
     for cell in CELLS:
-        means = {
-            name: statistics.mean(values.values()) for name in PAIRS if (values := sample(rows, "pyepo", name, cell))
-        }
-        if not means:
-            continue
-        best = min(means, key=means.__getitem__)
-        ours = [sample(rows, "ours", name, cell) for name in CACHED]
-        if cell[0] >= 4 and ours[0]:
+        its, mine = its_means(rows, cell), sample(rows, "ours", name, cell)
+        if cell[0] >= 4 and its and mine:
             count += 1
-            won += statistics.mean(ours[0].values()) < means[best]
-        its = text_of(sample(rows, "pyepo", best, cell))
-        lines.append(f"| {cell[1]} | {cell[0]} | {best} {its} | {' | '.join(map(text_of, ours))} |")
-    return lines, won, count
+            won += statistics.mean(mine.values()) < min(its.values())
+    return won, count
+
+
+def cached_table(rows: list[Row]) -> list[str]:
+    """Our cached losses beside PyEPO's best."""
+    lines = [f"| n | degree | PyEPO's best | {' | '.join(CACHED)} |", "|" + "---|" * (3 + len(CACHED))]
+    for cell in CELLS:
+        best = next(iter(its_means(rows, cell)), None)
+        if best is not None:
+            its, ours = (sample(rows, "pyepo", best, cell), [sample(rows, "ours", name, cell) for name in CACHED])
+            lines.append(f"| {cell[1]} | {cell[0]} | {best} {text_of(its)} | {' | '.join(map(text_of, ours))} |")
+    return lines
+
+
+def leaderboard_part(rows: list[Row]) -> str:
+    """What the leaderboard shows of these runs: the five best losses of PyEPO per cell, beside map-dc."""
+    lines = [
+        "| n | degree | losses of PyEPO, the five best | map-dc | map-dc from two-stage |",
+        "|---|---|---|---|---|",
+    ]
+    for cell in CELLS:
+        best = list(its_means(rows, cell))[:5]
+        if best:
+            its = ", ".join(f"{name} {text_of(sample(rows, 'pyepo', name, cell))}" for name in best)
+            ours = " | ".join(text_of(sample(rows, "ours", name, cell)) for name in CACHED[:2])
+            lines.append(f"| {cell[1]} | {cell[0]} | {its} | {ours} |")
+    return "\n".join(lines)
 
 
 def page(rows: list[Row]) -> tuple[str, bool]:
     """The page, and whether both targets were met."""
     pairs, met, count = pairs_table(rows)
-    cached, won, cells = cached_table(rows)
+    won = {name: wins(rows, name) for name in CACHED[:2]}
+    best_of = ", ".join(f"`{name}` on **{some} of {of}**" for name, (some, of) in won.items())
     seeds = {cell: len({row["seed"] for row in rows if (row["deg"], row["n"]) == cell}) for cell in CELLS}
     fewest, most = min(seeds.values()), max(seeds.values())
     number = f"{most}" if fewest == most else f"{fewest} to {most}"
     few = "**Provisional:** fewer than 10 seeds; the same command continues where it ended."
     absent = sorted({f"{row['name']}: {row['error']}" for row in rows if "error" in row})
-    good = bool(count) and met == count and 2 * won >= cells
+    good = bool(count) and met == count and any(2 * some >= of for some, of in won.values())
     lines = [
         "# Every loss of PyEPO, beside ours",
         "",
@@ -118,10 +141,10 @@ def page(rows: list[Row]) -> tuple[str, bool]:
         "## Few solves against all solves",
         "",
         f"Our cached losses solve {P_SOLVE:.0%} of the instances of a step; PyEPO's losses solve all of them, some of "
-        "them ten or twenty times. `map-dc` has a smaller mean regret than the best loss of PyEPO on "
-        f"**{won} of {cells}** cells with degree 4 or more.",
+        "them ten or twenty times. Cells with degree 4 or more on which the mean regret is smaller than that of the "
+        f"best loss of PyEPO: {best_of}. The best loss of PyEPO is the one with the smallest test regret of the cell.",
         "",
-        *cached,
+        *cached_table(rows),
         "",
         "## Loss by loss",
         "",

@@ -10,12 +10,12 @@ from figures import OURS, SIDES, Ratio, Row, median, of_side, ratios, scale_rati
 BEGIN, END = "<!-- peers: begin, written by make bench-peers -->", "<!-- peers: end -->"
 
 
-def replaced(page: str, part: str) -> str:
+def replaced(page: str, part: str, begin: str = BEGIN, end: str = END) -> str:
     """Put the part between the marks of a page. The text around them stays."""
-    if page.count(BEGIN) != 1 or page.count(END) != 1 or page.index(BEGIN) > page.index(END):
-        raise ValueError(f"the page must contain the marks {BEGIN!r} and {END!r} once each, in this order")
-    before, _, rest = page.partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{part.strip()}\n\n{END}{rest.partition(END)[2]}"
+    if page.count(begin) != 1 or page.count(end) != 1 or page.index(begin) > page.index(end):
+        raise ValueError(f"the page must contain the marks {begin!r} and {end!r} once each, in this order")
+    before, _, rest = page.partition(begin)
+    return f"{before}{begin}\n\n{part.strip()}\n\n{end}{rest.partition(end)[2]}"
 
 
 def part(rows: Sequence[Row], conditions: Sequence[str], picture: str) -> str:

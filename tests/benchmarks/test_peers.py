@@ -146,3 +146,26 @@ def test_export_holds_the_data_and_the_first_weights(module: Any, tmp_path: Path
     assert data["first_weight_0"].shape == (1, 8)
     assert data["orders_0"].shape == (2, 552)
     assert np.all(data["solutions"] @ data["weights"] <= data["capacity"][0])
+
+
+def loss_rows(**regrets: list[float]) -> list[dict[str, Any]]:
+    """Rows of one cell of degree 4: a side and a name, and regrets by seed."""
+    return [
+        {"deg": 4, "n": 100, "seed": seed, "side": key.split("_")[0], "name": key.split("_")[1], "regret": value}
+        for key, values in regrets.items()
+        for seed, value in enumerate(values)
+    ]
+
+
+def test_a_cell_is_won_against_the_best_loss_of_the_peer(module: Any) -> None:
+    page = module("losses_page")
+    its = {"pyepo_SPO+": [9.0, 11.0], "pyepo_PFY": [8.0, 9.0]}
+    assert page.wins(loss_rows(**its, **{"ours_map-dc": [8.0, 8.8]}), "map-dc") == (1, 1)
+    assert page.wins(loss_rows(**its, **{"ours_map-dc": [8.0, 9.2]}), "map-dc") == (0, 1)
+    assert page.wins(loss_rows(**its), "map-dc") == (0, 0)
+
+
+def test_the_leaderboard_names_the_losses_of_the_peer_best_first(module: Any) -> None:
+    page = module("losses_page")
+    rows = loss_rows(**{"pyepo_SPO+": [9.0, 11.0], "pyepo_PFY": [8.0, 9.0], "ours_map-dc": [7.0, 8.0]})
+    assert "| 100 | 4 | PFY 8.50 (0.50), SPO+ 10.00 (1.00) | 7.50 (0.50) | - |" in page.leaderboard_part(rows)
