@@ -101,6 +101,10 @@ class RayWorker:
 
     def do(self, spec: Spec) -> dict[str, Any]:
         """Do one run and keep its files; ``lost`` says that the worker has ended and the run can be done again."""
+        # Counted here: after its last run a worker no longer counts.
+        return self._do(spec) | {"nodes": self.shared.count}
+
+    def _do(self, spec: Spec) -> dict[str, Any]:
         folder = files.run_path(self.shared.results, spec)
         with try_lock(self.shared.results / ".locks" / spec.digest) as held:
             if not held:

@@ -227,7 +227,6 @@ def do_runs(
                     report(None, {} if cluster is None else {"nodes": cluster.count})
                     continue
                 left -= 1
-                answer |= {} if cluster is None else {"nodes": cluster.count}
                 if answer["status"] == "crashed":
                     answer |= record_failure(run_path(results, spec), spec, RuntimeError(answer["error"]))
                 report(spec, answer)
