@@ -34,7 +34,7 @@ test: dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
 
 test-all: dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: dev
 	$(BIN)/ruff check .

@@ -14,9 +14,11 @@ from regretless.milp import MILP
 from .random_linear_models import minimum, random_model
 
 # The machine's load must not decide whether a property holds, and in CI neither must chance: there every run tries the
-# same cases, so that a change is judged by what it changed. Elsewhere each run looks for new ones.
-settings.register_profile("regretless", deadline=None, derandomize=bool(os.environ.get("CI")))
-settings.load_profile("regretless")
+# same cases, so that a change is judged by what it changed. Elsewhere each run looks for new ones. ``make test-all``
+# tries more of them.
+settings.register_profile("fast", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=50)
+settings.register_profile("thorough", settings.get_profile("fast"), max_examples=200)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 torch.set_num_threads(1)
 # Under nohup, and in the background of a script, signals are ignored, by child processes too. Tests send them.
 for number in (signal.SIGINT, signal.SIGHUP):

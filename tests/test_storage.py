@@ -131,7 +131,7 @@ def test_every_flipped_byte_is_noticed(tmp_path: Path) -> None:
     content = path.read_bytes()
     survivors = []
     for position in range(len(content)):
-        for mask in (0x01, 0x20, 0x80, 0xFF):
+        for mask in (0x20, 0xFF):
             damaged = bytearray(content)
             damaged[position] ^= mask
             path.write_bytes(damaged)

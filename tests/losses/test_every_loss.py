@@ -587,14 +587,13 @@ def test_the_number_of_workers_does_not_change_the_weights(name):
     row, kind = TABLE[name], KINDS["plain"]
     train = data(kind)
     weights = []
-    for workers in (1, 2, 1):
+    for workers in (1, 2):
         problem = kind.problem(workers=workers)
         oracle: Oracle = problem
         if row.needs == "cache":
             oracle = SolutionCache(problem, train.solutions, p_solve=0.5, seed=3)
         weights.append(trained(row.build(oracle), train))
     assert torch.equal(weights[0], weights[1])
-    assert torch.equal(weights[0], weights[2])
     assert torch.isfinite(weights[0]).all()
 
 

@@ -72,6 +72,7 @@ def kill_tree(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_of_a_run_it_ends_with_the_same_results(tmp_path: Path) -> None:
     grid = Grid(tmp_path / "killed", "spo-cache", seeds=1, epochs=10, workers=1)
     process = grid.start()
