@@ -6,7 +6,7 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,29 +25,7 @@ from regretless.solvers.ledger import Purpose, SolveStatistics, counted_as
 from regretless.tensors import ids, tensor
 from regretless.types import Backend, Decisions, OnFailure, Sense, Solved
 
-__all__ = ["Oracle", "Problem", "SolveStatistics"]
-
-
-class Oracle(Protocol):
-    """Anything that answers costs with solutions, always minimizing: a ``Problem``, or a cache around one."""
-
-    @property
-    def problem(self) -> Problem:
-        """The problem whose solutions are returned."""
-        ...
-
-    def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
-        """Answer several cost vectors per instance, from the same side of the coin where there is one.
-
-        Args:
-            queries: tensors ``(batch, width)``: the transformed costs at which solutions are wanted.
-            predicted: ``(batch, width)`` predicted costs, for oracles that solve there.
-            instance: ``(batch,)`` ids for families.
-
-        Returns:
-            One ``(batch, width)`` tensor per query; a row of NaN says that the instance is to be left out.
-        """
-        ...
+__all__ = ["Problem", "SolveStatistics"]
 
 
 class Problem:
@@ -225,7 +203,7 @@ class Problem:
         return -costs if self.sense == "max" else costs
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
-        """Solve every query exactly; see ``Oracle``."""
+        """Solve every query exactly; see ``regretless.oracle.Oracle``."""
         if len(queries) == 1:
             return [self(queries[0], instance)]
         ids = None if instance is None else instance.repeat(len(queries))

@@ -43,7 +43,7 @@ from regretless.losses import (
     TwoStage,
     WarmUp,
 )
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 from regretless.relaxation.linear_relaxation import LinearRelaxation
 from regretless.training import fit
 from regretless.types import Solved, Status

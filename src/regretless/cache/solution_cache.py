@@ -191,7 +191,7 @@ class SolutionCache:
         return self.answer([costs], costs, instance)[0]
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
-        """Do one step of Algorithm 2 for a batch; see ``regretless.problem.Oracle``."""
+        """Do one step of Algorithm 2 for a batch; see ``regretless.oracle.Oracle``."""
         queries, predicted = [query.detach() for query in queries], predicted.detach()
         heads = self._growing.step(self.policy, queries, predicted, instance)
         failed = None if heads is None else heads.failed_positions

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.problem import Oracle, Problem
+from regretless.oracle import Oracle
+from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
 
 Reduction = Literal["mean", "sum", "none"]

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from regretless.losses.base import ClosedFormLoss, Reduction, dot
 from regretless.losses.setting_checks import positive
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 
 
 class Blackbox(ClosedFormLoss):

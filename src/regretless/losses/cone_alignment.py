@@ -12,7 +12,7 @@ from regretless.errors import InputError
 from regretless.family import member
 from regretless.losses.base import AutogradLoss, Reduction
 from regretless.losses.normal_cones import NormalCones
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 
 
 @final

@@ -12,7 +12,7 @@ from regretless.cache import SolutionCache
 from regretless.cache.lookup import Objective
 from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction, dot, needs_cache
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 
 Cost = Literal["c_hat", "c_hat-c", "2c_hat-c"]
 _COSTS = ("c_hat", "c_hat-c", "2c_hat-c")

@@ -12,7 +12,7 @@ from regretless.losses.base import Reduction
 from regretless.losses.perturbed import PerturbedLoss, sum_of_gamma_noise
 from regretless.losses.setting_checks import not_negative, positive
 from regretless.losses.task_loss import Task, known_task, task_loss
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 
 
 class _ImplicitMLE(PerturbedLoss):

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regretless.losses.base import ClosedFormLoss, Reduction
 from regretless.losses.task_loss import Task, known_task, task_loss
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 
 
 @final

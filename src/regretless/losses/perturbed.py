@@ -13,7 +13,7 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction
 from regretless.losses.setting_checks import at_least_one, positive
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 
 Noise = Literal["additive", "multiplicative"]
 Draw = Callable[[tuple[int, ...], torch.Generator, torch.dtype], Tensor]

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regretless.losses.base import Reduction, dot
 from regretless.losses.perturbed import Noise, PerturbedLoss, normal_noise
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 
 
 @final

@@ -10,7 +10,7 @@ from torch import Tensor
 from regretless.losses.base import Reduction
 from regretless.losses.perturbed import Noise, PerturbedLoss, normal_noise
 from regretless.losses.task_loss import Task, known_task, task_loss
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 
 
 @final

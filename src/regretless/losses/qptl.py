@@ -6,7 +6,7 @@ from typing import final
 
 from regretless.losses.base import Reduction
 from regretless.losses.relaxed import RelaxedRegret
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 from regretless.relaxation import QuadraticProgram
 
 

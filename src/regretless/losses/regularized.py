@@ -11,7 +11,7 @@ from regretless.losses.base import ClosedFormLoss, Reduction, dot
 from regretless.losses.frank_wolfe import ConvexPoint, regularized_minimum
 from regretless.losses.setting_checks import at_least_one, not_negative, positive
 from regretless.losses.task_loss import Task, known_task, task_loss
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 
 
 class _Regularized(ClosedFormLoss):

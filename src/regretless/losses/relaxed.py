@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from regretless.losses.base import AutogradLoss, Reduction, dot
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 from regretless.relaxation import Program, Relaxation
 
 

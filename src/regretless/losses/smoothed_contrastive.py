@@ -8,7 +8,7 @@ from torch import Tensor
 
 from regretless.losses.base import Reduction, dot
 from regretless.losses.relaxed import RelaxedLoss
-from regretless.problem import Oracle
+from regretless.oracle import Oracle
 from regretless.relaxation import QuadraticProgram
 
 

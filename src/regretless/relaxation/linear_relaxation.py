@@ -53,6 +53,6 @@ class LinearRelaxation:
         return self.relaxed(costs, instance)
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
-        """Relaxed solutions of every query; see ``regretless.problem.Oracle``."""
+        """Relaxed solutions of every query; see ``regretless.oracle.Oracle``."""
         with torch.no_grad():
             return self.relaxed.answer(queries, predicted, instance)

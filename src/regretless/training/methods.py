@@ -39,7 +39,8 @@ from regretless.losses import (
     WarmUp,
 )
 from regretless.losses.base import Reduction
-from regretless.problem import Oracle, Problem
+from regretless.oracle import Oracle
+from regretless.problem import Problem
 from regretless.relaxation.linear_relaxation import LinearRelaxation
 from regretless.training.direct import direct
 from regretless.training.running_fit import Fitted

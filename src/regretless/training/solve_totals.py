@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from regretless.cache import SolutionCache
-from regretless.problem import Oracle, Problem
+from regretless.oracle import Oracle
+from regretless.problem import Problem
 
 COUNTED = ("solver_seconds", "solves", "not_optimal", "failed", "lookups")
 
