@@ -34,6 +34,7 @@ from loss_cells import (
     PAIRS,
     SIZES,
     TEST,
+    width_of_differences,
 )
 from losses_page import leaderboard_part, page
 from page import replaced
@@ -76,7 +77,10 @@ def ours(loaded: BenchmarkProblem, seed: int, name: str) -> tuple[torch.nn.Modul
         train, epochs = neighbor_labels(loaded.problem, train, neighbors=NEIGHBORS, progress=False), EPOCHS // NEIGHBORS
     method = name.removesuffix(FROM_TWO_STAGE) if pair is None else pair.method
     options = {"p_solve": P_SOLVE} if pair is None else dict(pair.options)
+    if name == "DBB":
+        options["lambda_"] = width_of_differences(len(train))
     loss = make_loss(method, loaded.problem, train, seed=NOISE_SEED, **options)
+    loss.reduction = "mean" if pair is None else pair.reduction
     model, before = loaded.model(seed), loaded.problem.statistics.solves
     if name.endswith(FROM_TWO_STAGE):
         fit_two_stage(model, train, seed=seed, progress=False)

@@ -27,6 +27,7 @@ class Pair:
             modules that are losses.
         method: ours.
         options: of ours, where our defaults are others than PyEPO's.
+        reduction: of ours over the batch.
     """
 
     pyepo: str
@@ -34,6 +35,7 @@ class Pair:
     task: str | None = None
     method: str = ""
     options: dict[str, Any] = field(default_factory=dict)
+    reduction: str = "mean"
 
 
 _ALL = {"p_solve": 1.0}
@@ -41,7 +43,7 @@ _FRANK_WOLFE = {"max_iter": 10}
 PAIRS: dict[str, Pair] = {
     "SPO+": Pair("SPOPlus", method="spo"),
     "PG": Pair("perturbationGradient", method="pg"),
-    "DBB": Pair("blackboxOpt", task="objective", method="blackbox"),
+    "DBB": Pair("blackboxOpt", task="objective", method="blackbox", reduction="sum"),  # see width_of_differences
     "NID": Pair("negativeIdentity", task="objective", method="nid", options={"task": "regret"}),
     "DPO": Pair("perturbedOpt", task="mse", method="dpo"),
     "DPO multiplicative": Pair("perturbedOptMul", task="mse", method="dpo", options={"noise": "multiplicative"}),
@@ -66,3 +68,13 @@ NEIGHBORS = 10
 FROM_TWO_STAGE = " from two-stage"
 CACHED = ("map-dc", "map-dc from two-stage", "soft from two-stage", "pfy-cache", "lava")
 P_SOLVE = 0.05
+
+
+def width_of_differences(instances: int) -> float:
+    """Mean width of PyEPO's finite differences over the batches of an epoch, for our ``lambda_``.
+
+    The mean of the task loss enters them, so the width of an instance is PyEPO's default of 10 over the batch size, and
+    larger in the last batch. PyEPO's gradient is a sum over the batch.
+    """
+    sizes = [min(BATCH, instances - start) for start in range(0, instances, BATCH)]
+    return sum(10.0 / size for size in sizes) / len(sizes)

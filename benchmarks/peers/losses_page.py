@@ -131,9 +131,10 @@ def page(rows: list[Row]) -> tuple[str, bool]:
         "",
         "Settings are PyEPO's defaults on both sides (Frank-Wolfe: at most 10 iterations), with two exceptions: in DBB "
         "and I-MLE the width of PyEPO's finite differences depends on the batch size, because the mean of its task "
-        "loss enters it, and ours are our own defaults. PyEPO's modules that return solutions are trained with the "
-        "task loss that their documentation names. With the same settings, noise and batches most losses give the "
-        "same weights on both sides (see also `benchmarks/peers/same_gradients.py`).",
+        "loss enters it. Ours is the mean of these widths in DBB, and our own default in I-MLE. PyEPO's modules that "
+        "return solutions are trained with the task loss that their documentation names. With the same settings, "
+        "noise and batches most losses give the same weights on both sides (see also "
+        "`benchmarks/peers/same_gradients.py`).",
         "",
         "Numbers are regrets in per cent of the optimal cost: mean (standard error) over seeds of data, weights and "
         f"batches; {number} seeds per cell.",
