@@ -18,7 +18,7 @@ from regretless.suite.leaderboard_text import leaderboard_markdown
 
 PAGE = Path(__file__).with_name("leaderboard.md")
 PICTURE = "pictures/leaderboard.svg"
-MARK = "<!-- measured -->"
+BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
 def main() -> int:
@@ -30,9 +30,9 @@ def main() -> int:
     board = make_leaderboard(read_results(folder))
     write_leaderboard(board, folder)
     shutil.copy(folder / "leaderboard.svg", PAGE.parent / PICTURE)
-    before = PAGE.read_text(encoding="utf-8").split(MARK)[0]
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     body = leaderboard_markdown(board.methods, board.cells, board.compared, PICTURE)
-    write_text(PAGE, f"{before}{MARK}\n\n{body}")
+    write_text(PAGE, f"{before}{BEGIN}\n\n{body.strip()}\n\n{END}{rest.partition(END)[2]}")
     return 0
 
 
