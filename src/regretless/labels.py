@@ -16,7 +16,7 @@ from regretless.problem import Problem
 from regretless.progress import track
 from regretless.solvers.answers import ENGINE_TOLERANCE
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures
-from regretless.storage import load_state, save_state
+from regretless.storage import MALFORMED, load_state, save_state
 from regretless.types import Solved, Status
 
 LABEL_BATCH = 32  # per worker: all of them wait for the last solve of a batch
@@ -133,7 +133,7 @@ def _read(path: Path, n: int, width: int) -> tuple[Tensor, list[Status]]:
     try:
         solutions, status = state["solutions"], [Status(s) for s in state["status"]]
         fits = solutions.shape == (n, width) and len(status) == n
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except MALFORMED as error:
         raise FileError(f"{path}: field 'state' holds no labels: {error}") from error
     if not fits:
         raise FileError(f"{path}: field 'solutions' must have shape {(n, width)}, got {tuple(solutions.shape)}")

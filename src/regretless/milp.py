@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from regretless.errors import InputError
+from regretless.tensors import NOT_NUMBERS
 
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-6
@@ -251,7 +252,7 @@ def _matrix(name: str, value: Any) -> sparse.csr_array:
             raise ValueError(f"{given.ndim} dimensions")
         # A copy: what follows works in place, and the caller's matrix must stay as it is.
         matrix = sparse.csr_array(given, dtype=np.float64, copy=True)
-    except (TypeError, ValueError, OverflowError) as error:
+    except NOT_NUMBERS as error:
         raise InputError(
             f"{name} must be a matrix of numbers, dense or sparse, got {type(value).__name__}: {error}"
         ) from error
@@ -264,7 +265,7 @@ def _matrix(name: str, value: Any) -> sparse.csr_array:
 def _vector(name: str, value: Any, length: int) -> Floats:
     try:
         vector = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+    except NOT_NUMBERS as error:
         raise InputError(f"{name} must be numbers, got {type(value).__name__}: {error}") from error
     if vector.ndim == 0:
         return np.full(length, float(vector) + 0.0)

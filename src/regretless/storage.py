@@ -20,6 +20,8 @@ from torch import Tensor
 from regretless.errors import FileError, InputError
 from regretless.optional import need
 
+# What the content of a file may raise when it is not what was written; readers turn it into a FileError.
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 _TENSOR = "__tensor__"
 # One key only: safetensors writes several in an order that changes from run to run.
 _HEADER = "regretless"

@@ -10,6 +10,9 @@ from torch import Tensor
 
 from regretless.errors import InputError
 
+# What values that are no floats raise when they are converted; the last one is for integers beyond all floats.
+NOT_NUMBERS = (TypeError, ValueError, OverflowError)
+
 
 def tensor(name: str, value: Any) -> Tensor:
     """Return numbers as a new tensor; a tensor is returned without its gradient.
@@ -29,7 +32,7 @@ def tensor(name: str, value: Any) -> Tensor:
         # A copy: the caller's array may be read-only, and may change later.
         array = np.array(value.to_numpy() if hasattr(value, "to_numpy") else value, order="C")
         return torch.from_numpy(array.astype(np.float64) if array.dtype == object else array)
-    except (TypeError, ValueError, OverflowError) as error:
+    except NOT_NUMBERS as error:
         raise InputError(f"{name} must be numbers, got {type(value).__name__}: {error}") from error
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from regretless.errors import InputError
 from regretless.milp import MILP, Floats, with_infinities
+from regretless.tensors import NOT_NUMBERS
 
 # What can vary, and whether it belongs to the rows.
 PARTS = {"row_lower": True, "row_upper": True, "lower": False, "upper": False, "fixed_cost": False}
@@ -121,7 +122,7 @@ def first_crossed(milp: MILP, arrays: Mapping[str, Floats]) -> Crossed | None:
 def _checked(what: str, values: Any, shape: tuple[int | None, ...]) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+    except NOT_NUMBERS as error:
         raise InputError(f"{what} must be numbers, got {type(values).__name__}: {error}") from error
     if array.ndim != len(shape) or any(side not in (None, have) for side, have in zip(shape, array.shape, strict=True)):
         expected = ", ".join("members" if side is None else str(side) for side in shape)

@@ -12,6 +12,7 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.tables.cells import row_cells
 from regretless.tables.saved_problem import SavedProblem
+from regretless.tensors import NOT_NUMBERS
 
 
 def one_instance(given: Any, saved: SavedProblem) -> Tensor:
@@ -38,7 +39,7 @@ def one_instance(given: Any, saved: SavedProblem) -> Tensor:
         given = saved.encoding.apply(row_cells(given, "features"))[0]
     try:
         values = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
+    except NOT_NUMBERS as error:
         raise InputError(f"features must be numbers, or named as the columns of training: {error}") from error
     if values.shape != saved.shape:
         raise InputError(f"features of one instance must have shape {saved.shape}, got {values.shape}")

@@ -12,7 +12,7 @@ from torch import Tensor
 from regretless import metrics
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import FileError
-from regretless.storage import load_state, save_state
+from regretless.storage import MALFORMED, load_state, save_state
 from regretless.training.evaluation import InstanceResults
 
 FILE, KIND = "held_out.safetensors", "held_out"
@@ -88,7 +88,7 @@ def read_held_out(folder: Path | str) -> HeldOutView | None:
         sizes = {len(getattr(view, name)) for name in ("optimal", "two_stage_regrets", "best", "decided", "two_stage")}
         if sizes != {len(view)}:
             raise ValueError("its parts have different numbers of instances")
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except MALFORMED as error:
         raise FileError(f"{path}: field 'state' holds no decisions on held-out data: {error}") from error
     return view
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from regretless.errors import InputError
+from regretless.tensors import NOT_NUMBERS
 
 
 def check_time_limit(time_limit: float | None) -> float:
@@ -17,7 +18,7 @@ def check_time_limit(time_limit: float | None) -> float:
         return math.inf
     try:
         seconds = float(time_limit)
-    except (TypeError, ValueError, OverflowError):
+    except NOT_NUMBERS:
         seconds = math.nan
     if not seconds > 0:
         raise InputError(f"time_limit must be positive seconds or None, got {_short(time_limit)}")

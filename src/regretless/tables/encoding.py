@@ -16,6 +16,7 @@ import numpy as np
 
 from regretless.errors import FileError, InputError
 from regretless.milp import Floats
+from regretless.storage import MALFORMED
 from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
 from regretless.tables.cells import Cells, frame_cells, missing_and_extra
 from regretless.tables.column_kinds import Kind, kind_of, value_of
@@ -188,7 +189,7 @@ class Encoding:
             bad = [column.kind for column in columns if column.kind not in get_args(Kind)]
             if bad or not columns or not isinstance(values["id"], str):
                 raise ValueError(f"a column of kind {bad[0]!r}" if bad else "no columns or no id")
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except MALFORMED as error:
             raise FileError(f"{source} holds no encoding: {error}") from error
         return cls(columns, values["missing"], values["unseen"], values["id"])
 

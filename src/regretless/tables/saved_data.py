@@ -12,7 +12,7 @@ from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.family import Family
-from regretless.storage import load_state, save_state
+from regretless.storage import MALFORMED, load_state, save_state
 from regretless.tables.saved_problem import load_saved_problem
 from regretless.tables.user_problem import assembled
 from regretless.types import Status
@@ -57,7 +57,7 @@ def load_saved_data(folder: Path | str, *, workers: int = 1, executor: str = "th
         if parts[0] is None:
             raise ValueError("no training data")
         return assembled(problem.name, kept, problem, (parts[0], parts[1], parts[2]))
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except MALFORMED as error:
         raise FileError(f"{path}: field 'state' holds no data: {error}") from error
 
 

@@ -15,7 +15,7 @@ from regretless.errors import FileError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.storage import load_state, read_json, save_state, write_json
+from regretless.storage import MALFORMED, load_state, read_json, save_state, write_json
 from regretless.tables.encoding import Encoding
 from regretless.training.cost_scale import with_cost_scale
 from regretless.training.models import Kind, make_model
@@ -149,7 +149,7 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
             bool(state.get("family", False)),
             _read_encoding(path.parent / ENCODING) if state.get("encoding") else None,
         )
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+    except MALFORMED as error:
         raise FileError(f"{path}: field 'state' holds no problem: {error}") from error
 
 
