@@ -256,7 +256,11 @@ EXACT = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if 
 WITHOUT_NOISE = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if not row.noise])
 DEFINED = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.by_definition is not None])
 BOTH_PATHS = pytest.mark.parametrize("path", ["fit", "autograd"])
-EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
+# One kind has both a cost map and known costs; the kinds with one of them are heavier checks.
+PARTS = ("mapped", "known")
+EVERY_KIND = pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in PARTS)) for kind in KINDS]
+)
 
 
 def oracle_of(row: Row, kind: Kind, b: Batch, *, sense: str = "min", **settings: Any) -> Oracle:
@@ -361,7 +365,7 @@ def test_a_batch_is_its_instances_one_by_one(name, kind):
 
 
 @EVERY
-@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("reduction", ["none", "mean", pytest.param("sum", marks=pytest.mark.slow)])
 def test_fit_and_autograd_have_one_loss_and_one_gradient(name, reduction):
     row, kind = TABLE[name], KINDS["family"]
     b = batch(kind, seed=6)
@@ -415,7 +419,7 @@ def test_single_and_double_precision_agree(name, path):
 
 @EVERY
 @BOTH_PATHS
-@pytest.mark.parametrize("kind", ["mapped and known", "family"])
+@pytest.mark.parametrize("kind", ["mapped and known", pytest.param("family", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("predicted", "data"), [(torch.float32, torch.float64), (torch.float64, torch.float32)])
 def test_a_loss_computes_in_the_precision_of_the_prediction_whatever_the_data_have(name, path, kind, predicted, data):
     row, kind = TABLE[name], KINDS[kind]
@@ -513,7 +517,7 @@ def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
 
 
 @EVERY
-@pytest.mark.parametrize("kind", ["plain", "family"])
+@pytest.mark.parametrize("kind", [pytest.param("plain", marks=pytest.mark.slow), "family"])
 def test_a_state_dict_of_torch_holds_cache_coin_and_counters(name, kind):
     row, kind = TABLE[name], KINDS[kind]
     b = batch(kind, seed=8)
@@ -569,7 +573,7 @@ def trained(loss: Loss, train: Dataset, epochs: int = 2) -> Tensor:
 
 
 @EXACT
-@pytest.mark.parametrize("kind", ["plain", "mapped and known", "family"])
+@pytest.mark.parametrize("kind", [pytest.param("plain", marks=pytest.mark.slow), "mapped and known", "family"])
 def test_a_cache_at_p_1_transformed_trains_bit_for_bit_like_no_cache(name, kind):
     row, kind = TABLE[name], KINDS[kind]
     train = data(kind)

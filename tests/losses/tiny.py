@@ -40,15 +40,19 @@ class Kind:
 
     def problem(self, sense: str = "min", **settings) -> Problem:
         """The problem; with ``sense="max"`` the same one, mirrored."""
-        sign = 1.0 if sense == "min" else -1.0
-        known = None if self.known is None else sign * self.known
-        milps = [
-            MILP([WEIGHTS], row_upper=limit, cost_map=self.cost_map, fixed_cost=known, constant=sign * self.constant)
-            for limit in self.limits
-        ]
+        milps = self.milps(1.0 if sense == "min" else -1.0)
         return Problem(Family(milps) if self.is_family else milps[0], sense=sense, **settings)
 
     @remembered  # noqa: B019 - five kinds, for the whole run
+    def milps(self, sign: float) -> list[MILP]:
+        """One model per limit."""
+        known = None if self.known is None else sign * self.known
+        return [
+            MILP([WEIGHTS], row_upper=limit, cost_map=self.cost_map, fixed_cost=known, constant=sign * self.constant)
+            for limit in self.limits
+        ]
+
+    @remembered  # noqa: B019
     def points(self, instance: int = 0) -> Tensor:
         """All of V in cost space ``(m, width)``, for the minimizing problem."""
         x = np.array([x for x in itertools.product([0.0, 1.0], repeat=4) if WEIGHTS @ x <= self.limits[instance]])

@@ -26,11 +26,12 @@ class Injector:
 
     Attributes:
         share: of solves that are spoiled.
+        hangs: the largest number of solves that hang, because a test waits for each of them.
         done: how often each fault came, and ``"well"`` for the rest.
     """
 
-    def __init__(self, share: float, seed: int = 0) -> None:
-        self.share, self.chance = share, random.Random(seed)
+    def __init__(self, share: float, seed: int = 0, *, hangs: int = 1) -> None:
+        self.share, self.chance, self.hangs = share, random.Random(seed), hangs
         self.done: Counter[str] = Counter()
 
     def build(self, milp: MILP, *, time_limit: float | None = None, **options: Any) -> Faulty:
@@ -42,6 +43,13 @@ class Injector:
         """How many solves were spoiled."""
         return sum(count for fault, count in self.done.items() if fault != "well")
 
+    def draw(self) -> str:
+        """The fault of the next solve, or ``"well"``."""
+        faults = [fault for fault in FAULTS if fault != "hangs" or self.done["hangs"] < self.hangs]
+        fault = self.chance.choice(faults) if self.chance.random() < self.share else "well"
+        self.done[fault] += 1
+        return fault
+
 
 class Faulty:
     """One engine of the injector."""
@@ -52,9 +60,7 @@ class Faulty:
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
         """Solve, or spoil the solve."""
-        at = self.injector
-        fault = at.chance.choice(FAULTS) if at.chance.random() < at.share else "well"
-        at.done[fault] += 1
+        fault = self.injector.draw()
         if fault == "raises":
             raise RuntimeError("injected")
         if fault == "exits":

@@ -137,10 +137,11 @@ def test_labels_that_cannot_be_solved_are_named_under_raise(monkeypatch: pytest.
 @pytest.mark.parametrize("on_failure", ["cache", "skip"])
 def test_every_kind_of_fault_comes_and_training_ends(on_failure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = small.data(60)
-    injector = Injector(SHARE, seed=0)
+    injector = Injector(SHARE, seed=0, hangs=3)
     install(monkeypatch, injector)
     problem = small.problem(engine="faulty", time_limit=LIMIT, on_failure=on_failure)
     fitted, _ = small.train("spo-cache", problem, given, epochs=6)
     assert set(injector.done) == {*FAULTS, "well"}
+    assert injector.done["hangs"] > 1
     assert problem.statistics.failed == fitted.history.total("failed") == injector.failed
     assert torch.isfinite(small.weights(fitted)).all()
