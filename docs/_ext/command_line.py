@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from regretless.cli.app import app as commands
+from regretless.cli.app import commands
 
 
 class CommandLine(SphinxDirective):
@@ -16,7 +15,7 @@ class CommandLine(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write all commands."""
-        return [self._section(name, command) for name, command in _inside(typer.main.get_command(commands), "")]
+        return [self._section(name, command) for name, command in _inside(commands, "")]
 
     def _section(self, name: str, command: Any) -> nodes.section:
         section = nodes.section(ids=[name.replace(" ", "-")], names=[name])

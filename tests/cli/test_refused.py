@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 from regretless.cli import main
-from regretless.cli.app import app
+from regretless.cli.app import commands as every_command
 
 from .files import CommandLine, Files, make_files
 
@@ -99,7 +98,7 @@ def commands() -> dict[str, Any]:
             found |= nested
         return found
 
-    return inside(typer.main.get_command(app), "")
+    return inside(every_command, "")
 
 
 def flags(name: str) -> list[str]:

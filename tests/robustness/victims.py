@@ -18,7 +18,7 @@ import torch
 
 from regretless.cache import SolutionCache
 from regretless.cli import main as command_line
-from regretless.cli.app import app  # noqa: F401 - imported before the forks
+from regretless.cli.app import commands  # noqa: F401 - imported before the forks
 from regretless.data import Dataset
 from regretless.losses import MAP
 from regretless.problem import Problem

@@ -27,12 +27,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(arguments: list[str] | None) -> int:
     try:
-        from regretless.cli.app import UsageError, app
+        from regretless.cli.app import UsageError, commands
     except ModuleNotFoundError as error:
         print(f"error: the command line needs typer and rich ({error}): pip install typer rich", file=sys.stderr)
         return 1
     try:
-        return int(app(arguments, standalone_mode=False) or 0)
+        return int(commands(arguments, standalone_mode=False) or 0)
     except UsageError as error:
         if message := " ".join(error.format_message().split()):  # empty after a help page
             print(f"error: {message}", file=sys.stderr)

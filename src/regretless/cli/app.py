@@ -68,3 +68,5 @@ def _options(
 for command in (demo, doctor, train, retrain, decide, audit, evaluate, tune, report, reproduce, suite):
     app.command()(command)
 app.add_typer(data, name="data")
+# Made once: typer alone would build every command anew at each call.
+commands = typer.main.get_command(app)

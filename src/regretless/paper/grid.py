@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -164,8 +165,9 @@ def groups(name: str) -> list[str]:
     return [name]
 
 
+@cache
 def load_grid(name: str) -> Grid:
-    """Read a grid that comes with the library.
+    """Read a grid that comes with the library, once.
 
     >>> load_grid("knapsack").spec("knapsack-60", "spo").epochs
     4
