@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import weakref
 from collections.abc import Sequence
@@ -30,8 +31,8 @@ class Processes(Generic[Job, Result]):
     """Run jobs in processes, each driven by a thread of its own.
 
     A process that takes longer than ``limit`` seconds is killed, and one that ends by itself costs one job; another
-    process takes its place. Where the system can fork, a clean process imports this library once and every process is a
-    fork of it, so that only the first one waits for torch.
+    process takes its place. On Linux a clean process imports this library once and every process is a fork of it, so that
+    only the first one waits for torch.
 
     Args:
         work: runs one job; it is pickled once and sent to every process.
@@ -82,7 +83,7 @@ class _Child:
 
     def __init__(self, work: bytes) -> None:
         context: Any = multiprocessing.get_context(METHOD)
-        if METHOD == "forkserver":  # the server imports torch once, and each process is a fork of it
+        if sys.platform == "linux":  # elsewhere torch does not survive a fork
             context.set_forkserver_preload(["__main__", __name__])
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs,), name="regretless-solver", daemon=True)
