@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from regretless.cli.reproduce import reproduce
 from regretless.errors import InputError
+from tests import runs_here
 
 pytest.importorskip("matplotlib")
 app = typer.Typer(pretty_exceptions_enable=False)
@@ -25,7 +26,9 @@ def run(*words: str) -> str:
     return result.stdout
 
 
-def test_a_smoke_reproduction_goes_from_embedded_data_to_the_report(tmp_path: Path) -> None:
+def test_a_smoke_reproduction_goes_from_embedded_data_to_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     printed = run(*SMALL, "--out", str(tmp_path))
     assert "Smoke test: all methods" in printed
     with (tmp_path / "results.csv").open(newline="") as file:
@@ -37,13 +40,18 @@ def test_a_smoke_reproduction_goes_from_embedded_data_to_the_report(tmp_path: Pa
     assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".svg", ".png", ".json"}
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "synthetic-knapsack-60" in page
-    # The same once more, as data: nothing is run again.
+    # The same once more, as data: nothing is run again, and nothing needs to be drawn again.
+    monkeypatch.setattr("regretless.paper.reproduce.write_figures", lambda *_: [])
+    monkeypatch.setattr("regretless.cli.reproduce.write", lambda *_: tmp_path / "report.html")
     summary = json.loads(run(*SMALL, "--out", str(tmp_path), "--json"))
     assert (summary["runs"], summary["failed"]) == (RUNS, [])
     assert {row["method"] for row in summary["tables"]["q1-smoke"] if row["seeds"]} == set(METHODS.split(","))
 
 
-def test_times_of_the_generic_engine_become_ratios(tmp_path: Path) -> None:
+def test_times_of_the_generic_engine_become_ratios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs_here.install(monkeypatch)
+    monkeypatch.setattr("regretless.paper.reproduce.write_figures", lambda *_: [])
+    monkeypatch.setattr("regretless.cli.reproduce.write", lambda *_: tmp_path / "report.html")
     summary = json.loads(
         run(
             "smoke",

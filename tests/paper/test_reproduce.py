@@ -17,6 +17,7 @@ from regretless.paper.reproduce import plan, reproduce_runs
 from regretless.runs import Spec
 from regretless.runs.results import TIMES, read_results, register, write_results
 from regretless.runs.worker import Worker
+from tests import runs_here
 
 pytest.importorskip("matplotlib")
 COMMAND = """
@@ -113,7 +114,10 @@ def test_two_processes_share_one_folder(tmp_path: Path) -> None:
     assert rows(grid.out) == grid.undisturbed(tmp_path / "calm")
 
 
-def test_what_is_done_is_not_done_again_and_what_failed_is_tried_again(tmp_path: Path) -> None:
+def test_what_is_done_is_not_done_again_and_what_failed_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs_here.install(monkeypatch)
     good = Spec("synthetic-knapsack-60", "spo", epochs=1, options={"days": 20})
     bad = Spec("synthetic-knapsack-60", "spo", epochs=1, options={"days": 20, "split": "paper"})
     first = reproduce_runs("x", [good, bad], tmp_path, workers=1, stream=None)

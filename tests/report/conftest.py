@@ -49,10 +49,21 @@ def make_run(tmp_path: Path) -> MakeRun:
     return partial(write_run, tmp_path / "results")
 
 
-@pytest.fixture
-def results(tmp_path: Path, make_run: MakeRun) -> Path:
+def three_methods(results: Path) -> Path:
     """Three methods with two seeds each."""
     for method in ("two-stage", "spo", "spo-cache"):
         for seed in (0, 1):
-            make_run(method, seed=seed)
-    return tmp_path / "results"
+            write_run(results, method, seed=seed)
+    return results
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A folder of a test's own, which ``make_run`` can add to."""
+    return three_methods(tmp_path / "results")
+
+
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same folder for tests that only read it."""
+    return three_methods(tmp_path_factory.mktemp("report") / "results")

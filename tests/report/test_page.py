@@ -66,8 +66,13 @@ def check(text: str) -> Checker:
     return checker
 
 
-def test_the_page_is_balanced_and_loads_nothing(results: Path) -> None:
-    text = render(read_folder(results))
+@pytest.fixture(scope="module")
+def text(usual: Path) -> str:
+    """The page of three methods."""
+    return render(read_folder(usual))
+
+
+def test_the_page_is_balanced_and_loads_nothing(text: str) -> None:
     check(text)
     assert text.startswith("<!DOCTYPE html>")
     assert 'name="viewport"' in text
@@ -75,8 +80,7 @@ def test_the_page_is_balanced_and_loads_nothing(results: Path) -> None:
     assert "@media print" in text
 
 
-def test_all_four_charts_and_the_meaning_are_there(results: Path) -> None:
-    text = render(read_folder(results))
+def test_all_four_charts_and_the_meaning_are_there(text: str) -> None:
     for heading in ("Regret against time", "Learning curves", "Cache growth", "Regret against the cost of an epoch"):
         assert f"<h4>{heading}</h4>" in text
     assert "never in evaluation" in text
@@ -84,8 +88,8 @@ def test_all_four_charts_and_the_meaning_are_there(results: Path) -> None:
     assert "best decision in\nhindsight" in text
 
 
-def test_rendering_is_a_pure_function(results: Path) -> None:
-    assert render(read_folder(results)) == render(read_folder(results))
+def test_rendering_is_a_pure_function(text: str, usual: Path) -> None:
+    assert render(read_folder(usual)) == text
 
 
 def test_no_name_out_of_a_file_becomes_a_tag(tmp_path: Path, make_run: MakeRun) -> None:
@@ -120,8 +124,7 @@ def test_the_figures_of_every_run_are_embedded(results: Path, make_run: MakeRun)
     assert [row["regret"] for row in rows if row["method"] == "map-dc"] == [None]
 
 
-def test_only_our_own_script_and_style_are_allowed_to_act(results: Path) -> None:
-    text = render(read_folder(results))
+def test_only_our_own_script_and_style_are_allowed_to_act(text: str) -> None:
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)
     assert policy is not None
     assert "default-src &#39;none&#39;" in policy[1]
@@ -195,8 +198,10 @@ def test_many_methods_and_seeds_become_one_line_each(tmp_path: Path, make_run: M
     assert len(text) < 900_000
 
 
-def test_published_remarks_appear_for_the_problems_of_the_paper_only(results: Path, make_run: MakeRun) -> None:
-    assert "Beside the published figures" not in render(read_folder(results))
+def test_published_remarks_appear_for_the_problems_of_the_paper_only(
+    text: str, results: Path, make_run: MakeRun
+) -> None:
+    assert "Beside the published figures" not in text
     make_run("spo", problem="energy-1")
     text = render(read_folder(results))
     assert "An exact scheduler" in text

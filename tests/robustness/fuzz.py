@@ -62,7 +62,7 @@ def main(folder: Path, count: int, seed: int, wanted: list[str]) -> dict[str, An
     warnings.simplefilter("ignore")
     temporary = folder / "tmp"
     temporary.mkdir(parents=True)
-    os.environ["TMPDIR"] = str(temporary)
+    os.environ |= {"HOME": str(folder), "TMPDIR": str(temporary)}
     table = readers(folder / "sound")
     names = wanted or list(table)
     states = {}

@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -20,6 +19,7 @@ from regretless.report import write as write_report
 from regretless.runs import Spec, run
 from regretless.runs.results import read_results, register
 from regretless.storage import load_state, read_json, save_state, write_json
+from tests import forked
 
 from . import small
 
@@ -121,8 +121,10 @@ def test_two_processes_that_register_runs_lose_none(tmp_path: Path) -> None:
         "for seed in range(int(sys.argv[2]), 24, 2):\n"
         "    register(sys.argv[1], [Spec('knapsack-60', 'spo', seed=seed)])\n"
     )
-    both = [subprocess.Popen([sys.executable, "-c", code, tmp_path, str(k)], cwd=ROOT) for k in (0, 1)]
-    assert [process.wait(timeout=120) for process in both] == [0, 0]
+    both = [forked.start(code, tmp_path, k) for k in (0, 1)]
+    for process in both:
+        process.join(120)
+    assert [process.exitcode for process in both] == [0, 0]
     assert sorted(result.spec.seed for result in read_results(tmp_path)) == list(range(24))
 
 

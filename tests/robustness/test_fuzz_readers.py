@@ -1,26 +1,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests import forked
 
 
 def fuzz(folder: Path, count: int, seed: int, *readers: str, seconds: float = 600.0) -> dict[str, Any]:
     """Spoiled inputs in a process of its own, which a crash of a reader ends."""
-    command = [sys.executable, "-m", "tests.robustness.fuzz", str(folder), str(count), str(seed), *readers]
-    environment = os.environ | {"HOME": str(folder), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=seconds, env=environment, check=False
-    )
-    assert done.returncode == 0, f"a reader ended the process ({done.returncode}): {done.stderr[-2000:]}"
-    return json.loads(done.stdout.splitlines()[-1])
+    output = folder.with_suffix(".txt")
+    said = forked.run_module("tests.robustness.fuzz", folder, count, seed, *readers, output=output, seconds=seconds)
+    return json.loads(said.splitlines()[-1])
 
 
 def check(found: dict[str, Any]) -> None:

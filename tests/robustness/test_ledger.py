@@ -16,10 +16,10 @@ from regretless.data import Dataset
 from regretless.errors import SolveError
 from regretless.problems.knapsack.oracle import KnapsackOracle
 from regretless.runs import Spec, run
-from regretless.runs.worker import Worker
 from regretless.solvers.ledger import Purpose
 from regretless.training import Interrupted, methods
 from regretless.training.models import make_model
+from tests import runs_here
 from tests.cli.files import CommandLine, make_files
 
 from . import counting, small
@@ -157,12 +157,7 @@ class TestCommands:
     def test_reproduce(
         self, cli: CommandLine, rows: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def here(specs: Sequence[Spec], results: Path, *, report: Any, **how: Any) -> None:
-            worker = Worker(results)
-            for spec in specs:
-                report(spec, worker.attempt(spec))
-
-        monkeypatch.setattr("regretless.runs.grid_runs.do_runs", here)
+        runs_here.install(monkeypatch)
         monkeypatch.setattr("regretless.paper.reproduce.write_figures", lambda *_: [])
         monkeypatch.setattr("regretless.cli.reproduce.write", lambda *_: tmp_path / "report.html")
         words = ["reproduce", "smoke", "--methods", "spo,map-dc", "--seeds", 1, "--epochs", 1]

@@ -1,43 +1,36 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests import forked
+
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 
 
-def soak(instances: int, capacity: int, seconds: float) -> dict[str, Any]:
-    return measured("soak", instances, capacity, seconds=seconds)
+def soak(folder: Path, instances: int, capacity: int, seconds: float) -> dict[str, Any]:
+    return measured("soak", folder, instances, capacity, seconds=seconds)
 
 
-def measured(module: str, *words: object, seconds: float) -> dict[str, Any]:
+def measured(module: str, folder: Path, *words: object, seconds: float) -> dict[str, Any]:
     """What a process prints that does one thing for long."""
-    command = [sys.executable, "-m", f"tests.robustness.{module}", *map(str, words)]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=seconds, check=False,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    said = forked.run_module(f"tests.robustness.{module}", *words, output=folder / "said", seconds=seconds)
+    return json.loads(said.splitlines()[-1])
 
 
-def test_a_full_cache_does_not_grow() -> None:
-    found = soak(8_000, 550, 300)
+def test_a_full_cache_does_not_grow(tmp_path: Path) -> None:
+    found = soak(tmp_path, 8_000, 550, 300)
     assert found["cache_size"] <= 600
     assert found["evicted"] > 0, "the cache must be full for the test to mean something"
     assert found["growth"] < 0.05, found
 
 
 @pytest.mark.slow
-def test_a_million_instances_leave_memory_where_it_was() -> None:
-    found = soak(1_000_000, 10_000, 3000)
+def test_a_million_instances_leave_memory_where_it_was(tmp_path: Path) -> None:
+    found = soak(tmp_path, 1_000_000, 10_000, 3000)
     print(json.dumps(found))
     assert found["instances"] >= 1_000_000
     assert found["cache_size"] == 10_000
@@ -54,8 +47,8 @@ def test_a_million_instances_leave_memory_where_it_was() -> None:
         pytest.param("fits", 200, marks=pytest.mark.slow),
     ],
 )
-def test_solves_and_fits_leave_no_memory_threads_or_open_files_behind(what: str, count: int) -> None:
-    found = measured("leaks", what, count, seconds=3000)
+def test_solves_and_fits_leave_no_memory_threads_or_open_files_behind(what: str, count: int, tmp_path: Path) -> None:
+    found = measured("leaks", tmp_path, what, count, seconds=3000)
     print(json.dumps(found))
     assert found["growth"] < 0.03, found
     for name in ("threads", "files"):

@@ -1,14 +1,14 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from regretless.errors import FileError
 from regretless.runs.run_lock import try_lock
+from tests import forked
 
 HOLD = (
     "import sys, time; from regretless.runs.run_lock import try_lock\n"
@@ -38,13 +38,16 @@ def test_a_lock_can_be_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_lock_ends_with_its_process_even_by_kill(tmp_path: Path) -> None:
-    holder = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path / "a")], stdout=subprocess.PIPE, text=True)
-    assert holder.stdout is not None
-    assert holder.stdout.readline().strip() == "True"
+    said = tmp_path / "said"
+    holder = forked.start(HOLD, tmp_path / "a", output=said)
+    while not (said.exists() and said.read_text().endswith("\n")):
+        assert holder.is_alive()
+        time.sleep(0.01)
+    assert said.read_text() == "True\n"
     with try_lock(tmp_path / "a") as held:
         assert not held
     holder.kill()
-    holder.communicate()
+    holder.join()
     with try_lock(tmp_path / "a") as held:
         assert held
 

@@ -42,9 +42,8 @@ def test_a_run_that_another_process_has_is_left_alone(tmp_path: Path) -> None:
     assert not run_path(tmp_path, SPEC).exists()
 
 
-def test_the_process_answers_line_by_line_and_ends_when_told_or_left_alone(tmp_path: Path) -> None:
+# test_worker_pool.py has the process that is left alone.
+def test_the_process_answers_line_by_line_and_ends_when_told(tmp_path: Path) -> None:
     start = [sys.executable, "-m", "regretless.runs.worker", str(tmp_path)]
     told = subprocess.run(start, input=json.dumps(SPEC.as_dict()) + "\n\n", capture_output=True, text=True, check=False)
     assert (told.returncode, json.loads(told.stdout)["status"]) == (0, "done")
-    alone = subprocess.run(start, input="", capture_output=True, text=True, check=False)
-    assert (alone.returncode, alone.stdout) == (1, "")

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,9 @@ from regretless.errors import InputError
 from regretless.runs import Spec
 from regretless.runs.run_folder import run_path
 from regretless.runs.run_lock import try_lock
+from regretless.runs.worker import Worker
 from regretless.runs.worker_pool import WorkerPool, WorkerProcess, do_runs
+from tests import forked
 
 DAYS = {"days": 20}
 
@@ -56,20 +57,44 @@ def test_a_killed_worker_is_a_failure_of_its_run_and_is_replaced(
     assert (run_path(tmp_path, spec(0)) / "failure.json").exists()
 
 
-def test_a_run_of_another_process_is_waited_for(tmp_path: Path) -> None:
-    answers: list[str] = []
+class Here:
+    """A worker in this process that notes its answers."""
+
+    alive = True
+    answers: queue.Queue[str] = queue.Queue()
+
+    def __init__(self, results: Path) -> None:
+        self.worker = Worker(results)
+
+    def ready(self) -> bool:
+        return True
+
+    def do(self, one: Spec) -> dict[str, Any]:
+        answer = self.worker.attempt(one)
+        self.answers.put(answer["status"])
+        return answer
+
+    def stop(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_a_run_of_another_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regretless.runs.worker_pool.WorkerProcess", Here)
+    monkeypatch.setattr("regretless.runs.worker_pool.RETRY_SECONDS", 0.01)
+    reported: list[str] = []
     with try_lock(tmp_path / ".locks" / spec().digest):
         thread = threading.Thread(
             target=do_runs,
             args=([spec()], tmp_path),
-            kwargs={"workers": 1, "report": lambda s, a: s and answers.append(a["status"])},
+            kwargs={"workers": 1, "report": lambda s, a: s and reported.append(a["status"])},
         )
         thread.start()
-        time.sleep(4.0)
+        assert [Here.answers.get(timeout=60) for _ in range(3)] == ["busy"] * 3
         assert thread.is_alive()
-        assert not answers
+        assert not reported
     thread.join()
-    assert answers == ["done"]
+    assert reported == ["done"]
 
 
 def test_an_interrupt_stops_the_workers_and_keeps_their_epochs(tmp_path: Path) -> None:
@@ -87,7 +112,7 @@ def test_an_interrupt_stops_the_workers_and_keeps_their_epochs(tmp_path: Path) -
         assert free
 
 
-def test_an_interrupt_is_caught_although_a_solver_has_reset_its_handler() -> None:
+def test_an_interrupt_is_caught_although_a_solver_has_reset_its_handler(tmp_path: Path) -> None:
     # In a process of its own, which the signal would end.
     code = """
 import ctypes, os, signal, time
@@ -103,8 +128,9 @@ try:
 except KeyboardInterrupt:
     print("caught")
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert ended.stdout == "caught\n", ended
+    said = tmp_path / "said"
+    forked.start(code, output=said).join()
+    assert said.read_text() == "caught\n"
 
 
 def test_workers_keep_to_the_problem_they_have_loaded(tmp_path: Path) -> None:
@@ -130,4 +156,5 @@ def test_a_worker_whose_parent_is_killed_ends_by_itself(tmp_path: Path) -> None:
         worker.process.kill()
         raise
     assert worker.process.stdout is not None
+    assert worker.process.stdout.read() == ""
     worker.process.stdout.close()

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
-import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from regretless.search import auto, verdict
 from regretless.search.candidates import Candidate
 from regretless.training import two_stage
 from regretless.training.models import make_model
+from tests import forked
 
 FEW = [Candidate("map-dc", 0.01), Candidate("soft", 0.01), Candidate("spo-cache", 0.03, anchor=0.3)]
 
@@ -190,19 +189,19 @@ torch.save(found.model.state_dict(), sys.argv[2])
 
 
 def test_a_search_that_is_killed_and_resumed_ends_in_the_same_model(tmp_path: Path, monkeypatch):
-    def command(name):
-        return [sys.executable, "-c", SCRIPT, str(tmp_path / f"{name}.safetensors"), str(tmp_path / f"{name}.pt")]
+    def words(name):
+        return [str(tmp_path / f"{name}.safetensors"), str(tmp_path / f"{name}.pt")]
 
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
-    monkeypatch.setattr(sys, "argv", command("whole")[2:])
+    monkeypatch.setattr(sys, "argv", ["-c", *words("whole")])
     exec(SCRIPT, {})
-    killed = subprocess.Popen(command("killed"), env=environment)
+    killed = forked.start(SCRIPT, *words("killed"))
     while not (tmp_path / "killed.safetensors").exists():
-        if killed.poll() is not None:
+        if killed.exitcode is not None:
             pytest.fail("the search ended before its first checkpoint")
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    monkeypatch.setattr(sys, "argv", command("killed")[2:])
+        time.sleep(0.01)
+    killed.kill()
+    killed.join()
+    monkeypatch.setattr(sys, "argv", ["-c", *words("killed")])
     exec(SCRIPT, {})
     a, b = (torch.load(tmp_path / f"{name}.pt") for name in ("whole", "killed"))
     assert all(torch.equal(a[key], b[key]) for key in a)

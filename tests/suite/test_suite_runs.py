@@ -8,6 +8,7 @@ import pytest
 from regretless.errors import InputError
 from regretless.storage import read_json
 from regretless.suite import Cell, plan_suite, run_suite
+from tests import runs_here
 
 CELL = Cell("top-k", 20, options={"items": 6, "k": 1, "test": 10})
 
@@ -44,7 +45,8 @@ def test_what_cannot_be_compared_is_refused(settings: dict[str, object], message
         plan_suite([CELL], **settings)  # type: ignore[arg-type]
 
 
-def test_a_suite_writes_its_leaderboard_and_does_no_run_twice(tmp_path: Path) -> None:
+def test_a_suite_writes_its_leaderboard_and_does_no_run_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs_here.install(monkeypatch)
     specs = [replace(spec, epochs=2) for spec in plan_suite([CELL], methods=["two-stage", "map-dc"], seeds=1)]
     board = run_suite(specs, tmp_path, workers=1, stream=None)
     assert not board.failed

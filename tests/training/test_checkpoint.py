@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
-import subprocess
-import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from regretless.losses import MAP, Loss, SPOPlus, TwoStage
 from regretless.storage import load_state, save_state
 from regretless.training import Converged, EarlyStopping, Interrupted, Schedule, Watch, fit
 from regretless.training.methods import make_loss
+from tests import forked
 
 from .runs import LOSSES, Trap, cache, data, model, problem, untimed, weights
 
@@ -157,20 +158,17 @@ t.run("map-cache", Path(sys.argv[2]))
 # SIGINT reaches the command line in tests/robustness, which starts no process of its own for it.
 @pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL])
 def test_a_process_that_is_signalled_can_be_resumed_by_another(tmp_path, undisturbed, number):
-    path = tmp_path / "run"
-    root = Path(__file__).parents[1]
-    process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(root), str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    for _ in range(6):  # in the second epoch of four steps
-        assert process.stdout.readline() == "step\n"
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode != 0
+    path, said = tmp_path / "run", tmp_path / "said"
+    process = forked.start(SCRIPT, Path(__file__).parents[1], path, output=said)
+    while not (said.exists() and said.read_text().count("step\n") >= 6):  # in the second epoch of four steps
+        assert process.is_alive()
+        time.sleep(0.01)
+    os.kill(process.pid, number)
+    process.join(60)
+    assert process.exitcode != 0
     if number == signal.SIGINT:
-        assert "Interrupted: SIGINT: training ended after epoch" in errors
-        assert "run the same command again to continue" in errors
+        assert "Interrupted: SIGINT: training ended after epoch" in said.read_text()
+        assert "run the same command again to continue" in said.read_text()
     assert path.exists()
     assert not list(tmp_path.glob("*.tmp"))
     assert same(run("map-cache", path), undisturbed["map-cache"])

@@ -34,10 +34,10 @@ def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_another_model_is_trained_until_its_held_out_error_no_longer_falls():
-    problem, train = data(power=3, n=200)
+    problem, train = data(power=2, n=100, d=2)
     linear, mlp = (
-        make_model(train.features, 4, costs=train.costs),
-        make_model(train.features, 4, costs=train.costs, kind="mlp"),
+        make_model(train.features, 2, costs=train.costs),
+        make_model(train.features, 2, costs=train.costs, kind="mlp", hidden=16),
     )
     fit_two_stage(linear, train)
     fitted = fit_two_stage(mlp, train, progress=False)
