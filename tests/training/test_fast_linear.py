@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import pytest
 import torch
@@ -13,6 +14,7 @@ from regretless.training.cost_scale import with_cost_scale
 from regretless.training.fast_linear import LeanAdam, LinearStep, linear_step
 from regretless.training.models import SharedLinear, make_model
 from regretless.training.step import GradientStep
+from tests import forked
 
 # --- Adam ---------------------------------------------------------------------------------------------------------
 
@@ -198,3 +200,22 @@ class Doubled(nn.Linear):
 )
 def test_what_is_more_than_a_linear_layer_is_left_to_autograd(make):
     assert fast(make()) is None
+
+
+SCRIPT = """
+import sys, torch
+from regretless.training.fast_linear import LeanAdam
+net = torch.nn.Linear(2, 1)
+optimizer = LeanAdam(list(net.parameters()), lr=0.1)
+for step in (optimizer.step, optimizer.lean_step):
+    optimizer.zero_grad()
+    net(torch.ones(3, 2)).sum().backward()
+    step()
+optimizer.load_state_dict(optimizer.state_dict())
+print("torch._dynamo" in sys.modules)
+"""
+
+
+def test_it_does_not_import_the_compiler_of_torch(tmp_path: Path) -> None:
+    forked.start(SCRIPT, output=tmp_path / "said").join()
+    assert (tmp_path / "said").read_text() == "False\n"

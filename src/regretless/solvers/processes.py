@@ -31,8 +31,8 @@ class Processes(Generic[Job, Result]):
     """Run jobs in processes, each driven by a thread of its own.
 
     A process that takes longer than ``limit`` seconds is killed, and one that ends by itself costs one job; another
-    process takes its place. On Linux a clean process imports this library once and every process is a fork of it, so that
-    only the first one waits for torch.
+    process takes its place. On Linux a clean process imports this library once and every process is a fork of it, so
+    that only the first one waits for torch.
 
     Args:
         work: runs one job; it is pickled once and sent to every process.

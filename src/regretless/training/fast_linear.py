@@ -7,7 +7,8 @@ around both and nothing else depends on it: ``make_step`` uses it where it appli
 
 from __future__ import annotations
 
-from typing import final
+from inspect import unwrap
+from typing import Any, final
 
 import torch
 from torch import Tensor, nn
@@ -16,17 +17,24 @@ from regretless.errors import InputError
 from regretless.training.linear_model import LinearModel, find_linear
 from regretless.training.models import slot_costs
 
+ADAM: Any = torch.optim.Adam
+
 
 @final
 class LeanAdam(torch.optim.Adam):
     """torch's fused Adam with a second method to step, which calls the same kernel directly.
 
-    State and arithmetic are torch's, so that both methods can be mixed and a checkpoint fits either.
+    State and arithmetic are torch's, so that both methods can be mixed and a checkpoint fits either. The methods that
+    torch wraps for its compiler are used without the wrapper: its import takes more than a second in every process.
 
     Args:
         parameters: what to train.
         lr: learning rate.
     """
+
+    add_param_group, zero_grad = unwrap(ADAM.add_param_group), unwrap(ADAM.zero_grad)
+    state_dict, load_state_dict = unwrap(ADAM.state_dict), unwrap(ADAM.load_state_dict)
+    step = torch.no_grad()(unwrap(ADAM.step))
 
     def __init__(self, parameters: list[nn.Parameter], lr: float) -> None:
         if not lr > 0:
