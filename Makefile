@@ -6,6 +6,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet -c const
 PEERS := pyscipopt ortools gurobipy cpmpy pyomo cvxpy linopy cma optuna proxsuite playwright twine lightning accelerate ray
 # Small training steps are faster with one thread. The solver has its own worker threads.
 export OMP_NUM_THREADS ?= 1
+# Tests start many processes, which would compile the library and the tests again and again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo docs package test test-all lint bench bench-peers bench-losses install dev clean
 
