@@ -251,6 +251,10 @@ TABLE: dict[str, Row] = {
     "interior": Row(lambda oracle, **o: Interior(oracle, cutoff=0.3, **o), needs="problem", tolerance=1e-5),
 }
 EVERY = pytest.mark.parametrize("name", TABLE)
+SIMILAR = ("sce", "interior")  # slow, and on the layer of qptl: some of their facts are heavier checks
+ONE_PER_LAYER = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SIMILAR)) for name in TABLE]
+)
 CACHED = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.needs in ("any", "cache")])
 EXACT = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.needs == "any"])
 WITHOUT_NOISE = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if not row.noise])
@@ -364,7 +368,7 @@ def test_a_batch_is_its_instances_one_by_one(name, kind):
         assert torch.allclose(slope, gradient[one], atol=row.tolerance)
 
 
-@EVERY
+@ONE_PER_LAYER
 @pytest.mark.parametrize("reduction", ["none", "mean", pytest.param("sum", marks=pytest.mark.slow)])
 def test_fit_and_autograd_have_one_loss_and_one_gradient(name, reduction):
     row, kind = TABLE[name], KINDS["family"]
@@ -379,7 +383,7 @@ def test_fit_and_autograd_have_one_loss_and_one_gradient(name, reduction):
     assert all(torch.equal(x, y) for x, y in zip(by_fit, by_autograd, strict=True))
 
 
-@EVERY
+@ONE_PER_LAYER
 @BOTH_PATHS
 def test_reductions_agree(name, path):
     row, kind = TABLE[name], KINDS["plain"]
@@ -417,7 +421,7 @@ def test_single_and_double_precision_agree(name, path):
         assert torch.allclose(mine.double(), its, rtol=1e-3, atol=1e-4)
 
 
-@EVERY
+@ONE_PER_LAYER
 @BOTH_PATHS
 @pytest.mark.parametrize("kind", ["mapped and known", pytest.param("family", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("predicted", "data"), [(torch.float32, torch.float64), (torch.float64, torch.float32)])
@@ -432,7 +436,7 @@ def test_a_loss_computes_in_the_precision_of_the_prediction_whatever_the_data_ha
     assert all(torch.equal(x, y) for x, y in zip(mixed, plain, strict=True))
 
 
-@EVERY
+@ONE_PER_LAYER
 @BOTH_PATHS
 def test_under_autocast_a_loss_computes_in_single_precision(name, path):
     row, kind = TABLE[name], KINDS["mapped and known"]
@@ -516,7 +520,7 @@ def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
     assert problem.statistics.solves == 0
 
 
-@EVERY
+@ONE_PER_LAYER
 @pytest.mark.parametrize("kind", [pytest.param("plain", marks=pytest.mark.slow), "family"])
 def test_a_state_dict_of_torch_holds_cache_coin_and_counters(name, kind):
     row, kind = TABLE[name], KINDS[kind]
@@ -586,7 +590,7 @@ def test_a_cache_at_p_1_transformed_trains_bit_for_bit_like_no_cache(name, kind)
     assert row.solves is None or memory.statistics.solves == row.solves * 2 * len(train)
 
 
-@EVERY
+@ONE_PER_LAYER
 def test_the_number_of_workers_does_not_change_the_weights(name):
     row, kind = TABLE[name], KINDS["plain"]
     train = data(kind)

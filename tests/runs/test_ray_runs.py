@@ -17,6 +17,7 @@ from regretless.errors import InputError
 from regretless.runs import Spec
 from regretless.runs.results import read_results, register
 from regretless.runs.run_folder import run_path
+from regretless.runs.worker import Worker
 from regretless.runs.worker_pool import do_runs
 from regretless.storage import read_json
 from tests.ray_session import actor_pids, ray_for_tests
@@ -51,12 +52,13 @@ def figures(folder: Path, one: Spec) -> dict[str, Any]:
     return {name: value for name, value in found.items() if not name.endswith(MEASURED)}
 
 
-def test_runs_on_ray_write_the_same_files_and_figures_as_processes(ray: Any, tmp_path: Path) -> None:
+def test_runs_on_ray_write_the_same_files_and_figures_as_the_worker_of_a_process(ray: Any, tmp_path: Path) -> None:
     specs = [spec(0), spec(1, split="no such split")]
     answers = done(specs, tmp_path / "ray", workers=1, executor="ray")
     assert [answers[seed]["status"] for seed in (0, 1)] == ["done", "failed"]
     assert answers[0]["nodes"] == 1
-    done(specs, tmp_path / "here", workers=1)
+    worker = Worker(tmp_path / "here")
+    assert [worker.attempt(one)["status"] for one in specs] == ["done", "failed"]
     assert figures(tmp_path / "ray", specs[0]) == figures(tmp_path / "here", specs[0])
     for one in specs:
         written, expected = (

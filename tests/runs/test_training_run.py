@@ -119,7 +119,13 @@ def test_files_that_were_there_before_a_failed_run_stay(loaded: BenchmarkProblem
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["notes.txt"]
 
 
-@pytest.mark.parametrize("method", methods.names())
+# tests/robustness/test_ledger.py has the ledger of every method in the fast suite.
+FEW = ("two-stage", "spo", "map-dc", "direct", "auto")
+
+
+@pytest.mark.parametrize(
+    "method", [pytest.param(name, marks=[pytest.mark.slow] * (name not in FEW)) for name in methods.names()]
+)
 def test_the_ledger_adds_up_to_what_the_oracle_counted(
     method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

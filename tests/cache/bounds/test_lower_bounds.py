@@ -119,7 +119,9 @@ def predicted(loaded: BenchmarkProblem) -> torch.Tensor:
     return (design(loaded.test.features) @ weights).reshape(loaded.test.costs.shape)
 
 
-@pytest.mark.parametrize("name", ["energy-1", "energy-2", "energy-3"])
+@pytest.mark.parametrize(
+    "name", ["energy-1", *(pytest.param(name, marks=pytest.mark.slow) for name in ("energy-2", "energy-3"))]
+)
 def test_at_predicted_prices_the_bound_is_the_relaxation_but_for_a_hundredth_of_a_per_cent(name):
     if not os.environ.get("REGRETLESS_DATA"):
         pytest.skip("REGRETLESS_DATA names no folder with the public files")

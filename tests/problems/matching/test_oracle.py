@@ -190,7 +190,7 @@ def compare(diversity: int, vectors: list[tuple[int, np.ndarray]], family: Famil
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("diversity", [10, 25, 50])
+@pytest.mark.parametrize("diversity", [10, 25, pytest.param(50, marks=pytest.mark.slow)])
 def test_oracle_equals_highs_on_a_few_vectors_of_cora(diversity: int) -> None:
     labels, same, family = cora(diversity)
     vectors = cost_vectors(labels, np.random.default_rng(diversity))
