@@ -245,8 +245,7 @@ class SolutionStore:
             elif serves is not None:
                 serves[:, first[key]] |= serves[:, position]
         if known:
-            stored = self._columns.index_select(1, torch.tensor(places, device=self._columns.device)).cpu().numpy()
-            same = (rows[known] == stored.T).all(axis=1).tolist()
+            same = (rows[known] == self._stored(places)).all(axis=1).tolist()
             # Two rows with one hash: both are stored.
             fresh += [position for position, equal in zip(known, same, strict=True) if not equal]
             if self.capacity is not None and self.evict == "unused":  # found again counts as used
@@ -254,6 +253,14 @@ class SolutionStore:
             if serves is not None:
                 self._serve_more(serves, [(p, q) for p, q, e in zip(known, places, same, strict=True) if e])
         return sorted(fresh)
+
+    def _stored(self, places: list[int]) -> NDArray[Any]:
+        """Solutions ``(m, width)`` at these places, in the memory of the CPU."""
+        if self._columns.is_cuda:
+            return self._columns.index_select(1, torch.tensor(places, device=self._columns.device)).T.cpu().numpy()
+        # Half of the time of torch's calls, and a training step inserts only one or two solutions.
+        array: NDArray[Any] = self._columns.numpy()
+        return array.T[places]
 
     def _serve_more(self, serves: Tensor, pairs: list[tuple[int, int]]) -> None:
         for position, place in pairs:

@@ -125,7 +125,7 @@ class Loss(nn.Module, ABC):
         if problem is None or problem.statistics.not_optimal or not isinstance(self.oracle, Problem | SolutionCache):
             return
         together = answers[0] if len(answers) == 1 else torch.stack(list(answers))
-        if not bool(((true * (solution - together)).sum(-1) > 0).any()):
+        if not answers[0].shape[0] or (true * (solution - together)).sum(-1).max().item() <= 0:
             return
         for answer in answers:
             if bool((dot(true, solution - answer) > 0).any()):  # rounding, or worse
