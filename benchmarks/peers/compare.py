@@ -26,7 +26,21 @@ sys.path.insert(0, str(HERE.parent))
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from cells import METHODS, SHARES, Job  # noqa: E402
-from figures import BATCH_COIN, GUROBI, ORTOOLS, OURS, OWN_LOOP, SIDES, SLICED, Row, Side, of_side, ratios, scale_ratios  # noqa: E402
+from figures import (  # noqa: E402
+    BATCH_COIN,
+    GUROBI,
+    ORTOOLS,
+    OURS,
+    OWN_LOOP,
+    OWN_LOOP_BATCH_COIN,
+    SIDES,
+    SLICED,
+    Row,
+    Side,
+    of_side,
+    ratios,
+    scale_ratios,
+)
 from page import part, replaced  # noqa: E402
 from picture import draw  # noqa: E402
 
@@ -119,7 +133,7 @@ def _sides(problem: str, p_solve: float) -> tuple[Side, ...]:
     # How batches are read matters where there are few solves. It does not depend on the data, so one problem suffices.
     by_hand = SLICED if problem == EMBEDDED and p_solve < 1.0 else ()
     # PyEPO flips one coin per batch: the same policy is measured beside our default.
-    alike = (OWN_LOOP, BATCH_COIN) if p_solve < 1.0 else ()
+    alike = (OWN_LOOP, BATCH_COIN, OWN_LOOP_BATCH_COIN) if p_solve < 1.0 else ()
     return (OURS, *alike, ORTOOLS, GUROBI, *by_hand)
 
 

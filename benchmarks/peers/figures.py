@@ -16,6 +16,7 @@ Side = tuple[str, str, bool]
 OURS: Side = ("ours", "", False)
 OWN_LOOP: Side = ("ours", "", True)
 BATCH_COIN: Side = ("ours", "batch-coin", False)
+OWN_LOOP_BATCH_COIN: Side = ("ours", "batch-coin", True)
 ORTOOLS: Side = ("pyepo", "ortools", True)
 GUROBI: Side = ("pyepo", "gurobi", True)
 SLICED: tuple[Side, ...] = (("pyepo", "ortools", False), ("pyepo", "gurobi", False))
@@ -23,12 +24,13 @@ SIDES: dict[Side, str] = {
     OURS: "regretless",
     OWN_LOOP: "regretless, a loop of one's own",
     BATCH_COIN: "regretless, one coin per batch",
+    OWN_LOOP_BATCH_COIN: "regretless, a loop of one's own, one coin per batch",
     ORTOOLS: "PyEPO, OR-Tools",
     GUROBI: "PyEPO, Gurobi",
     SLICED[0]: "PyEPO, OR-Tools, batches sliced by hand",
     SLICED[1]: "PyEPO, Gurobi, batches sliced by hand",
 }
-NAMES: dict[Side, str] = {OURS: "", OWN_LOOP: ", a loop of one's own", BATCH_COIN: ", one coin per batch"}
+NAMES: dict[Side, str] = {side: name.removeprefix(SIDES[OURS]) for side, name in SIDES.items() if side[0] == "ours"}
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def target(mine: Side, side: Side, method: str, p_solve: float) -> float | None:
     """Smallest speed-up of one of our sides over a side that counts as met."""
     if side in SLICED:
         return None
-    if mine == OWN_LOOP:
+    if mine in (OWN_LOOP, OWN_LOOP_BATCH_COIN):
         return 3.0 if side == ORTOOLS else None
     if p_solve < 1.0:
         return 2.5
@@ -81,17 +83,18 @@ def ratios(rows: Sequence[Row], problem: str) -> list[Ratio]:
         cpu, wall = (theirs / ours for theirs, ours in both if theirs is not None and ours is not None)
         what = f"{problem}, {TITLES[method]} at {p_solve:.0%}, {SIDES[side]} over ours{NAMES[mine]}"
         found.append(Ratio(what, cpu, wall, target(mine, side, method, p_solve)))
-    return found + _mean(found, problem)
+    return found + [mean for mine in (OURS, BATCH_COIN) for mean in _mean(found, problem, mine)]
 
 
-def _mean(found: Sequence[Ratio], problem: str) -> list[Ratio]:
+def _mean(found: Sequence[Ratio], problem: str, mine: Side) -> list[Ratio]:
     """Geometric mean over the methods of what ``fit`` gains over PyEPO with OR-Tools where few instances are solved."""
-    wanted = [f"{problem}, {TITLES[method]} at {min(SHARES):.0%}, {SIDES[ORTOOLS]} over ours" for method in METHODS]
+    where = f"at {min(SHARES):.0%}, {SIDES[ORTOOLS]} over ours{NAMES[mine]}"
+    wanted = [f"{problem}, {TITLES[method]} {where}" for method in METHODS]
     cells = [ratio for ratio in found if ratio.what in wanted]
     if len(cells) < len(METHODS):
         return []
     cpu, wall = (statistics.geometric_mean(getattr(ratio, kind) for ratio in cells) for kind in ("cpu", "wall"))
-    return [Ratio(f"{problem}, geometric mean at {min(SHARES):.0%}, {SIDES[ORTOOLS]} over ours", cpu, wall, 4.0)]
+    return [Ratio(f"{problem}, geometric mean {where}", cpu, wall, 4.0)]
 
 
 def scale_ratios(rows: Sequence[Row]) -> list[Ratio]:
