@@ -109,3 +109,18 @@ def test_eviction_keeps_the_mirror_right(monkeypatch):
         store.add(torch.randint(0, 3, (20, 4), device="cuda").float() + k)
         store.look_up(torch.randn(2, 4, device="cuda"))
     torch.testing.assert_close(store._lookup._half._rows[: store.size, :4].float(), store.rows)
+
+
+def test_staged_solutions_are_found_at_once_and_counted_later():
+    generator = torch.Generator().manual_seed(0)
+    there, here, new = SolutionStore(5), SolutionStore(5), 0
+    there.to(torch.device("cuda"))
+    for _ in range(60):
+        rows = torch.randint(0, 3, (50, 5), generator=generator).double()
+        there.stage(rows.cuda())
+        new += here.add(rows)
+        costs = torch.randn(7, 5, generator=generator)
+        assert torch.equal(there.take(there.look_up(costs.cuda())).cpu(), here.take(here.look_up(costs)))
+    assert there.columns_searched > len(here)  # repeated ones are still there
+    assert there.collect() == (new, 60 * 50 - new)
+    assert torch.equal(there.rows.cpu(), here.rows)

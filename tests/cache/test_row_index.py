@@ -23,8 +23,8 @@ def test_equal_rows_have_equal_keys_however_they_lie_in_memory():
 def test_the_first_of_two_rows_with_one_key_is_found_until_it_is_forgotten():
     index = RowIndex()
     index.put([7, 7], [0, 1])
-    assert index.get(7) == 0
+    assert index.find([7, 8]) == [0, None]
     index.forget([7], [1])
-    assert index.get(7) == 0
+    assert index.find([7]) == [0]
     index.forget([7], [0])
-    assert index.get(7) is None
+    assert index.find([7]) == [None]

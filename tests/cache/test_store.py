@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from regretless.cache import lookup
+from regretless.cache import SolutionCache, lookup
 from regretless.cache.row_index import RowIndex
 from regretless.cache.store import SolutionStore
 from regretless.errors import InputError
+from regretless.problem import Problem
 
 WIDTH = 3
 # Halves and integers: every sum and product below is exact, so positions can be compared, not only values.
@@ -336,3 +337,57 @@ def test_a_foreign_state_is_refused():
         SolutionStore(2).load_state_dict(state)
     with pytest.raises(InputError, match="family"):
         SolutionStore(3, instances=2).load_state_dict(state)
+
+
+class TestStaging:
+    """Solutions that are inserted before it is known whether they are new; on a GPU by default."""
+
+    @pytest.fixture(autouse=True)
+    def _on_the_cpu(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("regretless.cache.store.STAGED_ON", ("cpu",))
+
+    @given(blocks=st.lists(st.integers(0, 7), max_size=12), reads=st.sets(st.integers(0, 12)))
+    def test_the_store_is_the_same_as_with_insertion_at_once(self, blocks: list[int], reads: set[int]) -> None:
+        generator = torch.Generator().manual_seed(0)
+        later, at_once, new = SolutionStore(3), SolutionStore(3), 0
+        for number, count in enumerate(blocks):
+            rows = torch.randint(0, 3, (count, 3), generator=generator).to(torch.float32)
+            later.stage(rows)
+            new += at_once.add(rows)
+            costs = torch.randn(4, 3, generator=generator)
+            if len(at_once):
+                found, expected = later.take(later.look_up(costs)), at_once.take(at_once.look_up(costs))
+                assert torch.equal(found, expected)
+            if number in reads:
+                assert len(later) == len(at_once)
+                assert torch.equal(later.mean(), at_once.mean())
+        assert later.collect() == (new, sum(blocks) - new)
+        assert later.collect() == (0, 0)
+        assert torch.equal(later.rows, at_once.rows)
+        same = at_once.state_dict()
+        assert all(torch.equal(torch.as_tensor(v), torch.as_tensor(same[k])) for k, v in later.state_dict().items())
+
+    def test_many_are_settled_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("regretless.cache.store.MOST_STAGED", 4)
+        store = SolutionStore(2)
+        store.stage(torch.ones(3, 2))
+        assert store.columns_searched == 3
+        store.stage(torch.zeros(1, 2))
+        assert store.columns_searched == 2
+
+    def test_a_full_store_and_one_of_a_family_insert_at_once(self) -> None:
+        full = SolutionStore(2, capacity=2)
+        full.stage(torch.eye(2))
+        full.stage(torch.ones(1, 2))
+        assert full.columns_searched == 2
+        family = SolutionStore(2, instances=1)
+        family.stage(torch.eye(2), torch.ones(1, 2, dtype=torch.bool))
+        assert family.columns_searched == 2
+        with pytest.raises(InputError, match="mask"):
+            family.stage(torch.eye(2))
+
+    def test_a_cache_counts_what_was_new(self) -> None:
+        problem = Problem(oracle=lambda c: torch.eye(3)[int(c.argmin())], dimension=3)
+        cache = SolutionCache(problem, torch.eye(3)[:1], p_solve=1.0)
+        cache(torch.tensor([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [1.0, 0.5, 2.0]]))
+        assert (cache.statistics.added, cache.statistics.hits, len(cache)) == (1, 2, 2)

@@ -37,7 +37,7 @@ class Growing:
     Args:
         problem: what to solve.
         store: the solutions S.
-        statistics: where steps are counted.
+        statistics: where steps are counted; the store counts which of their solutions were new.
         grow_at: costs at which heads are solved; see ``SolutionCache``.
         coins: chance of the policy.
         bound: lower bound of the gaps that a policy may use.
@@ -157,11 +157,8 @@ class Growing:
         used.solves += growth.solves
         used.failed += growth.failed
         used.lookups += growth.lookups
-        count = 0 if stop else growth.rows.shape[0]
-        if count:
-            new = self.store.add(growth.rows, served(self.problem, growth.rows, growth.ids))
-            used.added += new
-            used.hits += count - new
+        if not stop and growth.rows.shape[0]:
+            self.store.stage(growth.rows, served(self.problem, growth.rows, growth.ids))
         used.seconds += time.perf_counter() - start
 
     def _gaps(self, costs: Tensor, instance: Tensor | None) -> Floats | None:

@@ -20,13 +20,12 @@ class RowIndex:
     @staticmethod
     def keys(rows: Tensor) -> list[int]:
         """One key per row of ``(m, width)``."""
-        raw = rows.cpu().numpy().tobytes()
-        step = rows.shape[1] * rows.element_size()
-        return [hash(raw[at : at + step]) for at in range(0, len(raw), step)]
+        raw = rows.cpu().contiguous().numpy().view(f"V{rows.shape[1] * rows.element_size()}")
+        return list(map(hash, raw.ravel().tolist()))
 
-    def get(self, key: int) -> int | None:
-        """Place of the first row with this key, or ``None``."""
-        return self._places.get(key)
+    def find(self, keys: Iterable[int]) -> list[int | None]:
+        """Place of the first row with each key, or ``None``."""
+        return list(map(self._places.get, keys))
 
     def put(self, keys: Iterable[int], places: Iterable[int]) -> None:
         """Add rows; of two rows with the same key the first is found."""

@@ -87,11 +87,11 @@ class SolutionCache:
             evict=evict,
             dtype=dtype or torch.get_default_dtype(),
         )
-        self.statistics = CacheStatistics()
+        self._statistics = CacheStatistics()
         self._growing = Growing(
             problem,
             self.store,
-            self.statistics,
+            self._statistics,
             grow_at=grow_at,
             coins=Coins(seed),
             bound=GapBound(problem, bound),
@@ -108,6 +108,14 @@ class SolutionCache:
 
     def __len__(self) -> int:
         return self.store.size
+
+    @property
+    def statistics(self) -> CacheStatistics:
+        """Counters of solves and look-ups."""
+        new, repeated = self.store.collect()
+        self._statistics.added += new
+        self._statistics.hits += repeated
+        return self._statistics
 
     @property
     def solutions(self) -> Tensor:
@@ -196,7 +204,7 @@ class SolutionCache:
         heads = self._growing.step(self.policy, queries, predicted, instance)
         failed = None if heads is None else heads.failed_positions
         left_out = failed if self.problem.on_failure == "skip" else None
-        if len(self) == 0 and failed is not None and self.problem.on_failure == "cache":
+        if failed is not None and self.problem.on_failure == "cache" and len(self) == 0:
             raise SolveError("every solve of the step failed and the cache is empty: nothing to train on")
         solved = heads if self.grow_at == "transformed" else None
         return overlay(queries, instance, solved, left_out, self.look_up)
@@ -230,7 +238,7 @@ class SolutionCache:
             check_instance(self.problem, self.store, ids, len(costs))
         found = self.store.take(self.store.look_up(costs, ids, objective)).to(costs.dtype)
         self._growing.count_lookups(costs.shape[0])
-        self.statistics.seconds += time.perf_counter() - start
+        self._statistics.seconds += time.perf_counter() - start
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
 
     def gaps(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regretless.cache import fp16_lookup
 from regretless.cache.last_use import LastUse
 from regretless.cache.lookup import Objective
 from regretless.cache.row_index import RowIndex
@@ -18,6 +19,10 @@ from regretless.cache.store_lookup import StoreLookup, no_solution
 from regretless.errors import InputError
 
 Evict = Literal["unused", "oldest"]
+# Solutions of a few dozen steps: together they are hashed and compared as fast as those of one step.
+MOST_STAGED = 2048
+# Where hashing in the memory of the CPU would wait for all that the device has still to do.
+STAGED_ON = ("cuda",)
 
 
 class SolutionStore:
@@ -51,7 +56,9 @@ class SolutionStore:
         if dtype not in (torch.float32, torch.float64):
             raise InputError(f"dtype must be torch.float32 or torch.float64, got {dtype}")
         self.width, self.instances, self.capacity, self.evict = width, instances, capacity, evict
-        self.size = 0
+        self._size = 0
+        self._staged = 0  # rows behind the stored ones
+        self._settled = [0, 0]  # new and repeated rows among those that were staged, since the last ``collect``
         self.evicted = 0
         # One solution per column, so that the product of a look-up needs no transposition.
         self._columns = torch.empty(width, 0, dtype=dtype)
@@ -66,6 +73,12 @@ class SolutionStore:
         return self.size
 
     @property
+    def size(self) -> int:
+        """Number of solutions."""
+        self.settle()
+        return self._size
+
+    @property
     def dtype(self) -> torch.dtype:
         """Type of the stored numbers."""
         return self._columns.dtype
@@ -73,8 +86,9 @@ class SolutionStore:
     @property
     def columns(self) -> Tensor:
         """``(width, |S|)`` view of the solutions, one per column."""
+        self.settle()
         if self._filled is None:
-            self._filled = self._columns[:, : self.size]
+            self._filled = self._columns[:, : self._size]
         return self._filled
 
     @property
@@ -87,6 +101,11 @@ class SolutionStore:
         """``(instances, |S|)`` mask of which solution is feasible for which instance; ``None`` without a family."""
         return None if self.instances is None else self._serves[:, : self.size]
 
+    @property
+    def columns_searched(self) -> int:
+        """Number of columns that a look-up scores: the solutions, and those staged whose novelty is not known yet."""
+        return self._size + self._staged
+
     def take(self, positions: Tensor) -> Tensor:
         """Solutions ``(m, width)`` at positions ``(m,)``."""
         return self._columns.index_select(1, positions).T.contiguous()
@@ -95,6 +114,7 @@ class SolutionStore:
         """Move to a device; does nothing when the store is there already."""
         if self._columns.device == device:
             return
+        self.settle()
         self._columns, self._serves = self._columns.to(device), self._serves.to(device)
         self._use.stamps = self._use.stamps.to(device)
         self._mean.to(device)
@@ -112,8 +132,8 @@ class SolutionStore:
         """
         if (serves is None) != (self.instances is None):
             raise InputError("solutions of a family need a mask of the instances that they serve, others take none")
-        # A copy in which -0.0 is 0.0: both are the same solution, with different bytes.
-        rows = (solutions.detach().to(self._columns) + 0.0).contiguous()
+        self.settle()
+        rows = self._normalized(solutions)
         serves = None if serves is None else serves.to(rows.device, copy=True)
         here = rows.cpu()  # the one copy from a GPU; hashes and comparisons need no other
         keys = self._index.keys(here)
@@ -127,13 +147,60 @@ class SolutionStore:
             serves = None if serves is None else serves[:, fresh]
         places, numbers = self._places(len(fresh))
         self._columns[:, places] = rows.T
-        self._lookup.insert(rows, places, self.size)
+        self._lookup.insert(rows, places, self._size)
         self._use.insert(places, len(fresh))
         if serves is not None:
             self._serves[:, places] = serves
         self._mean.add(rows, serves)
         self._index.put(keys, numbers)
         return len(fresh)
+
+    def stage(self, solutions: Tensor, serves: Tensor | None = None) -> None:
+        """Insert solutions without waiting for a GPU: whether they are new is found out later, for many at once.
+
+        Look-ups find them at once. A repeated solution changes no answer, and everything else that is read from the
+        store removes it first; ``collect`` tells how many were new. Stores that must know at once insert at once:
+        those on a CPU, those of a family, with a capacity, or with a copy in half precision.
+
+        Args:
+            solutions: ``(m, width)``.
+            serves: as in ``add``.
+        """
+        count = solutions.shape[0]
+        family = serves is not None or self.instances is not None
+        must_know = family or self.capacity is not None or self._lookup.mirrored
+        if must_know or self._columns.device.type not in STAGED_ON:
+            self._count(count, self.add(solutions, serves))
+            return
+        start = self.columns_searched
+        self._reserve(start + count)
+        places = slice(start, start + count)
+        # As ``_normalized`` does it, in one call: on a GPU every call costs more than the work.
+        torch.add(solutions.detach().to(self._columns.device).T, 0.0, out=self._columns[:, places])
+        self._lookup.insert(self._columns[:, places].T, places, start + count)
+        self._staged += count
+        if self._staged >= MOST_STAGED:
+            self.settle()
+
+    def settle(self) -> None:
+        """Remove the repeated ones of the staged solutions."""
+        if not self._staged:
+            return
+        count, self._staged = self._staged, 0
+        self._count(count, self.add(self._columns[:, self._size : self._size + count].T.contiguous()))
+
+    def _count(self, count: int, new: int) -> None:
+        self._settled = [self._settled[0] + new, self._settled[1] + count - new]
+
+    def collect(self) -> tuple[int, int]:
+        """How many of the solutions staged since the last call were new, and how many were repeated."""
+        self.settle()
+        (new, repeated), self._settled = self._settled, [0, 0]
+        return new, repeated
+
+    def _normalized(self, solutions: Tensor) -> Tensor:
+        """A copy in which -0.0 is 0.0: both are the same solution, with different bytes."""
+        return (solutions.detach().to(self._columns) + 0.0).contiguous()
 
     def clear(self) -> None:
         """Remove all solutions."""
@@ -167,17 +234,22 @@ class SolutionStore:
             objective: ``f(solutions, costs)`` on broadcast shapes, for objectives that are not linear.
         """
         self.to(costs.device)
-        if self.size == 0:
+        searched = self.columns_searched
+        if searched == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
         if costs.requires_grad or costs.dtype != self._columns.dtype:
             costs = costs.detach().to(self._columns.dtype)
-        position = self._lookup.best(self.columns, costs, self.serves, instance, objective)
+        if self._staged and searched < fp16_lookup.SMALLEST:
+            position = self._lookup.best(self._columns[:, :searched], costs, None, None, objective)
+        else:
+            position = self._lookup.best(self.columns, costs, self.serves, instance, objective)
         if self.capacity is not None and self.evict == "unused":
             self._use.use(position)
         return position
 
     def mean(self, instance: Tensor | None = None) -> Tensor:
         """Mean of S, ``(width,)``; for families the mean of the feasible solutions per instance, ``(batch, width)``."""
+        self.settle()
         mean = self._mean.mean(self.dtype)
         if instance is None:
             return mean[0]
@@ -187,6 +259,7 @@ class SolutionStore:
 
     def count(self, instance: Tensor | None = None) -> Tensor:
         """Number of solutions, or for families of the feasible ones per instance."""
+        self.settle()
         count = self._mean.count
         return (count[0] if instance is None else count[instance]).to(self.dtype)
 
@@ -229,29 +302,28 @@ class SolutionStore:
 
     def _fresh(self, rows: NDArray[Any], keys: list[int], serves: Tensor | None) -> list[int]:
         """Positions of rows that are neither stored nor repeated; a known row may come to serve more instances."""
+        places = self._index.find(keys)
         fresh: list[int] = []
         first: dict[int, int] = {}
-        known, places = [], []
-        for position, key in enumerate(keys):
-            place = self._index.get(key)
-            if place is not None:
-                known.append(position)
-                places.append(place)
-            elif key not in first:
+        for position in (k for k, place in enumerate(places) if place is None):
+            key = keys[position]
+            if key not in first:
                 first[key] = position
                 fresh.append(position)
             elif not np.array_equal(rows[position], rows[first[key]]):
                 fresh.append(position)
             elif serves is not None:
                 serves[:, first[key]] |= serves[:, position]
+        known = [k for k, place in enumerate(places) if place is not None]
         if known:
-            same = (rows[known] == self._stored(places)).all(axis=1).tolist()
-            # Two rows with one hash: both are stored.
-            fresh += [position for position, equal in zip(known, same, strict=True) if not equal]
+            stored = [place for place in places if place is not None]
+            same = (rows[known] == self._stored(stored)).all(axis=1)
+            if not same.all():  # two rows with one hash: both are stored
+                fresh += [position for position, equal in zip(known, same, strict=True) if not equal]
             if self.capacity is not None and self.evict == "unused":  # found again counts as used
-                self._use.use([place for place, equal in zip(places, same, strict=True) if equal])
+                self._use.use([place for place, equal in zip(stored, same, strict=True) if equal])
             if serves is not None:
-                self._serve_more(serves, [(p, q) for p, q, e in zip(known, places, same, strict=True) if e])
+                self._serve_more(serves, [(p, q) for p, q, e in zip(known, stored, same, strict=True) if e])
         return sorted(fresh)
 
     def _stored(self, places: list[int]) -> NDArray[Any]:
@@ -271,11 +343,11 @@ class SolutionStore:
 
     def _places(self, wanted: int) -> tuple[slice | Tensor, Sequence[int]]:
         """Where the new solutions go, as an index and as numbers: free places first, then those of evicted ones."""
-        start = self.size
+        start = self._size
         limit = self.capacity if self.capacity is not None else start + wanted
         free = min(wanted, limit - start)
         self._reserve(start + free)
-        self.size += free
+        self._size += free
         self._filled = None
         if free == wanted:
             return slice(start, start + wanted), range(start, start + wanted)
@@ -284,8 +356,8 @@ class SolutionStore:
         self._mean.add(gone, None if self.instances is None else self._serves[:, victims], -1.0)
         self._index.forget(self._index.keys(gone), numbers)
         self.evicted += len(numbers)
-        places = torch.cat([torch.arange(start, self.size, device=victims.device), victims])
-        return places, [*range(start, self.size), *numbers]
+        places = torch.cat([torch.arange(start, self._size, device=victims.device), victims])
+        return places, [*range(start, self._size), *numbers]
 
     def _reserve(self, wanted: int) -> None:
         have = self._columns.shape[1]

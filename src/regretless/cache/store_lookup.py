@@ -21,6 +21,11 @@ class StoreLookup:
         self._array: NDArray[Any] | None = None  # on a CPU, made once per change of S
         self._half: HalfMirror | None = None  # on a GPU, from the first look-up on for which it pays
 
+    @property
+    def mirrored(self) -> bool:
+        """Whether there is a copy in half precision, which must follow every insertion."""
+        return self._half is not None
+
     def insert(self, rows: Tensor, places: slice | Tensor, size: int) -> None:
         """Follow a store into which ``rows`` were written at ``places``, and that holds ``size`` rows now."""
         self._array = None
