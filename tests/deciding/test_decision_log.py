@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,6 +71,18 @@ def test_several_writers_lose_nothing_and_write_nothing_twice(tmp_path: Path) ->
     with DecisionLog(tmp_path / "d.db") as log:
         names = [one.instance for one in log.records()]
     assert len(names) == len(set(names)) == 60
+
+
+def test_a_new_log_waits_for_a_process_that_makes_it_at_the_same_moment(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "d.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with ThreadPoolExecutor(1) as pool:
+        opened = pool.submit(DecisionLog, tmp_path / "d.db")
+        with pytest.raises(TimeoutError):
+            opened.result(timeout=0.2)
+        other.execute("ROLLBACK")
+        with opened.result(timeout=30) as log:
+            assert log.append([record()]) == 1
 
 
 def test_files_of_a_run_are_kept_once(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import hashlib
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -166,7 +167,7 @@ class DecisionLog:
         """Make the tables of an empty file; of two processes one does."""
         if self._db.execute("PRAGMA application_id").fetchone()[0]:
             return
-        self._db.execute("PRAGMA journal_mode = WAL")
+        self._write_ahead()
         self._db.execute("BEGIN IMMEDIATE")
         try:
             if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
@@ -176,6 +177,18 @@ class DecisionLog:
         except BaseException:
             self._db.execute("ROLLBACK")
             raise
+
+    def _write_ahead(self) -> None:
+        """Switch to a write-ahead log. SQLite does not wait for other processes here, as it does everywhere else."""
+        deadline = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.01)
 
     def _refuse_another(self) -> None:
         mark, version = (
