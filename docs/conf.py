@@ -37,6 +37,8 @@ suppress_warnings = ["config.cache"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 
+highlight_language = "text"  # of blocks that name no language: commands and what they print
+
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
