@@ -367,6 +367,13 @@ class TestStaging:
         same = at_once.state_dict()
         assert all(torch.equal(torch.as_tensor(v), torch.as_tensor(same[k])) for k, v in later.state_dict().items())
 
+    def test_what_was_new_is_told_after_the_store_was_cleared(self) -> None:
+        store = SolutionStore(2)
+        assert store.stage(torch.eye(2)[[0, 1, 1]]) is None
+        store.clear()
+        assert len(store) == 0
+        assert store.collect() == (2, 1)
+
     def test_many_are_settled_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("regretless.cache.store.MOST_STAGED", 4)
         store = SolutionStore(2)
@@ -377,8 +384,8 @@ class TestStaging:
 
     def test_a_full_store_and_one_of_a_family_insert_at_once(self) -> None:
         full = SolutionStore(2, capacity=2)
-        full.stage(torch.eye(2))
-        full.stage(torch.ones(1, 2))
+        assert full.stage(torch.eye(2)) == 2
+        assert full.stage(torch.ones(1, 2)) == 1
         assert full.columns_searched == 2
         family = SolutionStore(2, instances=1)
         family.stage(torch.eye(2), torch.ones(1, 2, dtype=torch.bool))

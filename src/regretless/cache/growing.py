@@ -37,7 +37,7 @@ class Growing:
     Args:
         problem: what to solve.
         store: the solutions S.
-        statistics: where steps are counted; the store counts which of their solutions were new.
+        statistics: where steps are counted.
         grow_at: costs at which heads are solved; see ``SolutionCache``.
         coins: chance of the policy.
         bound: lower bound of the gaps that a policy may use.
@@ -158,7 +158,10 @@ class Growing:
         used.failed += growth.failed
         used.lookups += growth.lookups
         if not stop and growth.rows.shape[0]:
-            self.store.stage(growth.rows, served(self.problem, growth.rows, growth.ids))
+            new = self.store.stage(growth.rows, served(self.problem, growth.rows, growth.ids))
+            if new is not None:  # else ``SolutionCache.statistics`` counts them
+                used.added += new
+                used.hits += growth.rows.shape[0] - new
         used.seconds += time.perf_counter() - start
 
     def _gaps(self, costs: Tensor, instance: Tensor | None) -> Floats | None:

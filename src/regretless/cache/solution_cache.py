@@ -111,7 +111,7 @@ class SolutionCache:
 
     @property
     def statistics(self) -> CacheStatistics:
-        """Counters of solves and look-ups."""
+        """Counters of solves and look-ups; on a GPU, read them here again to see which later solutions were new."""
         new, repeated = self.store.collect()
         self._statistics.added += new
         self._statistics.hits += repeated

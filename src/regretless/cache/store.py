@@ -58,7 +58,7 @@ class SolutionStore:
         self.width, self.instances, self.capacity, self.evict = width, instances, capacity, evict
         self._size = 0
         self._staged = 0  # rows behind the stored ones
-        self._settled = [0, 0]  # new and repeated rows among those that were staged, since the last ``collect``
+        self._settled = (0, 0)  # new and repeated rows among those that were staged, since the last ``collect``
         self.evicted = 0
         # One solution per column, so that the product of a look-up needs no transposition.
         self._columns = torch.empty(width, 0, dtype=dtype)
@@ -155,7 +155,7 @@ class SolutionStore:
         self._index.put(keys, numbers)
         return len(fresh)
 
-    def stage(self, solutions: Tensor, serves: Tensor | None = None) -> None:
+    def stage(self, solutions: Tensor, serves: Tensor | None = None) -> int | None:
         """Insert solutions without waiting for a GPU: whether they are new is found out later, for many at once.
 
         Look-ups find them at once. A repeated solution changes no answer, and everything else that is read from the
@@ -165,13 +165,15 @@ class SolutionStore:
         Args:
             solutions: ``(m, width)``.
             serves: as in ``add``.
+
+        Returns:
+            How many were new; ``None`` where this is found out later.
         """
         count = solutions.shape[0]
         family = serves is not None or self.instances is not None
         must_know = family or self.capacity is not None or self._lookup.mirrored
         if must_know or self._columns.device.type not in STAGED_ON:
-            self._count(count, self.add(solutions, serves))
-            return
+            return self.add(solutions, serves)
         start = self.columns_searched
         self._reserve(start + count)
         places = slice(start, start + count)
@@ -181,33 +183,34 @@ class SolutionStore:
         self._staged += count
         if self._staged >= MOST_STAGED:
             self.settle()
+        return None
 
     def settle(self) -> None:
         """Remove the repeated ones of the staged solutions."""
         if not self._staged:
             return
         count, self._staged = self._staged, 0
-        self._count(count, self.add(self._columns[:, self._size : self._size + count].T.contiguous()))
-
-    def _count(self, count: int, new: int) -> None:
-        self._settled = [self._settled[0] + new, self._settled[1] + count - new]
+        new = self.add(self._columns[:, self._size : self._size + count].T.contiguous())
+        self._settled = (self._settled[0] + new, self._settled[1] + count - new)
 
     def collect(self) -> tuple[int, int]:
-        """How many of the solutions staged since the last call were new, and how many were repeated."""
+        """How many of the solutions that were compared later were new, and how many repeated, since the last call."""
         self.settle()
-        (new, repeated), self._settled = self._settled, [0, 0]
-        return new, repeated
+        settled, self._settled = self._settled, (0, 0)
+        return settled
 
     def _normalized(self, solutions: Tensor) -> Tensor:
         """A copy in which -0.0 is 0.0: both are the same solution, with different bytes."""
         return (solutions.detach().to(self._columns) + 0.0).contiguous()
 
     def clear(self) -> None:
-        """Remove all solutions."""
-        device = self._columns.device
+        """Remove all solutions; what ``collect`` has to tell stays."""
+        self.settle()
+        device, settled = self._columns.device, self._settled
         self.__init__(  # type: ignore[misc]
             self.width, instances=self.instances, capacity=self.capacity, evict=self.evict, dtype=self._columns.dtype
         )
+        self._settled = settled
         self.to(device)
 
     def add_instances(self, serves: Tensor) -> None:
@@ -367,6 +370,7 @@ class SolutionStore:
         if self.capacity is not None:
             size = min(size, self.capacity)
         self._columns, self._serves = _widened(self._columns, size), _widened(self._serves, size)
+        self._filled = None
         self._use.stamps = _widened(self._use.stamps, size)
 
 
