@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -13,9 +12,11 @@ from torch import Tensor
 from regretless.cache import fp16_lookup
 from regretless.cache.last_use import LastUse
 from regretless.cache.lookup import Objective
+from regretless.cache.new_rows import new_rows
 from regretless.cache.row_index import RowIndex
 from regretless.cache.running_mean import RunningMean
 from regretless.cache.store_lookup import StoreLookup, no_solution
+from regretless.cache.store_state import StoreState, read_state
 from regretless.errors import InputError
 
 Evict = Literal["unused", "oldest"]
@@ -267,67 +268,33 @@ class SolutionStore:
         return (count[0] if instance is None else count[instance]).to(self.dtype)
 
     def state_dict(self) -> dict[str, Any]:
-        """Solutions, masks, stamps and sums; hashes are computed again on loading."""
-        state: dict[str, Any] = {
-            "rows": self.rows.contiguous().clone(),
-            "stamps": self._use.stamps[: self.size].clone(),
-        }
-        state |= {"clock": self._use.clock, "evicted": self.evicted, "sum": self._mean.sum.clone()}
-        return state | ({} if self.serves is None else {"serves": self.serves.clone()})
+        """Solutions, masks, stamps and sums; see ``StoreState``."""
+        stamps, serves = self._use.stamps[: self.size], self.serves
+        return StoreState(self.rows, stamps, self._use.clock, self.evicted, self._mean.sum, serves).as_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Replace the content by that of ``state``."""
-        rows, stamps = state["rows"], state["stamps"]
-        if rows.ndim != 2 or rows.shape[1] != self.width:
-            raise InputError(f"cached solutions must have {self.width} columns, got shape {tuple(rows.shape)}")
-        if not torch.isfinite(rows).all():
-            raise InputError("cached solutions must be finite, got NaN or infinite values")
-        serves = state.get("serves")
-        if (serves is None) != (self.instances is None):
-            raise InputError("a cache of a family cannot be loaded into one of a single problem, nor the reverse")
-        if stamps.shape != rows.shape[:1] or state["sum"].shape != self._mean.sum.shape:
-            raise InputError("stamps and sum of a cached store do not fit its rows")
-        complete = True
-        if self.capacity is not None and len(rows) > self.capacity:  # keep what an eviction would have kept
-            complete = False
-            keep = torch.topk(stamps, self.capacity).indices.sort().values
-            rows, stamps, serves = rows[keep], stamps[keep], None if serves is None else serves[:, keep]
-        device, capacity = self._columns.device, self.capacity
-        self.capacity = None
+        found = read_state(state, self.width, self.instances).within(self.capacity)
+        capacity, self.capacity = self.capacity, None
         self.clear()
-        self.add(rows, serves)
+        self.add(found.rows, found.serves)
         self.capacity = capacity
-        if len(rows) == self.size:
-            self._use.stamps[: self.size] = stamps.to(device)
-            if complete and rows.dtype == self._columns.dtype:
-                self._mean.sum.copy_(state["sum"])  # the same bits, whatever the order of the first summation was
-        self._use.clock, self.evicted = int(state["clock"]), int(state["evicted"])
+        if len(found.rows) == self.size:
+            self._use.stamps[: self.size] = found.stamps.to(self._columns.device)
+            if found.sum is not None and found.rows.dtype == self._columns.dtype:
+                self._mean.sum.copy_(found.sum)  # the same bits, whatever the order of the first summation was
+        self._use.clock, self.evicted = found.clock, found.evicted
 
     def _fresh(self, rows: NDArray[Any], keys: list[int], serves: Tensor | None) -> list[int]:
         """Positions of rows that are neither stored nor repeated; a known row may come to serve more instances."""
-        places = self._index.find(keys)
-        fresh: list[int] = []
-        first: dict[int, int] = {}
-        for position in (k for k, place in enumerate(places) if place is None):
-            key = keys[position]
-            if key not in first:
-                first[key] = position
-                fresh.append(position)
-            elif not np.array_equal(rows[position], rows[first[key]]):
-                fresh.append(position)
-            elif serves is not None:
-                serves[:, first[key]] |= serves[:, position]
-        known = [k for k, place in enumerate(places) if place is not None]
-        if known:
-            stored = [place for place in places if place is not None]
-            same = (rows[known] == self._stored(stored)).all(axis=1)
-            if not same.all():  # two rows with one hash: both are stored
-                fresh += [position for position, equal in zip(known, same, strict=True) if not equal]
-            if self.capacity is not None and self.evict == "unused":  # found again counts as used
-                self._use.use([place for place, equal in zip(stored, same, strict=True) if equal])
-            if serves is not None:
-                self._serve_more(serves, [(p, q) for p, q, e in zip(known, stored, same, strict=True) if e])
-        return sorted(fresh)
+        found = new_rows(rows, keys, self._index.find(keys), self._stored)
+        if found.stored and self.capacity is not None and self.evict == "unused":  # found again counts as used
+            self._use.use([place for _, place in found.stored])
+        if serves is not None:
+            for position, before in found.repeated:
+                serves[:, before] |= serves[:, position]
+            self._serve_more(serves, found.stored)
+        return found.fresh
 
     def _stored(self, places: list[int]) -> NDArray[Any]:
         """Solutions ``(m, width)`` at these places, in the memory of the CPU."""
