@@ -11,10 +11,11 @@ import torch
 from regretless import MILP, Dataset, Family, Problem, evaluate, predict
 from regretless.errors import InputError
 from regretless.problems import load
-from regretless.search import auto, verdict
+from regretless.search import auto, automatic, verdict
 from regretless.search.candidates import Candidate
 from regretless.training import two_stage
 from regretless.training.models import make_model
+from regretless.training.stacked_fit import fit_stacked
 from tests import forked
 
 FEW = [Candidate("map-dc", 0.01), Candidate("soft", 0.01), Candidate("spo-cache", 0.03, anchor=0.3)]
@@ -211,6 +212,25 @@ def test_a_committee_of_one_is_the_best_single_setting(knapsack):
     found = search(knapsack, committee=1)
     assert [score.member for score in found.scores] == [True] + [False] * (len(found.scores) - 1)
     assert found.chosen == found.scores[0].name
+
+
+def test_a_committee_of_linear_models_averages_those_of_the_folds_as_well(knapsack, monkeypatch):
+    kept = []
+    monkeypatch.setattr(
+        automatic, "fit_stacked", lambda *args, **how: kept.append(fit_stacked(*args, **how)) or kept[0]
+    )
+    found, runs = search(knapsack, committee=2, fallback=False), kept[0]
+    names = [candidate.name for candidate in FEW]
+    members = [(score.epochs, names.index(score.name)) for score in found.scores if score.member]
+    x, train = knapsack.test.features, knapsack.train
+    expected = []
+    for epochs, setting in members:
+        for stream in range(automatic.FOLDS + 1):
+            model = runs.models.export(runs.snapshots[epochs], stream, setting)
+            unit = train.costs.std(correction=0) / predict(model, train.features).to(torch.float64).std(correction=0)
+            expected.append(predict(model, x) * unit)
+    assert len(expected) == 12
+    torch.testing.assert_close(predict(found.model, x), torch.stack(expected).mean(dim=0).float(), rtol=1e-4, atol=1e-3)
 
 
 def test_without_a_fallback_the_best_setting_is_kept_even_where_two_stage_is_better():

@@ -27,6 +27,7 @@ from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
 from regretless.training.models import make_model
 from regretless.training.stacked_fit import StackedRuns, fit_stacked
+from regretless.training.stacked_models import StackedLinear
 from regretless.training.two_stage import fit_two_stage
 
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
@@ -108,7 +109,8 @@ def auto(
 
     Solutions do not belong to a method: what one setting finds serves all others. Every setting is trained on every
     fold and on all data, as one batched model, from the two-stage weights. Settings are compared by look-ups on their
-    held-out folds. Only the committee and the two-stage baseline are solved exactly there: on a quarter of the
+    held-out folds. The committee averages the models of all data and, where models are linear, those of the folds.
+    Only the committee and the two-stage baseline are solved exactly there: on a quarter of the
     instances, and on more of them while the difference is not clear.
 
     Args:
@@ -200,7 +202,7 @@ def auto(
     final, chosen = fitted[-1], "two-stage"
     weight = 1.0 if not fallback else verdict.weight
     if members and weight > 0:
-        models, weights = _weighted(members, runs, data, len(parts), scale_free)
+        models, weights = _weighted(members, runs, data, _streams(members, runs), scale_free)
         chosen = f"committee of {len(members)}" if len(members) > 1 else grid.candidates[members[0][1]].name
         if weight < 1:
             models, weights = [*models, fitted[-1]], torch.cat([weight * weights, weights.new_tensor([1 - weight])])
@@ -268,11 +270,21 @@ def _scaled(predicted: Tensor, scale_free: bool) -> Tensor:
     return predicted / deviation if scale_free and float(deviation) > 0 else predicted
 
 
+def _streams(members: list[Member], runs: StackedRuns) -> Sequence[int]:
+    """Streams whose models take part; the last one has all data.
+
+    The models of the folds differ a little from those of all data, so an average of all varies less. A committee of
+    linear models is one linear model, whatever their number is; other models would make it several times slower.
+    """
+    last = len(runs.diverged) - 1
+    return range(last + 1) if len(members) > 1 and isinstance(runs.models, StackedLinear) else [last]
+
+
 def _weighted(
-    members: list[Member], runs: StackedRuns, data: Dataset, stream: int, scale_free: bool
+    members: list[Member], runs: StackedRuns, data: Dataset, streams: Sequence[int], scale_free: bool
 ) -> tuple[list[nn.Module], Tensor]:
-    """The members, trained on all data, and the weights of their average in the units of the costs."""
-    models = [runs.models.export(runs.snapshots[epoch], stream, s) for epoch, s in members]
+    """The models of the members, and the weights of their average in the units of the costs."""
+    models = [runs.models.export(runs.snapshots[epoch], f, s) for f in streams for epoch, s in members]
     weights = torch.full((len(models),), 1.0 / len(models), dtype=torch.float64)
     if scale_free:
         deviations = [float(predict(model, data.features).to(torch.float64).std(correction=0)) for model in models]
