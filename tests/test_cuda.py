@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regretless import MAP, MILP, NCE, Dataset, Problem, SolutionCache, SPOPlus, evaluate, fit
+from regretless import MAP, MILP, NCE, Dataset, Problem, SolutionCache, SPOPlus, auto, evaluate, fit
+from regretless import train as train_method
 from regretless.cache import SolutionStore
 from regretless.cache import fp16_lookup as half
 from regretless.linear_programs import interior_point
@@ -13,6 +14,9 @@ from regretless.losses import QPTL, ExpectedRegret, Interior
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data, standardized
 from regretless.problems.seeded_models import shared_linear
+from regretless.search.candidates import Candidate
+from regretless.training import methods, two_stage
+from regretless.training.models import make_model
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU here")
 
@@ -86,6 +90,31 @@ def test_training_runs_on_the_device_of_the_model():
     assert history.total("lookups") == 2 * len(train)
     assert loss.oracle.store.rows.is_cuda
     assert evaluate(model, train, problem).regret >= 0
+
+
+@pytest.mark.parametrize("kind", ["linear", "mlp"])
+def test_two_stage_and_a_search_run_on_the_device_of_the_model(kind, monkeypatch):
+    monkeypatch.setattr(two_stage, "EPOCHS", 3)
+    problem, train = data()
+    flat = Dataset(train.features[:, 0], train.costs, train.solutions)
+    candidates = [Candidate("map-dc", 0.01), Candidate("soft", 0.01), Candidate("spo-cache", 0.03, anchor=0.3)]
+    found = {}
+    for device in ("cpu", "cuda"):
+        model = make_model(flat.features, 48, costs=flat.costs, kind=kind, hidden=4).to(device)
+        search = auto(problem, flat, model, candidates=candidates, epochs=2, growth=0.0, progress=False)
+        assert {parameter.device.type for parameter in search.model.parameters()} == {device}
+        found[device] = (search.model, search.two_stage)
+    for there, here in zip(found["cuda"], found["cpu"], strict=True):
+        here, there = (evaluate(model, flat, problem).regret for model in (here, there))
+        assert there == pytest.approx(here, rel=0.05)  # of many ties, rounding decides
+
+
+@pytest.mark.parametrize("method", [name for name in methods.names() if name not in ("auto", "spo-relax", "direct")])
+def test_every_method_trains_on_the_device_of_the_model(method):
+    problem, train = data(12)
+    found = train_method(problem, train, shared_linear(8)(0).cuda(), method=method, epochs=1, progress=False)
+    assert next(found.model.parameters()).is_cuda
+    assert evaluate(found.model, train, problem).regret >= 0
 
 
 def test_large_look_up_in_half_precision_loses_nothing(monkeypatch):

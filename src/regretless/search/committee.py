@@ -50,7 +50,7 @@ def merge(members: Sequence[nn.Module], weights: Tensor) -> nn.Module:
     assert view is not None
     layer = view.layer
     weight = torch.zeros_like(layer.weight, dtype=torch.float64)
-    bias = torch.zeros(layer.out_features, dtype=torch.float64)
+    bias = layer.weight.new_zeros(layer.out_features, dtype=torch.float64)
     with torch.no_grad():
         for w, member in zip(weights.to(torch.float64), views, strict=True):
             assert member is not None

@@ -51,8 +51,9 @@ def fit_two_stage(
     linear = find_linear(model) if criterion == "mse" else None
     if linear is not None:
         parameter = linear.layer.weight
-        inputs = linear.inputs(train.features.to(parameter))
-        weight, bias = ridge(inputs.detach(), train.costs, bias=linear.layer.bias is not None, folds=folds)
+        # In the memory of the CPU, where the data are, whatever the device of the model is.
+        inputs = linear.inputs(train.features.to(parameter)).detach().cpu()
+        weight, bias = ridge(inputs, train.costs, bias=linear.layer.bias is not None, folds=folds)
         linear.set(weight.to(parameter), None if bias is None else bias.to(parameter))
         return Fitted(model, History([]), "ridge regression in closed form")
     # With too few instances to hold some out, the training error decides.
