@@ -8,7 +8,7 @@ from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
-from regretless.training.stacked_models import stack_models
+from regretless.training.stacking import stack_models
 
 
 def setting(solves=2.0, **more):

@@ -6,7 +6,7 @@ from regretless import Dataset, Problem, SolutionCache, metrics
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
-from regretless.training.stacked_models import stack_models
+from regretless.training.stacking import stack_models
 
 PROBLEM = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
 X = torch.randn(12, 2, generator=torch.Generator().manual_seed(0))

@@ -29,7 +29,8 @@ def test_every_epoch_sees_every_instance_once_in_a_new_order():
             self.bias = nn.Parameter(torch.zeros(()))
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
-            seen.append(x[:, 0, 0].tolist())
+            if self.training:  # and not before, when the model is checked
+                seen.append(x[:, 0, 0].tolist())
             return x[..., 0] * 0 + self.bias
 
     fit(Spy(), TwoStage(), TRAIN, epochs=2, batch_size=5)
@@ -63,7 +64,7 @@ class Poisoned(nn.Module):
         self.linear, self.bad, self.which, self.seen = nn.Linear(4, 1), bad, which, 0
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.seen += len(x)
+        self.seen += len(x) if self.training else 0
         out = self.linear(x)[..., 0]
         hit = (x[:, 0, 0] == self.which) & (self.seen > len(TRAIN))
         return torch.where(hit[:, None] & (torch.arange(6) == 2), self.bad, out)

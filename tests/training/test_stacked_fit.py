@@ -11,7 +11,7 @@ from regretless.losses import ExpectedRegret
 from regretless.training.models import make_model
 from regretless.training.running_stack import Setting
 from regretless.training.stacked_fit import fit_stacked
-from regretless.training.stacked_models import StackedLinear
+from regretless.training.stacked_linear import StackedLinear
 
 from .stacks import SETTINGS, STREAMS, cache, data, run
 

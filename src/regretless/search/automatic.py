@@ -25,9 +25,10 @@ from regretless.search.verdict import Verdict
 from regretless.training.evaluation import predict
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
+from regretless.training.model_check import check_model
 from regretless.training.models import make_model
 from regretless.training.stacked_fit import StackedRuns, fit_stacked
-from regretless.training.stacked_models import StackedLinear
+from regretless.training.stacked_linear import StackedLinear
 from regretless.training.two_stage import fit_two_stage
 
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
@@ -232,8 +233,7 @@ def _factory(
         made: nn.Module = make_model(data.features, problem.dimension, costs=data.costs, seed=seed)
     else:
         made = model if isinstance(model, nn.Module) else model(seed)
-    if next(made.parameters(), None) is None:
-        raise InputError(f"the model {type(made).__name__} has no parameters to train")
+    check_model(made, data)
     return lambda: copy.deepcopy(made)
 
 

@@ -23,6 +23,7 @@ from regretless.training.evaluation import evaluate, predict
 from regretless.training.history import History
 from regretless.training.identity import digest_of
 from regretless.training.interrupt import Interrupted, Interruption
+from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.running_fit import Fitted
 from regretless.training.search_log import SearchLog
 
@@ -67,20 +68,21 @@ def direct(
         progress: show a bar; by default on a terminal.
 
     Raises:
-        InputError: the model has no or too many parameters, or a setting is out of range.
+        InputError: the model has no or too many parameters or does not fit the data, or a setting is out of range.
         FileError: the checkpoint is damaged or of another search; it is not changed.
         Interrupted: SIGINT or SIGTERM was received; the checkpoint, where there is one, is of the last generation.
         MissingDependencyError: the package ``cma`` is not installed.
     """
     cma = need("cma", pip="cma", why="minimize regret directly")
-    count = sum(parameter.numel() for parameter in model.parameters())
+    count = sum(parameter.numel() for parameter in trained_parameters(model))
     if not 0 < count <= MOST_PARAMETERS:
         raise InputError(f"direct search takes models of 1 to {MOST_PARAMETERS} parameters, got {count}")
+    check_model(model, train)
     if generations < 1 or not 0 < sigma < math.inf or patience < 1:
         raise InputError(f"need generations >= 1, sigma > 0, patience >= 1, got {generations}, {sigma} and {patience}")
     if population is not None and population < 2:
         raise InputError(f"population must be at least 2 or None, got {population}")
-    first = parameters_to_vector(model.parameters()).detach().to(torch.float64).cpu()
+    first = parameters_to_vector(trained_parameters(model)).detach().to(torch.float64).cpu()
     size = float(first.square().mean().sqrt()) or 1.0
     # A seed of 0 means "by the clock" to cma.
     options: dict[str, Any] = {"seed": seed + 1, "verbose": -9, "maxiter": generations}
@@ -217,5 +219,5 @@ def _mean_costs(
 
 
 def _put(model: nn.Module, weights: NDArray[np.float64]) -> None:
-    like = next(model.parameters())
-    vector_to_parameters(torch.as_tensor(weights).to(like), model.parameters())
+    trained = trained_parameters(model)
+    vector_to_parameters(torch.as_tensor(weights).to(trained[0]), trained)

@@ -115,7 +115,7 @@ def linear_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> LinearSte
     view = find_linear(model)
     if view is None or not isinstance(optimizer, LeanAdam) or any(map(_hooked_module, model.modules())):
         return None
-    if not all(parameter.requires_grad and not _hooked(parameter) for parameter in view.layer.parameters()):
+    if any(map(_hooked, view.layer.parameters())):
         return None
     return LinearStep(view, optimizer)
 

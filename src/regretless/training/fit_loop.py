@@ -18,6 +18,7 @@ from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
 from regretless.training.fast_linear import LeanAdam
 from regretless.training.identity import identity
+from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.running_fit import Fitted, RunningFit
 
 
@@ -63,6 +64,7 @@ def fit(
         The model (not wrapped), the history, and the reason for the end.
 
     Raises:
+        InputError: a setting is out of range, or the model has nothing to train or does not fit the data.
         TrainingError: a prediction, the loss or a weight is no longer finite; the message names step, learning rate and
             instance.
         SolveError: a solve failed and the problem has ``on_failure="raise"``; the message names step and instance.
@@ -80,8 +82,10 @@ def fit(
         raise InputError("training needs a scalar: build the loss with reduction='mean' or 'sum', not 'none'")
     if validation is not None and loss.problem is None:
         raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
-    if next(model.parameters(), None) is None:
-        raise InputError(f"the model {type(model).__name__} has no parameters to train")
+    if isinstance(train, Dataset):
+        check_model(unwrapped(model), train)
+    else:
+        trained_parameters(model)
     ranks = ranks_of(model)
     if ranks is not None and isinstance(loss.oracle, SolutionCache) and loss.oracle.ranks is None:
         loss.oracle.share(ranks)

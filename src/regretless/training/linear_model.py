@@ -58,7 +58,7 @@ class LinearModel:
 
 
 def find_linear(model: nn.Module) -> LinearModel | None:
-    """Return the linear view of a model, or ``None`` where it is not linear or not of a known form."""
+    """Return the linear view of a model, or ``None`` where it is not linear, partly frozen, or not of a known form."""
     costs = features = None
     inner = model
     if type(inner) is CostScale:
@@ -73,6 +73,8 @@ def find_linear(model: nn.Module) -> LinearModel | None:
     elif type(inner) is nn.Sequential and len(inner) == 2 and _flattens(inner[1]):
         shared, layer = True, inner[0]
     if type(layer) is not nn.Linear or (shared and layer.out_features != 1):
+        return None
+    if not all(parameter.requires_grad for parameter in layer.parameters()):
         return None
     return LinearModel(layer, shared, features, costs)
 

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from regretless.data import Dataset
 from regretless.losses import Loss
 from regretless.training.stacked_adam import StackedAdam
-from regretless.training.stacked_models import StackedModels, stack_models
+from regretless.training.stacked_models import StackedModels
+from regretless.training.stacking import stack_models
 
 
 @dataclass(frozen=True)

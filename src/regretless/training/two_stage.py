@@ -16,6 +16,7 @@ from regretless.training.fit_loop import fit
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.history import History
 from regretless.training.linear_model import find_linear
+from regretless.training.model_check import check_model
 from regretless.training.ridge import ridge
 from regretless.training.running_fit import Fitted
 
@@ -46,7 +47,11 @@ def fit_two_stage(
         ordered: whether folds are consecutive blocks (time series) in place of random parts.
         criterion: ``"mse"``, or ``"bce"`` for costs that are 0/1 labels.
         progress: show a bar; by default on a terminal.
+
+    Raises:
+        InputError: the model has nothing to train or does not fit the data.
     """
+    check_model(model, train)
     folds = make_folds(len(train), FOLDS, seed=seed, ordered=ordered) if len(train) >= 2 * FOLDS else []
     linear = find_linear(model) if criterion == "mse" else None
     if linear is not None:

@@ -5,7 +5,9 @@ import torch
 from torch import nn
 
 from regretless.training.models import SharedLinear, make_model
-from regretless.training.stacked_models import StackedLinear, StackedModules, stack_models
+from regretless.training.stacked_linear import StackedLinear
+from regretless.training.stacked_modules import StackedModules
+from regretless.training.stacking import stack_models
 
 N, D, K = 12, 5, 3
 CHANCE = torch.Generator().manual_seed(0)

@@ -1,0 +1,43 @@
+"""Checks of a user's model, before anything is solved or trained."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from regretless.data import Dataset
+from regretless.errors import InputError, RegretlessError
+from regretless.training.evaluation import predict
+
+
+def trained_parameters(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters that are not frozen.
+
+    Raises:
+        InputError: there is none.
+    """
+    found = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if not found:
+        frozen = next(model.parameters(), None) is not None
+        why = ": all of them are frozen (requires_grad=False)" if frozen else ""
+        raise InputError(f"the model {type(model).__name__} has no parameters to train{why}")
+    return found
+
+
+def check_model(model: nn.Module, data: Dataset) -> None:
+    """Refuse a model that has nothing to train, cannot take the features, or predicts another number of costs."""
+    trained_parameters(model)
+    name, some = type(model).__name__, data[: min(2, len(data))]
+    try:
+        predicted = predict(model, some.features)
+    except RegretlessError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"the model {name} cannot predict from features of shape {tuple(some.features.shape)}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if predicted.shape != some.costs.shape:
+        raise InputError(
+            f"the model {name} must predict {some.costs.shape[1]} costs per instance: for {len(some)} instances it "
+            f"must return shape {tuple(some.costs.shape)}, got {tuple(predicted.shape)}"
+        )

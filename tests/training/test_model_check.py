@@ -1,0 +1,75 @@
+"""A model that cannot be trained is refused before anything is solved, whatever trains it."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from regretless import Dataset, Problem, SolutionCache, auto, fit
+from regretless.errors import InputError
+from regretless.losses import MAP
+from regretless.training.direct import direct
+from regretless.training.model_check import check_model, trained_parameters
+from regretless.training.two_stage import fit_two_stage
+
+X = torch.randn(12, 3, generator=torch.Generator().manual_seed(0))
+
+
+class Pair(nn.Linear):
+    def forward(self, x):
+        return super().forward(x), 0
+
+
+BAD = {
+    "nothing": (nn.Flatten(), "the model Flatten has no parameters to train"),
+    "frozen": (nn.Linear(3, 4).requires_grad_(False), "no parameters to train: all of them are frozen"),
+    "features": (nn.Linear(2, 4), "cannot predict from features of shape \\(2, 3\\): RuntimeError"),
+    "costs": (nn.Linear(3, 5), "must predict 4 costs per instance.* shape \\(2, 4\\), got \\(2, 5\\)"),
+    "two results": (Pair(3, 4), "cannot predict from features of shape \\(2, 3\\): TypeError"),
+}
+
+
+@pytest.fixture
+def problem():
+    return Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=4)
+
+
+@pytest.fixture
+def data(problem):
+    return Dataset.solve(problem, X, X @ torch.randn(3, 4, generator=torch.Generator().manual_seed(1)))
+
+
+@pytest.mark.parametrize("what", BAD)
+@pytest.mark.parametrize("how", ["auto", "two-stage", "fit", "direct"])
+def test_a_model_that_cannot_be_trained_is_refused(problem, data, what, how):
+    model, message = BAD[what]
+    before = problem.statistics.solves
+    jobs = {
+        "auto": lambda: auto(problem, data, model, progress=False),
+        "two-stage": lambda: fit_two_stage(model, data, progress=False),
+        "fit": lambda: fit(model, MAP(SolutionCache(problem, data.solutions)), data, epochs=1, progress=False),
+        "direct": lambda: direct(model, problem, data, generations=1, progress=False),
+    }
+    with pytest.raises(InputError, match=message):
+        jobs[how]()
+    assert problem.statistics.solves == before
+
+
+def test_a_model_that_fits_is_left_as_it_is(data):
+    model = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Linear(5, 4)).train()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    check_model(model, data)
+    check_model(model, data[:1])
+    assert model.training
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+def test_frozen_parameters_are_not_trained(problem, data):
+    model = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 4))
+    model[0].requires_grad_(False)
+    assert [tuple(parameter.shape) for parameter in trained_parameters(model)] == [(4, 5), (4,)]
+    frozen, trained = model[0].weight.clone(), model[2].weight.clone()
+    direct(model, problem, data, generations=2, progress=False)
+    assert torch.equal(model[0].weight, frozen)
+    assert not torch.equal(model[2].weight, trained)
