@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch import nn
 
 from regretless import MILP, Dataset, Family, Problem, evaluate, predict
 from regretless.errors import InputError
@@ -124,13 +125,32 @@ def test_families_are_searched_with_their_own_constraints():
     assert math.isfinite(found.verdict.model)
 
 
-def test_any_module_can_be_searched(knapsack, monkeypatch):
-    monkeypatch.setattr(two_stage, "EPOCHS", 10)  # the start of the search need not be converged
-    data = knapsack.train
+class Recurrent(nn.Module):
+    """A GRU over the features of the slots of a day, which ``torch.func`` cannot batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gru, self.head = nn.GRU(8, 3, batch_first=True), nn.Linear(3, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.gru(x)[0])[..., 0]
+
+
+@pytest.mark.parametrize("kind", ["perceptron", "batch normalization", "recurrent"])
+@pytest.mark.filterwarnings("ignore:copies of this Recurrent cannot be computed at once")
+def test_any_module_can_be_searched(knapsack, monkeypatch, kind):
+    monkeypatch.setattr(two_stage, "EPOCHS", 2)  # the start of the search need not be converged
+    data = knapsack.train[:30]
     flat = Dataset(data.features.flatten(1), data.costs, data.solutions)
-    model = make_model(flat.features, 48, costs=flat.costs, kind="mlp", hidden=4)
-    found = auto(knapsack.problem, flat, model, candidates=FEW[:2], epochs=2, progress=False)
-    assert predict(found.model, flat.features).shape == flat.costs.shape
+    made = {
+        "perceptron": lambda: make_model(flat.features, 48, costs=flat.costs, kind="mlp", hidden=4),
+        "batch normalization": lambda: nn.Sequential(nn.Linear(8 * 48, 4), nn.BatchNorm1d(4), nn.Linear(4, 48)),
+        "recurrent": Recurrent,
+    }
+    given = data if kind == "recurrent" else flat
+    found = auto(knapsack.problem, given, made[kind](), candidates=FEW[:2], epochs=2, fallback=False, progress=False)
+    assert predict(found.model, given.features).shape == given.costs.shape
+    assert found.model is not found.two_stage
 
 
 def test_units_of_costs_do_not_change_the_decisions(knapsack):
