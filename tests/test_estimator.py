@@ -132,6 +132,21 @@ def test_own_model_is_taken():
     assert DecisionRegressor(choose_one(), model=make, epochs=1).fit(X, C).predict(X).shape == C.shape
 
 
+def test_a_torch_module_is_copied_and_one_that_does_not_fit_is_refused_before_the_labels():
+    X, C = toy()
+    given = torch.nn.Sequential(torch.nn.Linear(X.shape[1], 3), torch.nn.Tanh(), torch.nn.Linear(3, C.shape[1]))
+    before = copy.deepcopy(given.state_dict())
+    model = clone(DecisionRegressor(choose_one(), model=given, method="map-dc", epochs=2)).fit(X, C)
+    assert model.predict(X).shape == C.shape
+    assert type(model.model_) is torch.nn.Sequential
+    assert all(torch.equal(value, before[name]) for name, value in given.state_dict().items())
+    assert not torch.equal(model.model_[0].weight, given[0].weight)
+    problem = choose_one()
+    with pytest.raises(InputError, match="must predict"):
+        DecisionRegressor(problem, model=torch.nn.Linear(X.shape[1], 9)).fit(X, C)
+    assert problem.statistics.solves == 0
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -23,6 +23,7 @@ from regretless.search import Trained, train
 from regretless.search.check_settings import check_numbers, check_settings
 from regretless.tables.encoding import Encoding
 from regretless.training import methods, predict
+from regretless.training.model_check import check_model
 from regretless.training.models import make_model
 
 need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
@@ -41,7 +42,8 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         problem: the ``Problem`` that takes the decision.
         method: ``"auto"``, or a name in the table of methods.
         p_solve: probability of a solve, for methods with a cache.
-        model: ``"linear"``, ``"mlp"``, or ``(features, dimension, seed) -> torch module``.
+        model: ``"linear"``, ``"mlp"``, a torch module, of which a copy is trained, or a function ``(features,
+            dimension, seed) -> torch module``.
         hidden: units of the hidden layer of ``"mlp"``.
         epochs, lr: of the training; ``None`` for the defaults of the method.
         batch_size: instances per step.
@@ -66,7 +68,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         method: str = "auto",
         p_solve: float = 0.05,
-        model: str | Callable[..., nn.Module] = "linear",
+        model: str | nn.Module | Callable[..., nn.Module] = "linear",
         hidden: int = 32,
         epochs: int | None = None,
         lr: float | None = None,
@@ -108,7 +110,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         settings = dict(self.settings or {})
         if methods.method(self.method).cached:
             settings = {"p_solve": self.p_solve} | settings
-        self._check_settings(problem, settings, np.shape(features)[1:])
+        self._check_settings(problem, settings, torch.as_tensor(features[:2]))
         data = Dataset.solve(
             problem, features, costs, instance=instance, store=self.store, memory=LABELS, progress=False
         )
@@ -120,7 +122,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = max(len(self.history_), 1)
         return self
 
-    def _check_settings(self, problem: Problem, settings: dict[str, Any], shape: tuple[int, ...]) -> None:
+    def _check_settings(self, problem: Problem, settings: dict[str, Any], features: torch.Tensor) -> None:
         """Check all settings before anything is solved."""
         given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr}
         given = {name: value for name, value in given.items() if value is not None}
@@ -129,13 +131,17 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"patience must be at least 1, got {self.patience}")
         check_settings(self.method, settings, engine=problem.engine or "oracle")
         if isinstance(self.model, str):
-            self._model(torch.zeros(2, *shape), problem.dimension, torch.zeros(2, problem.dimension))
+            self._model(torch.zeros_like(features), problem.dimension, torch.zeros(2, problem.dimension))
+        elif isinstance(self.model, nn.Module):
+            check_model(self.model, features, problem.dimension)
         if not 0 <= self.validation < 1:
             raise InputError(f"validation must be a share from 0 to below 1, got {self.validation}")
         if self.validation and self.method == "auto":
             raise InputError("method 'auto' chooses by folds of all data: leave out validation")
 
     def _model(self, features: torch.Tensor, dimension: int, costs: torch.Tensor) -> nn.Module:
+        if isinstance(self.model, nn.Module):
+            return copy.deepcopy(self.model)
         if not isinstance(self.model, str):
             return self.model(features, dimension, self.random_state)
         kind: Any = self.model

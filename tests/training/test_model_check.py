@@ -59,8 +59,8 @@ def test_a_model_that_cannot_be_trained_is_refused(problem, data, what, how):
 def test_a_model_that_fits_is_left_as_it_is(data):
     model = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Linear(5, 4)).train()
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    check_model(model, data)
-    check_model(model, data[:1])
+    check_model(model, data.features, 4)
+    check_model(model, data.features[:1], 4)
     assert model.training
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
 

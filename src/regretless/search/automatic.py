@@ -233,7 +233,7 @@ def _factory(
         made: nn.Module = make_model(data.features, problem.dimension, costs=data.costs, seed=seed)
     else:
         made = model if isinstance(model, nn.Module) else model(seed)
-    check_model(made, data)
+    check_model(made, data.features, data.costs.shape[1])
     return lambda: copy.deepcopy(made)
 
 

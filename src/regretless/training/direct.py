@@ -77,7 +77,7 @@ def direct(
     count = sum(parameter.numel() for parameter in trained_parameters(model))
     if not 0 < count <= MOST_PARAMETERS:
         raise InputError(f"direct search takes models of 1 to {MOST_PARAMETERS} parameters, got {count}")
-    check_model(model, train)
+    check_model(model, train.features, train.costs.shape[1])
     if generations < 1 or not 0 < sigma < math.inf or patience < 1:
         raise InputError(f"need generations >= 1, sigma > 0, patience >= 1, got {generations}, {sigma} and {patience}")
     if population is not None and population < 2:

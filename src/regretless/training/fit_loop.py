@@ -83,7 +83,7 @@ def fit(
     if validation is not None and loss.problem is None:
         raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
     if isinstance(train, Dataset):
-        check_model(unwrapped(model), train)
+        check_model(unwrapped(model), train.features, train.costs.shape[1])
     else:
         trained_parameters(model)
     ranks = ranks_of(model)

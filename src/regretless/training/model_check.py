@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from torch import nn
+from torch import Tensor, nn
 
-from regretless.data import Dataset
 from regretless.errors import InputError, RegretlessError
 from regretless.training.evaluation import predict
 
@@ -23,21 +22,27 @@ def trained_parameters(model: nn.Module) -> list[nn.Parameter]:
     return found
 
 
-def check_model(model: nn.Module, data: Dataset) -> None:
-    """Refuse a model that has nothing to train, cannot take the features, or predicts another number of costs."""
+def check_model(model: nn.Module, features: Tensor, dimension: int) -> None:
+    """Refuse a model that has nothing to train, cannot take the features, or predicts another number of costs.
+
+    Args:
+        model: the user's.
+        features: ``(n, ...)``, of which two instances are tried.
+        dimension: number of costs.
+    """
     trained_parameters(model)
-    name, some = type(model).__name__, data[: min(2, len(data))]
+    name, some = type(model).__name__, features[:2]
     try:
-        predicted = predict(model, some.features)
+        predicted = predict(model, some)
     except RegretlessError:
         raise
     except Exception as error:
         raise InputError(
-            f"the model {name} cannot predict from features of shape {tuple(some.features.shape)}: "
+            f"the model {name} cannot predict from features of shape {tuple(some.shape)}: "
             f"{type(error).__name__}: {error}"
         ) from error
-    if predicted.shape != some.costs.shape:
+    if predicted.shape != (len(some), dimension):
         raise InputError(
-            f"the model {name} must predict {some.costs.shape[1]} costs per instance: for {len(some)} instances it "
-            f"must return shape {tuple(some.costs.shape)}, got {tuple(predicted.shape)}"
+            f"the model {name} must predict {dimension} costs per instance: for {len(some)} instances it must return "
+            f"shape {(len(some), dimension)}, got {tuple(predicted.shape)}"
         )

@@ -51,7 +51,7 @@ def fit_two_stage(
     Raises:
         InputError: the model has nothing to train or does not fit the data.
     """
-    check_model(model, train)
+    check_model(model, train.features, train.costs.shape[1])
     folds = make_folds(len(train), FOLDS, seed=seed, ordered=ordered) if len(train) >= 2 * FOLDS else []
     linear = find_linear(model) if criterion == "mse" else None
     if linear is not None:
