@@ -321,3 +321,9 @@ def test_shares_that_sum_to_one_in_floating_point_leave_nothing_over() -> None:
     assert [len(part) for part in numbered(10).split(0.7, 0.1, 0.2)] == [7, 1, 2]
     assert [len(part) for part in numbered(30).split(*[1 / 3] * 3)] == [10, 10, 10]
     assert [len(part) for part in numbered(10).split(1.0)] == [10]
+
+
+def test_no_instances_have_no_labels():
+    problem = Problem(oracle=lambda costs: costs, dimension=2)
+    data = Dataset.solve(problem, torch.zeros(0, 1), torch.ones(0, 2))
+    assert data.solutions.shape == (0, 2)

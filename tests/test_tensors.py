@@ -78,3 +78,8 @@ def test_no_ids_stay_none() -> None:
 def test_ids_that_would_have_to_be_rounded_are_refused(value: Any) -> None:
     with pytest.raises(InputError, match="instance must be integers, got"):
         ids(value)
+
+
+def test_complex_numbers_are_refused() -> None:
+    with pytest.raises(InputError, match="costs must be real numbers, got complex128"):
+        tensor("costs", np.ones(2) + 1j)

@@ -17,10 +17,11 @@ from regretless.errors import InputError
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.metrics import optimal_values, regret, relative_regret
+from regretless.number_checks import check_integer, check_numbers
 from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
 from regretless.search import Trained, train
-from regretless.search.check_settings import check_numbers, check_settings
+from regretless.search.check_settings import check_settings
 from regretless.tables.encoding import Encoding
 from regretless.training import methods, predict
 from regretless.training.model_check import check_model
@@ -127,8 +128,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr}
         given = {name: value for name, value in given.items() if value is not None}
         check_numbers(seed=self.random_state, batch_size=self.batch_size, **given)
-        if self.patience < 1:
-            raise InputError(f"patience must be at least 1, got {self.patience}")
+        check_integer("patience", self.patience, least=1)
         check_settings(self.method, settings, engine=problem.engine or "oracle")
         if isinstance(self.model, str):
             self._model(torch.zeros_like(features), problem.dimension, torch.zeros(2, problem.dimension))

@@ -82,6 +82,8 @@ def refuse_wrong_labels(
         status: how each solve ended; labels that are not optimal may be beaten.
     """
     known = (~torch.isnan(solutions).any(dim=1)).nonzero().flatten()
+    if not len(known):
+        return
     _refuse_infeasible(problem, solutions, members, known.tolist())
     if len(known) > COMPARED:
         known = known[torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:COMPARED]]

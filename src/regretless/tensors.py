@@ -31,6 +31,8 @@ def tensor(name: str, value: Any) -> Tensor:
     try:
         # A copy: the caller's array may be read-only, and may change later.
         array = np.array(value.to_numpy() if hasattr(value, "to_numpy") else value, order="C")
+        if np.iscomplexobj(array):
+            raise InputError(f"{name} must be real numbers, got {array.dtype}")
         return torch.from_numpy(array.astype(np.float64) if array.dtype == object else array)
     except NOT_NUMBERS as error:
         raise InputError(f"{name} must be numbers, got {type(value).__name__}: {error}") from error

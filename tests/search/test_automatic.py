@@ -171,14 +171,23 @@ def test_a_limit_on_solves_is_kept_and_one_on_time_ends_training(knapsack):
     ("settings", "message"),
     [
         ({"folds": 90}, "needs at least 180 training instances"),
-        ({"growth": -1.0}, "growth must be at least 0"),
-        ({"growth": math.nan}, "growth must be at least 0"),
+        ({"growth": -1.0}, "growth must be a finite number, at least 0"),
+        ({"growth": math.nan}, "growth must be a finite number, at least 0"),
+        ({"folds": 2.5}, "folds must be an integer, at least 2"),
+        ({"epochs": 0}, "epochs must be an integer, at least 1"),
+        ({"batch_size": 0}, "batch_size must be an integer, at least 1"),
+        ({"committee": 0}, "committee must be an integer, at least 1"),
+        ({"max_solves": -1}, "max_solves must be an integer, at least 0"),
+        ({"time_limit": -1}, "time_limit must be a finite number, at least 0"),
+        ({"candidates": []}, "at least one method or candidate"),
+        ({"model": "linear"}, "model must be a torch module"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_before_anything_is_solved(knapsack, settings, message):
     before = knapsack.problem.statistics.solves
+    given = {"model": knapsack.model, "candidates": FEW, "epochs": 4, "progress": False} | settings
     with pytest.raises(InputError, match=message):
-        search(knapsack, **settings)
+        auto(knapsack.problem, knapsack.train, **given)
     assert knapsack.problem.statistics.solves == before
 
 
@@ -282,11 +291,6 @@ def test_solves_of_methods_without_a_cache_are_counted(knapsack):
     n = len(knapsack.train)
     assert found.solves["growth"] == 2 * n  # half of the data in each of two folds, and all of it
     assert sum(found.solves.values()) == knapsack.problem.statistics.solves - before
-
-
-def test_a_committee_has_members(knapsack):
-    with pytest.raises(InputError, match="committee must be at least 1, got 0"):
-        search(knapsack, committee=0)
 
 
 def test_methods_may_be_separated_by_commas(knapsack):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from regretless.errors import InputError, RegretlessWarning
+from regretless.number_checks import check_number
 
 Mask = NDArray[np.bool_]
 GapAt = Literal["lookup", "solve"]
@@ -210,7 +211,6 @@ class Falling:
         return self._policy.choose(batch, generator)
 
 
-def _share(p: float) -> float:
-    if not 0.0 <= p <= 1.0:
-        raise InputError(f"p_solve must be between 0 and 1, got {p}")
+def _share(p: Any) -> float:
+    check_number("p_solve", p, least=0, most=1)
     return float(p)

@@ -34,7 +34,7 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
         return made
     if policy not in NAMES:
         raise InputError(f"policy must be one of {', '.join(NAMES)} or a policy, got {policy!r}")
-    p_solve = float(settings.get("p_solve", 0.05))
+    p_solve = settings.get("p_solve", 0.05)
     where = {"gap_at": settings["gap_at"]} if "gap_at" in given else {}
     given = [name for name in given if name != "gap_at"]
     if policy == "gap-above":

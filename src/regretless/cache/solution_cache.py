@@ -78,6 +78,8 @@ class SolutionCache:
         bound: BoundKind | Bound | None = None,
         warm_start: bool = False,
     ) -> None:
+        if not isinstance(problem, Problem):
+            raise InputError(f"a cache needs a Problem, got {type(problem).__name__}")
         self.problem = problem
         self.policy: Policy = Bernoulli(p_solve) if policy is None else policy
         self.store = SolutionStore(

@@ -9,7 +9,7 @@ from types import UnionType
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.search.check_settings import check_numbers
+from regretless.number_checks import check_numbers
 from regretless.training import methods
 
 INITS = ("random", "shared")

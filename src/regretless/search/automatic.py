@@ -6,6 +6,7 @@ import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
+from regretless.number_checks import check_integer, check_number, check_numbers
 from regretless.problem import Problem
 from regretless.search.candidates import Candidate, candidates_of, default_candidates, make_grid
 from regretless.search.committee import merge
@@ -25,8 +27,8 @@ from regretless.search.verdict import Verdict
 from regretless.training.evaluation import predict
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
+from regretless.training.initial_model import initial_model
 from regretless.training.model_check import check_model
-from regretless.training.models import make_model
 from regretless.training.stacked_fit import StackedRuns, fit_stacked
 from regretless.training.stacked_linear import StackedLinear
 from regretless.training.two_stage import fit_two_stage
@@ -147,12 +149,16 @@ def auto(
     30
     """
     n = len(data)
+    check_integer("folds", folds, least=2)
+    check_numbers(seed=seed, batch_size=batch_size)
+    check_number("growth", growth, least=0)
+    for name, value, least in (("epochs", epochs, 1), ("committee", committee, 1), ("max_solves", max_solves, 0)):
+        if value is not None:
+            check_integer(name, value, least=least)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, least=0)
     if n < 2 * folds:
         raise InputError(f"a search with {folds} folds needs at least {2 * folds} training instances, got {n}")
-    if not growth >= 0 or not math.isfinite(growth):
-        raise InputError(f"growth must be at least 0, got {growth}")
-    if committee is not None and committee < 1:
-        raise InputError(f"committee must be at least 1, got {committee}")
     if start not in STARTS:
         raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
     steps = math.ceil(n / batch_size)
@@ -162,7 +168,11 @@ def auto(
         if isinstance(methods, str):
             methods = [name.strip() for name in methods.split(",")]
         candidates = default_candidates(every) if methods is None else candidates_of(methods, every)
-    make = _factory(model, data, problem, seed)
+    if not candidates:
+        raise InputError("a search needs at least one method or candidate, got none")
+    made = initial_model(model, data, problem.dimension, seed)
+    check_model(made, data.features, data.costs.shape[1])
+    make = partial(copy.deepcopy, made)
     parts = make_folds(n, folds, seed=seed, ordered=ordered)
     streams = [*(rest_of(n, part) for part in parts), torch.arange(n)]
     fitted = [make() for _ in streams]
@@ -223,18 +233,6 @@ def auto(
 
 
 Member = tuple[int, int]  # epochs, setting
-
-
-def _factory(
-    model: nn.Module | Callable[[int], nn.Module] | None, data: Dataset, problem: Problem, seed: int
-) -> Callable[[], nn.Module]:
-    """Return a function that makes equal models to start from."""
-    if model is None:
-        made: nn.Module = make_model(data.features, problem.dimension, costs=data.costs, seed=seed)
-    else:
-        made = model if isinstance(model, nn.Module) else model(seed)
-    check_model(made, data.features, data.costs.shape[1])
-    return lambda: copy.deepcopy(made)
 
 
 def _ranked(runs: StackedRuns, held_out: HeldOut) -> list[tuple[Member, float, Tensor]]:

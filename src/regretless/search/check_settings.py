@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,29 +17,6 @@ from regretless.problem import Problem
 from regretless.search.train_method import train
 from regretless.training import methods
 from regretless.types import Status
-
-# Random generators of all packages take seeds up to here.
-LARGEST_SEED = 2**32 - 2
-
-
-def check_numbers(
-    *, seed: int = 0, epochs: int = 1, lr: float = 0.1, batch_size: int | None = None, patience: int = 0
-) -> None:
-    """Refuse numbers that no training can use.
-
-    Raises:
-        InputError: names the number, what was expected and what came.
-    """
-    if not 0 <= seed <= LARGEST_SEED:
-        raise InputError(f"seed must be an integer from 0 to {LARGEST_SEED}, got {seed}")
-    if epochs < 0:
-        raise InputError(f"epochs must be at least 0, got {epochs}")
-    if not 0 < lr < math.inf:
-        raise InputError(f"lr must be a finite number above 0, got {lr}")
-    if batch_size is not None and batch_size < 1:
-        raise InputError(f"batch_size must be at least 1, got {batch_size}")
-    if patience < 0:
-        raise InputError(f"patience must be at least 0, got {patience}")
 
 
 def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "oracle", **options: Any) -> None:

@@ -12,15 +12,16 @@ from torch import Tensor, nn
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
+from regretless.number_checks import check_numbers
 from regretless.problem import Problem
 from regretless.ranks import ranks_of, unwrapped
 from regretless.search.automatic import AutoResult, auto
 from regretless.training.callbacks import Callback, EarlyStopping, Watch
 from regretless.training.fit_loop import fit
 from regretless.training.history import History
+from regretless.training.initial_model import initial_model
 from regretless.training.methods import chosen, make_loss
 from regretless.training.methods import method as find_method
-from regretless.training.models import make_model
 from regretless.training.two_stage import fit_two_stage
 
 EPOCHS, LR, BATCH = 20, 0.1, 24
@@ -100,6 +101,8 @@ def train(
     'ridge regression in closed form'
     """
     row = find_method(method)
+    given: dict[str, Any] = {"epochs": epochs, "lr": lr, "batch_size": batch_size}
+    check_numbers(seed=seed, patience=patience, **{name: value for name, value in given.items() if value is not None})
     chosen(method, settings)
     if patience and validation is None:
         raise InputError("patience needs validation data to stop on")
@@ -120,7 +123,7 @@ def train(
             progress=progress, **settings,
         )  # fmt: skip
         return Trained(found.model, History(found.history), found.reason, found, found.cache)
-    net = _model(model, problem, data, seed)
+    net = initial_model(model, data, problem.dimension, seed)
     if row.search is not None and ranks_of(net) is not None:
         raise InputError(f"method {method!r} trains on one rank: give it the model without DistributedDataParallel")
     _start(unwrapped(net), start, data, seed)
@@ -162,14 +165,6 @@ def train(
         progress=progress,
     )
     return Trained(unwrapped(net), fitted.history, fitted.reason, cache=cache)
-
-
-def _model(
-    model: nn.Module | Callable[[int], nn.Module] | None, problem: Problem, data: Dataset, seed: int
-) -> nn.Module:
-    if model is None:
-        return make_model(data.features, problem.dimension, costs=data.costs, seed=seed)
-    return model if isinstance(model, nn.Module) else model(seed)
 
 
 def _start(model: nn.Module, start: Start | None, data: Dataset, seed: int) -> nn.Module:

@@ -13,6 +13,7 @@ from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import Loss
+from regretless.number_checks import check_numbers
 from regretless.ranks import ranks_of, unwrapped
 from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
@@ -71,9 +72,9 @@ def fit(
         FileError: the checkpoint is damaged, of another run, or of a longer one; it is not changed.
         Interrupted: SIGINT, SIGTERM or SIGHUP was received; the checkpoint, where there is one, is of the last step.
     """
-    rows = len(train) if isinstance(train, Dataset) else 1
-    if epochs < 0 or batch_size < 1 or rows == 0:
-        raise InputError(f"need epochs >= 0, batch_size >= 1 and data, got {epochs}, {batch_size}, {rows} instances")
+    check_numbers(seed=seed, epochs=epochs, batch_size=batch_size, lr=lr)
+    if isinstance(train, Dataset) and not len(train):
+        raise InputError("training needs data, got 0 instances")
     if clip is not None and not clip > 0:
         raise InputError(f"clip must be positive or None, got {clip}")
     if scheduler is not None and (optimizer is None or scheduler.optimizer is not optimizer):

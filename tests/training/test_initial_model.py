@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from regretless.data import Dataset
+from regretless.errors import InputError
+from regretless.training.initial_model import initial_model
+from regretless.training.linear_model import find_linear
+
+DATA = Dataset(torch.randn(6, 3), torch.randn(6, 2).double(), torch.zeros(6, 2).double())
+
+
+def test_a_model_is_returned_as_it_is_and_a_function_is_called_with_the_seed():
+    model = nn.Linear(3, 2)
+    assert initial_model(model, DATA, 2, 7) is model
+    assert initial_model(lambda seed: nn.Linear(3, seed), DATA, 2, 7).out_features == 7
+
+
+def test_the_default_is_linear():
+    assert find_linear(initial_model(None, DATA, 2, 0)) is not None
+
+
+@pytest.mark.parametrize(
+    ("given", "what"), [("linear", "got 'linear'"), (lambda seed: "x", "returned 'x'"), (3, "got 3")]
+)
+def test_anything_else_is_named(given, what):
+    with pytest.raises(InputError, match=f"model must be a torch module.* {what}"):
+        initial_model(given, DATA, 2, 0)
