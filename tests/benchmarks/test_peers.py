@@ -131,7 +131,7 @@ def test_exported_order_is_the_one_that_fit_uses(module: Any) -> None:
             self.bias = nn.Parameter(torch.zeros(1))
 
         def forward(self, x: Tensor) -> Tensor:
-            seen.extend(x[:, 0].int().tolist())
+            seen.extend(x[:, 0].int().tolist() if self.training else [])
             return x * 0 + self.bias
 
     days = torch.arange(10.0)[:, None]

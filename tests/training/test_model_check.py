@@ -10,7 +10,7 @@ from regretless import Dataset, Problem, SolutionCache, auto, fit
 from regretless.errors import InputError
 from regretless.losses import MAP
 from regretless.training.direct import direct
-from regretless.training.model_check import check_model, trained_parameters
+from regretless.training.model_check import check_device, check_model, trained_parameters
 from regretless.training.two_stage import fit_two_stage
 
 X = torch.randn(12, 3, generator=torch.Generator().manual_seed(0))
@@ -73,3 +73,10 @@ def test_frozen_parameters_are_not_trained(problem, data):
     direct(model, problem, data, generations=2, progress=False)
     assert torch.equal(model[0].weight, frozen)
     assert not torch.equal(model[2].weight, trained)
+
+
+def test_a_device_without_double_precision_is_refused():
+    with pytest.raises(InputError, match="no double precision"):
+        check_device(torch.device("mps"))
+    for kind in ("cpu", "cuda"):
+        check_device(torch.device(kind))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError, RegretlessError
@@ -22,6 +23,12 @@ def trained_parameters(model: nn.Module) -> list[nn.Parameter]:
     return found
 
 
+def check_device(device: torch.device) -> None:
+    """Refuse a device without double precision, in which solutions are added up and compared."""
+    if device.type == "mps":
+        raise InputError("Apple's GPU (mps) has no double precision: move the model to the CPU with model.cpu()")
+
+
 def check_model(model: nn.Module, features: Tensor, dimension: int) -> None:
     """Refuse a model that has nothing to train, cannot take the features, or predicts another number of costs.
 
@@ -30,7 +37,7 @@ def check_model(model: nn.Module, features: Tensor, dimension: int) -> None:
         features: ``(n, ...)``, of which two instances are tried.
         dimension: number of costs.
     """
-    trained_parameters(model)
+    check_device(trained_parameters(model)[0].device)
     name, some = type(model).__name__, features[:2]
     try:
         predicted = predict(model, some)
