@@ -43,6 +43,8 @@ def data(problem):
 @pytest.mark.parametrize("what", BAD)
 @pytest.mark.parametrize("how", ["auto", "two-stage", "fit", "direct"])
 def test_a_model_that_cannot_be_trained_is_refused(problem, data, what, how):
+    if how == "direct":
+        pytest.importorskip("cma", reason="cma is not installed")
     model, message = BAD[what]
     before = problem.statistics.solves
     jobs = {
@@ -66,6 +68,7 @@ def test_a_model_that_fits_is_left_as_it_is(data):
 
 
 def test_frozen_parameters_are_not_trained(problem, data):
+    pytest.importorskip("cma", reason="cma is not installed")
     model = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 4))
     model[0].requires_grad_(False)
     assert [tuple(parameter.shape) for parameter in trained_parameters(model)] == [(4, 5), (4,)]
