@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import torch
+from torch import nn
 
 from regretless import MAP, Dataset, Problem, SolutionCache
 from regretless.losses import SPOPlus
+from regretless.problems.seeded_models import seeded
 from regretless.training.models import make_model
 from regretless.training.running_stack import Setting
 from regretless.training.stacked_fit import fit_stacked
@@ -27,8 +29,14 @@ STREAMS = [torch.arange(0, 20), torch.arange(7, 30), torch.arange(30)]
 SETTINGS = [Setting(0, 0.01), Setting(1, 0.03), Setting(0, 0.1)]
 
 
+def _model(train, kind):
+    if kind == "dropout":
+        return seeded(lambda: nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.5), nn.Linear(4, 6)), 0)
+    return make_model(train.features, 6, costs=train.costs, kind=kind, hidden=4)
+
+
 def run(problem, train, kind="linear", settings=SETTINGS, streams=STREAMS, p_solve=0.0, **more):
-    models = [make_model(train.features, 6, costs=train.costs, kind=kind, hidden=4) for _ in streams]
+    models = [_model(train, kind) for _ in streams]
     shared = cache(problem, train, p_solve)
     losses = [MAP(shared, reduction="none"), SPOPlus(shared, reduction="none")]
     return fit_stacked(models, losses, settings, train, streams, epochs=3, batch_size=8, seed=5, progress=False, **more)

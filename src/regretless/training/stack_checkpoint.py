@@ -42,6 +42,7 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
         "parameters": stack.models.parameters,
         "adam": stack.adam.state_dict(),
         "generators": [generator.get_state() for generator in stack.generators],
+        "global": torch.get_rng_state(),  # dropout and the like draw from it
         "diverged": stack.diverged,
         "running": [loss.running_state() for loss in stack.losses],
         "cache": None if cache is None else cache.state_dict(),
@@ -77,6 +78,7 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: S
         stack.adam.load_state_dict(content["adam"])
         for generator, saved in zip(stack.generators, content["generators"], strict=True):
             generator.set_state(saved)
+        torch.set_rng_state(content["global"])
         stack.diverged.copy_(content["diverged"])
         for loss, running in zip(stack.losses, content["running"], strict=True):
             loss.load_running_state(running)
