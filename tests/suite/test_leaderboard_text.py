@@ -18,6 +18,14 @@ def test_the_page_begins_with_the_methods_that_are_worth_trying() -> None:
     first = text.splitlines()[0]
     assert "Worth trying: `auto`, `soft`." in first
     assert "map-dc" not in first
+    assert first.endswith("The methods named are within 2 % of it.")
+    assert (
+        page(method("auto", 0.5), method("soft", 0.6)).splitlines()[0].endswith("No other method is within 2 % of it.")
+    )
+
+
+def test_figures_of_a_wide_table_do_not_break() -> None:
+    assert "| a | **5.00\u00a0±\u00a00.50** |" in page(method("auto", 0.5))
 
 
 def test_a_method_that_wins_nowhere_and_needs_no_less_is_marked() -> None:

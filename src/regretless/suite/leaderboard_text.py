@@ -29,10 +29,10 @@ def _advice(methods: Sequence[MethodScore], cells: int) -> str:
     best = trained[0]
     close = [score for score in trained if score.ratio <= CLOSE * best.ratio]
     names = ", ".join(f"`{score.method}`" for score in close)
+    others = "The methods named are within 2 % of it." if len(close) > 1 else "No other method is within 2 % of it."
     return (
         f"**Worth trying: {names}.** Over {cells} cells `{best.method}` has the lowest regret: {best.ratio:.3f} times "
-        f"that of two-stage in the geometric mean, and {best.worst:.3f} times in its worst cell. The methods named are "
-        f"within 2 % of it."
+        f"that of two-stage in the geometric mean, and {best.worst:.3f} times in its worst cell. {others}"
     )
 
 
@@ -83,5 +83,6 @@ def _table_of_cells(methods: Sequence[MethodScore], cells: Sequence[CellScore]) 
 def _regret(score: CellScore | None, least: float) -> str:
     if score is None:
         return NOTHING
-    text = f"{score.regret:.2f}" + ("" if score.deviation is None else f" ± {score.deviation:.2f}")
+    # With spaces that do not break: a wide table scrolls, and its figures stay on one line.
+    text = f"{score.regret:.2f}" + ("" if score.deviation is None else f"\u00a0±\u00a0{score.deviation:.2f}")
     return f"**{text}**" if score.regret <= least else text
