@@ -27,8 +27,8 @@ def check_number(name: str, value: Any, *, least: float | None = None, most: flo
     if math.isfinite(number) and low and (most is None or number <= most):
         return
     expected = "a finite number above 0" if least is None else f"a finite number, at least {least:g}"
-    if most is not None:
-        expected = f"between {least or 0:g} and {most:g}"
+    if least is not None and most is not None:
+        expected = f"between {least:g} and {most:g}"
     raise InputError(f"{name} must be {expected}, got {value!r}")
 
 

@@ -32,5 +32,14 @@ def test_rows_are_fresh_repeated_or_stored(stored: list[tuple], rows: list[tuple
     everything = [*found.fresh, *(p for p, _ in found.repeated), *(p for p, _ in found.stored)]
     assert sorted(everything) == list(range(len(rows)))
     assert found.fresh == sorted(found.fresh)
-    if buckets == 9 and len(set(map(key, [*stored, *rows]))) == len({*stored, *rows}):  # no two rows share a key
-        assert [rows[p] for p in found.fresh] == list(dict.fromkeys(row for row in rows if row not in stored))
+
+
+@given(stored=st.lists(ROW, unique=True, max_size=4), rows=st.lists(ROW, min_size=1, max_size=8))
+def test_where_no_two_rows_share_a_key_the_fresh_ones_are_the_first_of_those_not_stored(
+    stored: list[tuple], rows: list[tuple]
+) -> None:
+    keys = [3 * a + b for a, b in rows]
+    places = [stored.index(row) if row in stored else None for row in rows]
+    found = new_rows(np.array(rows), keys, places, lambda at: np.array(stored)[at])
+    assert [rows[p] for p in found.fresh] == list(dict.fromkeys(row for row in rows if row not in stored))
+    assert [p for p, _ in found.stored] == [p for p, row in enumerate(rows) if row in stored]

@@ -73,7 +73,7 @@ def test_counts_that_are_no_positive_integers_are_named(name, value):
 
 @pytest.mark.parametrize("noise", [-0.1, float("nan"), float("inf"), "much", True])
 def test_noise_that_is_no_level_is_refused(noise):
-    with pytest.raises(InputError, match="noise must be a number, at least 0"):
+    with pytest.raises(InputError, match="noise must be a finite number, at least 0"):
         Formula(**SETTINGS | {"noise": noise})
 
 

@@ -71,11 +71,3 @@ def test_gradients_are_those_of_the_predictions(name):
         low = (stack.predict([0, 1], INDEX) * direction).sum()
         value.add_(step, alpha=1e-2)
         torch.testing.assert_close((high - low) / 2e-2, (gradients[key] * step).sum(), rtol=2e-2, atol=0.5)
-
-
-def test_some_streams_can_be_left_out():
-    make, x = MODELS["linear"]
-    models = different(make)
-    stack = stack_models(models, x, COSTS, settings=2)
-    torch.testing.assert_close(stack.predict([1], INDEX[1:])[0, 0], models[1](x[INDEX[1]]), rtol=1e-4, atol=1e-3)
-    assert stack.gradients(torch.ones(1, 2, 4, D))["weight"].shape[0] == 1

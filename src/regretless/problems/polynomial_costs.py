@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regretless.errors import InputError
 from regretless.milp import Floats
+from regretless.number_checks import check_integer, check_number
 
 Costs = NDArray[np.float32]
 Random = np.random.RandomState
@@ -25,23 +25,20 @@ def random(seed: int) -> Random:
     Raises:
         InputError: the seed is no integer between 0 and 2**32 - 1.
     """
-    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
-        raise InputError(f"seed must be an integer between 0 and 2**32 - 1, got {seed!r}")
+    check_integer("seed", seed, least=0, most=2**32 - 1)
     return Random(seed)
 
 
 def check_counts(least: int = 1, **counts: Any) -> None:
     """Raise an ``InputError`` that names the first of ``counts`` that is no integer from ``least`` on."""
     for name, value in counts.items():
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
-            raise InputError(f"{name} must be an integer, at least {least}, got {value!r}")
+        check_integer(name, value, least=least)
 
 
 def check_level(**levels: Any) -> None:
     """Raise an ``InputError`` that names the first of ``levels`` that is negative or no finite number."""
     for name, value in levels.items():
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0.0 <= value < np.inf:
-            raise InputError(f"{name} must be a number, at least 0, got {value!r}")
+        check_number(name, value, least=0)
 
 
 @dataclass(frozen=True)

@@ -30,5 +30,5 @@ def test_a_capacity_that_holds_too_many_selections_is_left_to_an_engine():
 
 
 def test_a_negative_capacity_is_refused():
-    with pytest.raises(InputError, match="capacity must be a number, at least 0"):
+    with pytest.raises(InputError, match="capacity must be a finite number, at least 0"):
         load("multi-knapsack", capacity=-1.0)

@@ -1,0 +1,47 @@
+"""What only the stack of linear models does; ``test_stacking`` has what all stacks have in common."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from regretless.training.stacked_linear import StackedLinear
+
+CHANCE = torch.Generator().manual_seed(0)
+X = torch.randn(12, 3, generator=CHANCE) * 4 + 2
+COSTS = torch.randn(12, 5, generator=CHANCE, dtype=torch.float64) * 50 + 20
+INDEX = torch.tensor([[7, 2, 2, 11]])
+
+
+def models() -> list[nn.Module]:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return [nn.Linear(3, 5) for _ in range(2)]
+
+
+def test_some_streams_can_be_left_out():
+    made = models()
+    stack = StackedLinear(made, X, COSTS, settings=2)
+    torch.testing.assert_close(stack.predict([1], INDEX)[0, 0], made[1](X[INDEX[0]]), rtol=1e-4, atol=1e-3)
+    assert stack.gradients(torch.ones(1, 2, 4, 5))["weight"].shape[0] == 1
+
+
+def test_a_step_does_not_depend_on_the_units_of_features_and_costs():
+    """The same step of the weights of the stack changes the costs by the same share of their deviation."""
+    changes = []
+    for feature, cost in ((1.0, 1.0), (1000.0, 0.01)):
+        zero = nn.Linear(3, 5)
+        nn.init.zeros_(zero.weight)
+        nn.init.zeros_(zero.bias)
+        stack = StackedLinear([zero], X * feature, COSTS * cost, settings=1)
+        before = stack.predict_all(stack.parameters, 0)
+        stack.parameters["weight"] += 0.1
+        changes.append((stack.predict_all(stack.parameters, 0) - before) / (COSTS * cost).std(correction=0))
+    torch.testing.assert_close(changes[1], changes[0], rtol=1e-3, atol=1e-3)
+
+
+def test_a_constant_feature_does_no_harm():
+    x = torch.cat([X, torch.ones(12, 1)], dim=1)
+    model = nn.Linear(4, 5)
+    stack = StackedLinear([model], x, COSTS, settings=1)
+    torch.testing.assert_close(stack.predict_all(stack.parameters, 0)[0], model(x), rtol=1e-3, atol=1e-2)
