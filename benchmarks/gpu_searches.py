@@ -13,8 +13,8 @@ from regretless import MAP, Dataset, SolutionCache
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data, standardized
 from regretless.problems.seeded_models import shared_linear
-from regretless.training.running_stack import Setting
 from regretless.training.stacked_fit import fit_stacked
+from regretless.training.stacked_models import Setting
 
 DAYS, EPOCHS, CAPACITY, FEATURES, SLOTS = 552, 20, 120, 8, 48
 

@@ -28,7 +28,7 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     loaded = load("vehicle-routing", store=options.store)
-    found = auto(loaded.problem, loaded.train, loaded.model)
+    found = auto(loaded.problem, loaded.train)
     print(found.chosen, found.verdict)
     test = {
         name: 100 * evaluate(model, loaded.test, loaded.problem).relative_regret

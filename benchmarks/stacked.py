@@ -15,8 +15,8 @@ from measure import line
 from regretless import MAP, SolutionCache, fit
 from regretless.problems import load
 from regretless.training.folds import make_folds, rest_of
-from regretless.training.running_stack import Setting
 from regretless.training.stacked_fit import fit_stacked
+from regretless.training.stacked_models import Setting
 from regretless.training.two_stage import fit_two_stage
 
 EPOCHS, BATCH, TIMED = 20, 24, 6

@@ -43,8 +43,8 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         problem: the ``Problem`` that takes the decision.
         method: ``"auto"``, or a name in the table of methods.
         p_solve: probability of a solve, for methods with a cache.
-        model: ``"linear"``, ``"mlp"``, a torch module, of which a copy is trained, or a function ``(features,
-            dimension, seed) -> torch module``.
+        model: ``"linear"``, ``"quadratic"``, ``"mlp"``, a torch module, of which a copy is trained, or a function
+            ``(features, dimension, seed) -> torch module``. By default linear; ``"auto"`` also tries quadratic ones.
         hidden: units of the hidden layer of ``"mlp"``.
         epochs, lr: of the training; ``None`` for the defaults of the method.
         batch_size: instances per step.
@@ -69,7 +69,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         method: str = "auto",
         p_solve: float = 0.05,
-        model: str | nn.Module | Callable[..., nn.Module] = "linear",
+        model: str | nn.Module | Callable[..., nn.Module] | None = None,
         hidden: int = 32,
         epochs: int | None = None,
         lr: float | None = None,
@@ -139,7 +139,9 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if self.validation and self.method == "auto":
             raise InputError("method 'auto' chooses by folds of all data: leave out validation")
 
-    def _model(self, features: torch.Tensor, dimension: int, costs: torch.Tensor) -> nn.Module:
+    def _model(self, features: torch.Tensor, dimension: int, costs: torch.Tensor) -> nn.Module | None:
+        if self.model is None:
+            return None
         if isinstance(self.model, nn.Module):
             return copy.deepcopy(self.model)
         if not isinstance(self.model, str):

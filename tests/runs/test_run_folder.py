@@ -8,6 +8,8 @@ import torch
 from regretless.errors import FileError
 from regretless.runs.run_folder import missing_paths, read_spec, removed_on_failure, with_weights
 from regretless.storage import save_state
+from regretless.training.models import make_model
+from regretless.training.quadratic_model import with_quadratic_terms
 
 
 def fail_after_writing(folder: Path, *names: str) -> None:
@@ -47,3 +49,14 @@ def test_weights_of_another_model_are_named(tmp_path: Path) -> None:
     with_weights(torch.nn.Linear(2, 3), tmp_path)
     with pytest.raises(FileError, match=r"weights\.safetensors does not fit the model of this run"):
         with_weights(torch.nn.Linear(2, 4), tmp_path)
+
+
+@pytest.mark.parametrize("make", [lambda: torch.nn.Linear(2, 3), lambda: make_model(torch.randn(4, 2), 3)])
+def test_a_search_may_have_added_quadratic_terms(make, tmp_path: Path) -> None:
+    x = torch.randn(9, 2)
+    model = with_quadratic_terms(make(), x)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(1.0)
+    save_state(tmp_path / "weights.safetensors", dict(model.state_dict()), kind="weights")
+    torch.testing.assert_close(with_weights(make(), tmp_path)(x), model(x))

@@ -298,3 +298,68 @@ def test_methods_may_be_separated_by_commas(knapsack):
         knapsack.problem, knapsack.train, knapsack.model, methods="map-dc, nce-c", epochs=1, folds=2, progress=False
     )
     assert {score.name.split()[0] for score in found.scores} == {"map-dc", "nce-c"}
+
+
+def squared(n=80):
+    """Costs that are squares of linear functions, one of three to choose."""
+    chance = torch.Generator().manual_seed(0)
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
+    x = torch.randn(n, 2, generator=chance)
+    return problem, Dataset.solve(problem, x, (x @ torch.randn(2, 3, generator=chance)) ** 2)
+
+
+def test_without_a_model_quadratic_models_are_tried_beside_linear_ones():
+    problem, data = squared()
+    found = auto(problem, data, methods="map-dc", epochs=2, folds=2, progress=False)
+    names = [score.name for score in found.scores]
+    assert sum(name.endswith("quadratic") for name in names) * 2 == len(names)
+    assert names[0].endswith("quadratic")
+    assert evaluate(found.model, data, problem).regret < 0.05 * evaluate(two_stage_of(data, 3), data, problem).regret
+
+
+def two_stage_of(data, dimension):
+    model = make_model(data.features, dimension, costs=data.costs)
+    two_stage.fit_two_stage(model, data, progress=False)
+    return model
+
+
+@pytest.mark.parametrize("quadratic", [None, False])
+def test_a_model_that_is_given_stays_of_its_kind(quadratic):
+    problem, data = squared(20)
+    model = None if quadratic is False else make_model(data.features, 3, costs=data.costs)
+    found = auto(problem, data, model, quadratic=quadratic, methods="map-dc", epochs=1, folds=2, progress=False)
+    assert not any("quadratic" in score.name for score in found.scores)
+    assert found.model.state_dict().keys() == make_model(data.features, 3, costs=data.costs).state_dict().keys()
+
+
+def test_a_linear_setting_beside_quadratic_ones_is_the_one_without_them():
+    """Growth is the only thing that settings share."""
+    problem, data = squared()
+    one, other = (
+        auto(problem, data, candidates=FEW[:2] + more, epochs=3, committee=1, growth=0.0, fallback=False, folds=2,
+             progress=False)
+        for more in ([], [Candidate("map-dc", 0.01, quadratic=True)])
+    )  # fmt: skip
+    scores = {(score.name, score.epochs): score.regret for score in other.scores}
+    for score in one.scores:
+        assert scores[score.name, score.epochs] == pytest.approx(score.regret, rel=1e-4, abs=1e-6)
+
+
+def test_quadratic_terms_need_a_linear_model():
+    problem, data = squared(20)
+    net = make_model(data.features, 3, kind="mlp")
+    with pytest.raises(InputError, match="quadratic terms are added to linear models only"):
+        auto(problem, data, net, quadratic=True, epochs=1, folds=2)
+    with pytest.raises(InputError, match="quadratic must be true or false, got 'yes'"):
+        auto(problem, data, quadratic="yes", epochs=1, folds=2)
+
+
+def test_a_search_with_quadratic_models_continues_from_its_checkpoint(tmp_path):
+    problem, data = squared(24)
+    how = {"methods": "map-dc", "epochs": 3, "folds": 2, "fallback": False, "progress": False}
+    whole = auto(problem, data, **how)
+    path = tmp_path / "search.safetensors"
+    auto(problem, data, **how, time_limit=0.0, checkpoint=path)
+    resumed = auto(problem, data, **how, checkpoint=path)
+    for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
+        assert torch.equal(one, other)

@@ -8,6 +8,7 @@ from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
+from regretless.training.stacked_models import Setting
 from regretless.training.stacking import stack_models
 
 
@@ -43,7 +44,9 @@ def test_the_budget_is_spent_to_the_last_solve_and_no_further(per_step, steps, s
 
 def test_after_an_epoch_only_leaders_are_solved_for():
     growth, data, problem = setting(solves=5.0)
-    models = stack_models([make_model(data.features, 3, seed=s) for s in range(4)], data.features, data.costs, 8)
+    models = stack_models(
+        [make_model(data.features, 3, seed=s) for s in range(4)], data.features, data.costs, [Setting(0, 0.1)] * 8
+    )
     growth.on_epoch(1, models, torch.zeros(4, 8, dtype=torch.bool))
     assert len(growth.leaders) == 5
     growth.leaders = [2]
@@ -61,7 +64,7 @@ def test_after_an_epoch_only_leaders_are_solved_for():
 
 def test_a_setting_that_diverged_never_leads():
     growth, data, _ = setting()
-    models = stack_models([make_model(data.features, 3)] * 4, data.features, data.costs, 6)
+    models = stack_models([make_model(data.features, 3)] * 4, data.features, data.costs, [Setting(0, 0.1)] * 6)
     diverged = torch.zeros(4, 6, dtype=torch.bool)
     diverged[1, [0, 3]] = True
     growth.on_epoch(1, models, diverged)

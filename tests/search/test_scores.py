@@ -6,6 +6,7 @@ from regretless import Dataset, Problem, SolutionCache, metrics
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
+from regretless.training.stacked_models import Setting
 from regretless.training.stacking import stack_models
 
 PROBLEM = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
@@ -20,7 +21,7 @@ def held_out(rows=None):
 
 def test_each_instance_is_predicted_by_the_copy_that_did_not_train_on_it():
     models = [make_model(X, 3, seed=seed) for seed in range(4)]
-    stack = stack_models(models, X, DATA.costs, settings=2)
+    stack = stack_models(models, X, DATA.costs, [Setting(0, 0.1)] * 2)
     predicted = held_out().predict(stack, stack.parameters)
     for f, part in enumerate(FOLDS):
         torch.testing.assert_close(predicted[0, part].float(), models[f](X[part]), rtol=1e-4, atol=1e-4)

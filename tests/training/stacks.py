@@ -9,8 +9,8 @@ from regretless import MAP, Dataset, Problem, SolutionCache
 from regretless.losses import SPOPlus
 from regretless.problems.seeded_models import seeded
 from regretless.training.models import make_model
-from regretless.training.running_stack import Setting
 from regretless.training.stacked_fit import fit_stacked
+from regretless.training.stacked_models import Setting
 
 
 def data(n=30, d=6, seed=0):
@@ -35,8 +35,8 @@ def _model(train, kind):
     return make_model(train.features, 6, costs=train.costs, kind=kind, hidden=4)
 
 
-def run(problem, train, kind="linear", settings=SETTINGS, streams=STREAMS, p_solve=0.0, **more):
-    models = [_model(train, kind) for _ in streams]
+def run(problem, train, kind="linear", settings=SETTINGS, streams=STREAMS, p_solve=0.0, models=None, **more):
+    models = models or [_model(train, kind) for _ in streams]
     shared = cache(problem, train, p_solve)
     losses = [MAP(shared, reduction="none"), SPOPlus(shared, reduction="none")]
     return fit_stacked(models, losses, settings, train, streams, epochs=3, batch_size=8, seed=5, progress=False, **more)

@@ -18,6 +18,8 @@ MODELS = {
     "standardized, shared": (lambda: make_model(X3, 5), X3),
     "scaled costs": (lambda: make_model(X2, 5, costs=COSTS), X2),
     "scaled costs, shared": (lambda: make_model(X3, 5, costs=COSTS), X3),
+    "quadratic": (lambda: make_model(X2, 5, kind="quadratic"), X2),
+    "quadratic, scaled costs, shared": (lambda: make_model(X3, 5, costs=COSTS, kind="quadratic"), X3),
 }
 
 

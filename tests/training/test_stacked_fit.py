@@ -9,9 +9,9 @@ from regretless import MAP, fit
 from regretless.errors import InputError
 from regretless.losses import ExpectedRegret
 from regretless.training.models import make_model
-from regretless.training.running_stack import Setting
 from regretless.training.stacked_fit import fit_stacked
 from regretless.training.stacked_linear import StackedLinear
+from regretless.training.stacked_models import Setting
 
 from .stacks import SETTINGS, STREAMS, cache, data, run
 

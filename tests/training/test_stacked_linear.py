@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from regretless.training.models import make_model
+from regretless.training.stacked_adam import StackedAdam
 from regretless.training.stacked_linear import StackedLinear
 
 CHANCE = torch.Generator().manual_seed(0)
@@ -21,7 +23,7 @@ def models() -> list[nn.Module]:
 
 def test_some_streams_can_be_left_out():
     made = models()
-    stack = StackedLinear(made, X, COSTS, settings=2)
+    stack = StackedLinear([[one] for one in made], X, COSTS, [0, 0])
     torch.testing.assert_close(stack.predict([1], INDEX)[0, 0], made[1](X[INDEX[0]]), rtol=1e-4, atol=1e-3)
     assert stack.gradients(torch.ones(1, 2, 4, 5))["weight"].shape[0] == 1
 
@@ -33,7 +35,7 @@ def test_a_step_does_not_depend_on_the_units_of_features_and_costs():
         zero = nn.Linear(3, 5)
         nn.init.zeros_(zero.weight)
         nn.init.zeros_(zero.bias)
-        stack = StackedLinear([zero], X * feature, COSTS * cost, settings=1)
+        stack = StackedLinear([[zero]], X * feature, COSTS * cost, [0])
         before = stack.predict_all(stack.parameters, 0)
         stack.parameters["weight"] += 0.1
         changes.append((stack.predict_all(stack.parameters, 0) - before) / (COSTS * cost).std(correction=0))
@@ -43,5 +45,24 @@ def test_a_step_does_not_depend_on_the_units_of_features_and_costs():
 def test_a_constant_feature_does_no_harm():
     x = torch.cat([X, torch.ones(12, 1)], dim=1)
     model = nn.Linear(4, 5)
-    stack = StackedLinear([model], x, COSTS, settings=1)
+    stack = StackedLinear([[model]], x, COSTS, [0])
     torch.testing.assert_close(stack.predict_all(stack.parameters, 0)[0], model(x), rtol=1e-3, atol=1e-2)
+
+
+def test_every_setting_starts_from_the_model_that_it_names():
+    first, second = models()
+    stack = StackedLinear([[first, second]], X, COSTS, [1, 0])
+    found = stack.predict_all(stack.parameters, 0)
+    torch.testing.assert_close(found, torch.stack([second(X), first(X)]), rtol=1e-3, atol=1e-2)
+
+
+def test_a_setting_that_uses_some_inputs_leaves_the_other_weights_alone():
+    model = make_model(X, 5, kind="quadratic", seed=1)
+    stack = StackedLinear([[model]], X, COSTS, [0, 0], [None, 3])
+    adam = StackedAdam(stack.parameters, stack.units, torch.tensor([0.1, 0.1]))
+    before = stack.parameters["weight"].clone()
+    stack.predict([0], INDEX)
+    adam.step([0], stack.gradients(torch.randn(1, 2, 4, 5)))
+    moved = (stack.parameters["weight"] != before)[0].any(dim=1)
+    assert moved[0].all()
+    assert moved[1].tolist() == [True] * 3 + [False] * 6 + [True]  # features, terms, bias

@@ -69,7 +69,7 @@ def test_batch_normalization_keeps_the_statistics_of_each_stream():
     made = models(normalized)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        stack = StackedModules(made, X, SETTINGS)
+        stack = StackedModules([[one] for one in made], X, [0] * SETTINGS)
     assert_copies(stack, made)
     predicted = stack.predict([0, 1], INDEX)
     for f, model in enumerate(made):
@@ -80,7 +80,7 @@ def test_batch_normalization_keeps_the_statistics_of_each_stream():
 def test_modules_that_cannot_be_batched_are_computed_one_by_one():
     made = models(Branching)
     with pytest.warns(RegretlessWarning, match="copies of this Branching cannot be computed at once"):
-        stack = StackedModules(made, X, SETTINGS)
+        stack = StackedModules([[one] for one in made], X, [0] * SETTINGS)
     assert_copies(stack, made)
     predicted = stack.predict([0, 1], INDEX)
     for f, model in enumerate(made):
@@ -90,7 +90,7 @@ def test_modules_that_cannot_be_batched_are_computed_one_by_one():
 @pytest.mark.parametrize("way", ["_at_once", "_one_by_one"])
 def test_what_a_call_writes_into_a_buffer_no_other_call_sees(way):
     made = models(Counting)
-    stack = StackedModules(made, X, SETTINGS)
+    stack = StackedModules([[one] for one in made], X, [0] * SETTINGS)
     stack._predict = getattr(stack, way)
     first, second = stack.predict([0, 1], INDEX), stack.predict([0, 1], INDEX)
     for f, model in enumerate(made):
@@ -101,7 +101,7 @@ def test_what_a_call_writes_into_a_buffer_no_other_call_sees(way):
 
 def test_one_by_one_has_the_predictions_and_gradients_of_a_batch():
     made = models(normalized)
-    batched, looped = StackedModules(made, X, SETTINGS), StackedModules(made, X, SETTINGS)
+    batched, looped = (StackedModules([[one] for one in made], X, [0] * SETTINGS) for _ in range(2))
     looped._predict = looped._one_by_one
     torch.testing.assert_close(looped.predict([0, 1], INDEX), batched.predict([0, 1], INDEX))
     direction = torch.randn(2, SETTINGS, 4, D, generator=torch.Generator().manual_seed(2))
@@ -112,7 +112,7 @@ def test_frozen_parameters_keep_the_values_of_each_stream():
     made = models(lambda: nn.Sequential(nn.Linear(K, 4), nn.Tanh(), nn.Linear(4, D)))
     for model in made:
         model[0].requires_grad_(False)
-    stack = StackedModules(made, X, SETTINGS)
+    stack = StackedModules([[one] for one in made], X, [0] * SETTINGS)
     assert set(stack.parameters) == {"2.weight", "2.bias"}
     assert_copies(stack, made)
     assert not stack.export(stack.parameters, 1, 0)[0].weight.requires_grad
@@ -121,5 +121,5 @@ def test_frozen_parameters_keep_the_values_of_each_stream():
 def test_the_test_of_batching_draws_no_random_numbers():
     model = nn.Sequential(nn.Linear(K, 4), nn.Dropout(0.5), nn.Linear(4, D))
     before = torch.get_rng_state()
-    StackedModules([model], X, SETTINGS)
+    StackedModules([[model]], X, [0] * SETTINGS)
     assert torch.equal(torch.get_rng_state(), before)

@@ -4,8 +4,10 @@ import pytest
 import torch
 from torch import nn
 
+from regretless.errors import InputError
 from regretless.training.models import SharedLinear, make_model
 from regretless.training.stacked_linear import StackedLinear
+from regretless.training.stacked_models import Setting
 from regretless.training.stacked_modules import StackedModules
 from regretless.training.stacking import stack_models
 
@@ -19,6 +21,8 @@ MODELS = {
     "shared": (lambda: SharedLinear(K), X3),
     "scaled": (lambda: make_model(X2, D, costs=COSTS), X2),
     "scaled, shared": (lambda: make_model(X3, D, costs=COSTS), X3),
+    "quadratic": (lambda: make_model(X2, D, costs=COSTS, kind="quadratic"), X2),
+    "quadratic, shared": (lambda: make_model(X3, D, costs=COSTS, kind="quadratic"), X3),
     "perceptron": (lambda: make_model(X2, D, kind="mlp", hidden=4), X2),
 }
 INDEX = torch.tensor([[0, 3, 5, 1], [7, 2, 2, 11]])
@@ -45,7 +49,7 @@ def different(make):
 def test_every_copy_predicts_what_its_model_predicts(name):
     make, x = MODELS[name]
     models = different(make)
-    stack = stack_models(models, x, COSTS, settings=3)
+    stack = stack_models(models, x, COSTS, [Setting(0, 0.1)] * 3)
     assert isinstance(stack, StackedModules if name == "perceptron" else StackedLinear)
     predicted = stack.predict([0, 1], INDEX)
     for f, model in enumerate(models):
@@ -59,7 +63,7 @@ def test_every_copy_predicts_what_its_model_predicts(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_gradients_are_those_of_the_predictions(name):
     make, x = MODELS[name]
-    stack = stack_models(different(make), x, COSTS, settings=2)
+    stack = stack_models(different(make), x, COSTS, [Setting(0, 0.1)] * 2)
     direction = torch.randn(2, 2, 4, D)
     stack.predict([0, 1], INDEX)
     gradients = stack.gradients(direction)
@@ -71,3 +75,14 @@ def test_gradients_are_those_of_the_predictions(name):
         low = (stack.predict([0, 1], INDEX) * direction).sum()
         value.add_(step, alpha=1e-2)
         torch.testing.assert_close((high - low) / 2e-2, (gradients[key] * step).sum(), rtol=2e-2, atol=0.5)
+
+
+def test_modules_too_start_from_the_model_that_a_setting_names():
+    first, second = make_model(X2, 5, kind="mlp", seed=1), make_model(X2, 5, kind="mlp", seed=2)
+    stack = stack_models([[first, second]], X2, COSTS, [Setting(0, 0.1, start=1), Setting(0, 0.1)])
+    torch.testing.assert_close(stack.predict_all(stack.parameters, 0), torch.stack([second(X2), first(X2)]))
+
+
+def test_only_linear_models_can_use_some_of_their_inputs():
+    with pytest.raises(InputError, match="needs a linear model"):
+        stack_models([make_model(X2, 5, kind="mlp")], X2, COSTS, [Setting(0, 0.1, inputs=2)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from regretless.runs.spec import Spec
 from regretless.search import Committee
 from regretless.storage import load_state, read_json, write_json
 from regretless.tables import saved_problem
+from regretless.training.linear_model import find_linear
+from regretless.training.quadratic_model import with_quadratic_terms
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
 CACHE = "cache.safetensors"
@@ -56,14 +58,24 @@ def with_weights(model: nn.Module, folder: Path, name: str = WEIGHTS) -> nn.Modu
     """Put the weights of a finished run, or those of its baseline, into a model of the same kind."""
     path = folder / name
     weights = load_state(path, kind="weights")
-    names = weights if isinstance(weights, dict) else {}
-    members = {name.split(".")[1] for name in names if name.startswith("members.")}
-    if members:  # the committee of a search
-        model = Committee([copy.deepcopy(model) for _ in members], torch.ones(len(members)))
+    model = shaped_like(weights if isinstance(weights, dict) else {}, model)
     try:
         model.load_state_dict(weights)
     except (RuntimeError, TypeError, AttributeError) as error:
         raise FileError(f"{path} does not fit the model of this run: {str(error).splitlines()[0]}") from error
+    return model
+
+
+def shaped_like(weights: Mapping[str, Any], model: nn.Module) -> nn.Module:
+    """The model of a run in the form that a search gave it: a committee, or with quadratic terms."""
+    members = {name.split(".")[1] for name in weights if name.startswith("members.")}
+    if members:
+        return Committee([copy.deepcopy(model) for _ in members], torch.ones(len(members)))
+    view = find_linear(model)
+    if view is not None and view.terms is None:
+        quadratic = with_quadratic_terms(model, torch.zeros(1, view.layer.in_features))
+        if quadratic.state_dict().keys() == weights.keys():
+            return quadratic
     return model
 
 

@@ -24,6 +24,7 @@ from regretless.runs.spec import STARTS, Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.stored_cache import cached_solutions
 from regretless.search import AutoResult, Trained, train
+from regretless.search.baseline import quadratic_fits
 from regretless.storage import load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
 from regretless.tables.saved_data import has_saved_data, load_saved_data, save_data
@@ -186,16 +187,21 @@ def _train(
     if spec.watch and loaded.evaluated_on == "test":
         callbacks.append(Watch(loaded.problem, loaded.test, name="test"))
     training: dict[str, Any] = {"epochs": spec.epochs or None, "start": _start(spec)}
+    if isinstance(training["start"], dict):
+        model = files.shaped_like(training["start"], model)
     if spec.method != "auto":
         batch_size = spec.batch_size or methods.method(spec.method).batch_size or loaded.batch_size
         training |= {"epochs": spec.epochs, "lr": spec.lr, "batch_size": batch_size, "validation": validation}
         training |= {"patience": spec.patience, "callbacks": callbacks}
-    elif spec.batch_size:
-        training["batch_size"] = spec.batch_size
+    else:
+        # A model that the user chose stays of its kind.
+        training["quadratic"] = "model" not in spec.options and quadratic_fits(model)
+        if spec.batch_size:
+            training["batch_size"] = spec.batch_size
     first = cached_solutions(spec.retrain, loaded.problem) if spec.retrain else None
     return train(
         loaded.problem, loaded.train, model, method=spec.method, seed=spec.seed, solutions=first,
-        checkpoint=checkpoint, progress=progress, **training, **spec.settings,
+        checkpoint=checkpoint, progress=progress, **(training | spec.settings),
     )  # fmt: skip
 
 

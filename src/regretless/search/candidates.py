@@ -10,7 +10,7 @@ from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.training.methods import build_loss, method
-from regretless.training.running_stack import Setting
+from regretless.training.stacked_models import Setting
 
 # Relative to the deviation of the costs (linear models) or to the size of the weights (others).
 RATES = (0.0015, 0.004, 0.012, 0.035)
@@ -27,18 +27,21 @@ class Candidate:
         rate: learning rate, relative to the natural step of each parameter.
         anchor: weight of the pull towards the two-stage predictions.
         options: settings of the method.
+        quadratic: whether the model takes squares and products of its features as well.
     """
 
     method: str
     rate: float
     anchor: float = 0.0
     options: tuple[tuple[str, Any], ...] = ()
+    quadratic: bool = False
 
     @property
     def name(self) -> str:
         """Short description for tables."""
         words = [f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in self.options]
         words += [f"anchor={self.anchor:g}"] if self.anchor else []
+        words += ["quadratic"] if self.quadratic else []
         return f"{self.method} rate={self.rate:g}" + (f" {' '.join(words)}" if words else "")
 
 
@@ -86,15 +89,27 @@ def candidates_of(methods: Sequence[str], steps: int) -> list[Candidate]:
     return found
 
 
-def make_grid(candidates: Sequence[Candidate], cache: SolutionCache) -> Grid:
-    """Build the losses of candidates over one shared cache."""
+def make_grid(candidates: Sequence[Candidate], cache: SolutionCache, *, inputs: int | None = None) -> Grid:
+    """Build the losses of candidates over one shared cache.
+
+    Args:
+        candidates: what to try.
+        cache: shared by all losses.
+        inputs: features that a linear model uses of the inputs of a quadratic one; ``None`` where there is no such.
+    """
     kinds = list(dict.fromkeys((candidate.method, candidate.options) for candidate in candidates))
     losses = tuple(
         build_loss(name, cache if method(name).cached else cache.problem, reduction="none", **dict(options))
         for name, options in kinds
     )
     settings = tuple(
-        Setting(kinds.index((candidate.method, candidate.options)), candidate.rate, candidate.anchor)
-        for candidate in candidates
+        Setting(
+            kinds.index((one.method, one.options)),
+            one.rate,
+            one.anchor,
+            start=int(one.quadratic),
+            inputs=None if one.quadratic else inputs,
+        )
+        for one in candidates
     )
     return Grid(tuple(candidates), losses, settings)

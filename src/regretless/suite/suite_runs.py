@@ -30,8 +30,8 @@ def plan_suite(
     """List the runs of the benchmark.
 
     A method is a search among its own settings (learning rate, epochs, temperature) that keeps the best one by folds of
-    the training data, with the budget of exact solves of ``auto``. Two-stage is the closed form. ``auto`` is as users
-    have it.
+    the training data, with the budget of exact solves of ``auto``. Two-stage is the closed form. All methods
+    have the same linear model, ``auto`` as well.
 
     Args:
         cells: of the grid.
@@ -55,9 +55,10 @@ def _spec(cell: Cell, method: str, seed: int, start: str) -> Spec:
     if method == "two-stage":
         return Spec(cell.problem, "two-stage", settings={"fit": "best"}, **common)
     common |= {"epochs": 0, "start": "" if start == "two-stage" else start}
+    linear = {"quadratic": False}  # all methods have the same model
     if method == "auto":
-        return Spec(cell.problem, "auto", **common)
-    single = {"methods": [method], "committee": 1, "fallback": False}
+        return Spec(cell.problem, "auto", settings=linear, **common)
+    single = {"methods": [method], "committee": 1, "fallback": False} | linear
     return Spec(cell.problem, "auto", settings=single, **common)
 
 

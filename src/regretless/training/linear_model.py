@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from regretless.training.cost_scale import CostScale
 from regretless.training.models import SharedLinear, Standardized
+from regretless.training.quadratic_terms import QuadraticTerms
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,19 @@ class LinearModel:
         shared: whether one layer with one output serves all costs: ``(n, d, k) -> (n, d)``; else ``(n, k) -> (n, d)``.
         features: scaling of the features, or ``None``.
         costs: scaling of the costs, or ``None``.
+        terms: squares and products that the layer sees beside the features, or ``None``.
     """
 
     layer: nn.Linear
     shared: bool
     features: Standardized | None = None
     costs: CostScale | None = None
+    terms: QuadraticTerms | None = None
 
     def inputs(self, x: Tensor) -> Tensor:
         """What the layer sees of features ``x``."""
-        return x if self.features is None else self.features.scaled(x)
+        scaled = x if self.features is None else self.features.scaled(x)
+        return scaled if self.terms is None else self.terms(scaled)
 
     @property
     def offset(self) -> Tensor | float:
@@ -59,24 +63,27 @@ class LinearModel:
 
 def find_linear(model: nn.Module) -> LinearModel | None:
     """Return the linear view of a model, or ``None`` where it is not linear, partly frozen, or not of a known form."""
-    costs = features = None
+    costs = features = terms = None
     inner = model
     if type(inner) is CostScale:
         costs, inner = inner, inner.inner
     if type(inner) is Standardized:
         features, inner = inner, inner.inner
-    shared, layer = False, inner
-    if type(inner) is SharedLinear:
-        shared, layer = True, inner.linear
-    elif type(inner) is nn.Sequential and len(inner) == 1:
-        layer = inner[0]
-    elif type(inner) is nn.Sequential and len(inner) == 2 and _flattens(inner[1]):
-        shared, layer = True, inner[0]
+    layers = list(inner) if type(inner) is nn.Sequential else [inner]
+    if layers and isinstance(layers[0], QuadraticTerms):
+        terms, layers = layers[0], layers[1:]
+    shared = len(layers) == 2 and _flattens(layers[1])
+    if len(layers) == 1 + shared:
+        layer = layers[0]
+    else:
+        return None
+    if type(layer) is SharedLinear:
+        shared, layer = True, layer.linear
     if type(layer) is not nn.Linear or (shared and layer.out_features != 1):
         return None
     if not all(parameter.requires_grad for parameter in layer.parameters()):
         return None
-    return LinearModel(layer, shared, features, costs)
+    return LinearModel(layer, shared, features, costs, terms)
 
 
 def _flattens(module: nn.Module) -> bool:

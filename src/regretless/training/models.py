@@ -1,19 +1,21 @@
-"""Ready-made models: a linear layer or a small perceptron over standardized features."""
+"""Ready-made models: a linear layer, a quadratic model or a small perceptron over standardized features."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError
 from regretless.training.cost_scale import with_cost_scale
+from regretless.training.quadratic_terms import QuadraticTerms, count_terms
 
-Kind = Literal["linear", "mlp"]
+Kind = Literal["linear", "quadratic", "mlp"]
+KINDS = get_args(Kind)
 
 _GLOBAL_GENERATOR = threading.Lock()
 
@@ -97,12 +99,13 @@ def make_model(
         features: training features, for their shape, mean and deviation.
         dimension: number d of costs.
         costs: ``(n, d)`` training costs, for their mean and deviation.
-        kind: ``"linear"`` or ``"mlp"`` (one hidden layer).
+        kind: ``"linear"``, ``"quadratic"`` (linear in the features, their squares and products) or ``"mlp"`` (one
+            hidden layer).
         hidden: units of that layer.
         seed: of the initial weights; the global generator does not change.
     """
-    if kind not in ("linear", "mlp"):
-        raise InputError(f"model must be 'linear' or 'mlp', got {kind!r}")
+    if kind not in KINDS:
+        raise InputError(f"model must be one of {', '.join(KINDS)}, got {kind!r}")
     if hidden < 1:
         raise InputError(f"hidden must be at least 1, got {hidden}")
     if (features.ndim == 3 and features.shape[1] != dimension) or features.ndim not in (2, 3):
@@ -116,7 +119,12 @@ def make_model(
         layers: list[nn.Module] = [nn.Linear(k, out)]
         if kind == "mlp":
             layers = [nn.Linear(k, hidden), nn.ReLU(), nn.Linear(hidden, out)]
+        elif kind == "quadratic":
+            layers = [nn.Linear(count_terms(k), out)]
     if shared:
         layers.append(nn.Flatten())
-    model = Standardized(features, nn.Sequential(*layers))
+    inner = nn.Sequential(*layers)
+    model = Standardized(features, inner)
+    if kind == "quadratic":
+        inner.insert(0, QuadraticTerms(model.scaled(features.to(model.mean))))
     return model if costs is None else with_cost_scale(model, costs, shared=shared)

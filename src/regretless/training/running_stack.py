@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
@@ -11,23 +11,8 @@ from torch import Tensor, nn
 from regretless.data import Dataset
 from regretless.losses import Loss
 from regretless.training.stacked_adam import StackedAdam
-from regretless.training.stacked_models import StackedModels
+from regretless.training.stacked_models import Setting, StackedModels
 from regretless.training.stacking import stack_models
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One way to train.
-
-    Attributes:
-        loss: index of its loss.
-        rate: learning rate, relative to the natural step of each parameter.
-        anchor: weight of a pull towards the predictions at the start.
-    """
-
-    loss: int
-    rate: float
-    anchor: float = 0.0
 
 
 class Observer(Protocol):
@@ -62,7 +47,7 @@ class RunningStack:
 
     def __init__(
         self,
-        models: list[nn.Module],
+        models: Sequence[nn.Module | Sequence[nn.Module]],
         losses: list[Loss],
         settings: list[Setting],
         train: Dataset,
@@ -73,7 +58,7 @@ class RunningStack:
     ) -> None:
         self.observer = observer
         self.losses, self.streams, self.batch_size = losses, streams, batch_size
-        self.models = stack_models(models, train.features, train.costs, len(settings))
+        self.models = stack_models(models, train.features, train.costs, settings)
         example = next(iter(self.models.parameters.values()))
         self.device, dtype = example.device, example.dtype
         self.costs, self.solutions = train.costs.to(example), train.solutions.to(example)
@@ -91,8 +76,14 @@ class RunningStack:
         self.anchored = bool(self.anchors.any())
         self.start: Tensor | None = None
         if self.anchored:
-            first = {name: value[:, :1] for name, value in self.models.parameters.items()}
-            self.start = torch.stack([self.models.predict_all(first, f)[0] for f in range(len(streams))])
+            starts = [setting.start for setting in settings]
+            kinds = sorted(set(starts))
+            first = [starts.index(kind) for kind in kinds]
+            parameters = {name: value[:, first] for name, value in self.models.parameters.items()}
+            self.start = torch.stack([self.models.predict_all(parameters, f) for f in range(len(streams))])
+            self.kinds: Any = slice(None)
+            if len(kinds) > 1:
+                self.kinds = torch.tensor([kinds.index(start) for start in starts], device=self.device)
             # In units in which a weight of 1 balances a typical gradient against a deviation of the costs.
             spread = self.solutions.std(dim=0, correction=0).mean()
             self.anchors *= spread / self.costs.std(correction=0).clamp(min=1e-30)
@@ -131,8 +122,9 @@ class RunningStack:
             gradient[:, members] = self._gradient(loss, predicted[:, members], index, None if complete else valid)
         gradient /= counts[:, None, None, None]
         if self.start is not None:
-            start = self.start[rows][torch.arange(len(active), device=self.device)[:, None], index]
-            pull = (predicted - start[:, None]) * valid[:, None, :, None]
+            place = index[:, None, :, None].expand(-1, self.start.shape[1], -1, predicted.shape[-1])
+            start = self.start[rows].gather(2, place)[:, self.kinds]
+            pull = (predicted - start) * valid[:, None, :, None]
             gradient += self.anchors[:, None, None] * pull / counts[:, None, None, None]
         gradient.masked_fill_(self.diverged[rows][:, :, None, None], 0.0)
         self.adam.step(active, self.models.gradients(gradient))

@@ -16,9 +16,9 @@ from regretless.losses import Loss
 from regretless.progress import track
 from regretless.training import stack_checkpoint
 from regretless.training.interrupt import Interrupted, Interruption
-from regretless.training.running_stack import Observer, RunningStack, Setting
+from regretless.training.running_stack import Observer, RunningStack
 from regretless.training.stack_checkpoint import StackProgress
-from regretless.training.stacked_models import Parameters, StackedModels
+from regretless.training.stacked_models import Parameters, Setting, StackedModels
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class StackedRuns:
 
 
 def fit_stacked(
-    models: Sequence[nn.Module],
+    models: Sequence[nn.Module | Sequence[nn.Module]],
     losses: Sequence[Loss],
     settings: Sequence[Setting],
     train: Dataset,
@@ -62,7 +62,7 @@ def fit_stacked(
     reshuffled in every epoch, and its own Adam. Where runs share a cache, they share the solutions in it.
 
     Args:
-        models: one per stream: the start of all its settings.
+        models: one per stream: the start of all its settings; or several, of which each setting names its start.
         losses: with ``reduction="none"``; they may share one cache.
         settings: loss, learning rate and anchor of each run of a stream.
         train: all instances.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import final
 
 import torch
@@ -19,20 +20,29 @@ class StackedLinear:
     Training is then independent of the units of features and costs. ``export`` maps the weights back.
 
     Args:
-        models: one per stream, whose weights are the start of all settings of the stream.
+        models: per stream, one or more models whose weights are a start.
         features: ``(n, ...)`` of all instances.
         costs: ``(n, d)``, for their scale.
-        settings: number of settings.
+        starts: of each setting, which of the models of a stream it starts from.
+        inputs: of each setting, how many of the layer's inputs it uses; ``None`` for all. The weights of the others
+            stay as they are.
     """
 
-    def __init__(self, models: list[nn.Module], features: Tensor, costs: Tensor, settings: int) -> None:
-        self.model = copy.deepcopy(models[0])
-        views = [_linear(model) for model in models]
-        view = views[0]
+    def __init__(
+        self,
+        models: Sequence[Sequence[nn.Module]],
+        features: Tensor,
+        costs: Tensor,
+        starts: Sequence[int],
+        inputs: Sequence[int | None] = (),
+    ) -> None:
+        self.model = copy.deepcopy(models[0][0])
+        views = [[_linear(model) for model in stream] for stream in models]
+        view = views[0][0]
         self.shared, self.bias = view.shared, view.layer.bias is not None
         with torch.no_grad():
-            inputs = view.inputs(features.to(view.layer.weight)).to(torch.float64)
-            flat = inputs.reshape(-1, inputs.shape[-1])
+            seen = view.inputs(features.to(view.layer.weight)).to(torch.float64)
+            flat = seen.reshape(-1, seen.shape[-1])
             k = flat.shape[1]
             self.center = flat.mean(dim=0) if self.bias else flat.new_zeros(k)
             deviation = (flat - self.center).square().mean(dim=0).sqrt()
@@ -40,15 +50,20 @@ class StackedLinear:
             self.scale = torch.where(constant, torch.ones_like(deviation), deviation)
             spread = costs.to(torch.float64).std(correction=0)
             self.unit = float(spread) if float(spread) > 0 else 1.0
-            z = (inputs - self.center) / self.scale
+            z = (seen - self.center) / self.scale
             if self.bias:
                 z = torch.cat([z, torch.ones_like(z[..., :1])], dim=-1)
             self.inputs = z.to(view.layer.weight)
             # Shared layers take both layouts: a product with a transposed operand is up to 20 times slower on ARM.
             self._columns = self.inputs.transpose(1, 2).contiguous() if self.shared else self.inputs
-            starts = torch.stack([self._standardized(view) for view in views]).to(view.layer.weight)
-        self.parameters: Parameters = {"weight": starts[:, None].repeat(1, settings, 1, 1).contiguous()}
-        self.units: Parameters = {"weight": torch.ones((), device=starts.device)}
+            weights = torch.stack([torch.stack([self._standardized(one) for one in stream]) for stream in views])
+        self.parameters: Parameters = {"weight": weights.to(view.layer.weight)[:, list(starts)].contiguous()}
+        step = torch.ones((), device=weights.device)
+        if any(used is not None for used in inputs):
+            step = torch.ones(len(starts), 1, weights.shape[-1], device=weights.device)
+            for s, used in enumerate(inputs):
+                step[s, 0, used:k] = 0.0 if used is not None else 1.0
+        self.units: Parameters = {"weight": step}
         self._batch = self.inputs
 
     def _standardized(self, view: LinearModel) -> Tensor:

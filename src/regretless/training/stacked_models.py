@@ -6,11 +6,31 @@ that features are gathered once per stream. Parameters have the leading dimensio
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from torch import Tensor, nn
 
 Parameters = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to train.
+
+    Attributes:
+        loss: index of its loss.
+        rate: learning rate, relative to the natural step of each parameter.
+        anchor: weight of a pull towards the predictions at the start.
+        start: which of the models of a stream it starts from.
+        inputs: how many of the inputs of a linear layer it uses; ``None`` for all.
+    """
+
+    loss: int
+    rate: float
+    anchor: float = 0.0
+    start: int = 0
+    inputs: int | None = None
 
 
 class StackedModels(Protocol):

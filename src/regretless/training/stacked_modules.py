@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
+from collections.abc import Sequence
 from typing import Any, final
 
 import torch
@@ -23,22 +24,20 @@ class StackedModules:
     normalization: copies that are trained together cannot each follow the statistics of their batches.
 
     Args:
-        models: one per stream, whose weights are the start of all settings of the stream.
+        models: per stream, one or more models whose weights are a start; frozen parameters are those of the first.
         features: ``(n, ...)`` of all instances.
-        settings: number of settings.
+        starts: of each setting, which of the models of a stream it starts from.
     """
 
-    def __init__(self, models: list[nn.Module], features: Tensor, settings: int) -> None:
-        self.model = copy.deepcopy(models[0])
-        named = [dict(model.named_parameters()) for model in models]
-        trained = [name for name, parameter in named[0].items() if parameter.requires_grad]
+    def __init__(self, models: Sequence[Sequence[nn.Module]], features: Tensor, starts: Sequence[int]) -> None:
+        self.model = copy.deepcopy(models[0][0])
+        named = [[dict(model.named_parameters()) for model in stream] for stream in models]
+        trained = [name for name, parameter in named[0][0].items() if parameter.requires_grad]
         self.parameters: Parameters = {
-            name: torch.stack([one[name].detach() for one in named])[:, None]
-            .repeat(1, settings, *[1] * named[0][name].ndim)
-            .contiguous()
+            name: torch.stack([torch.stack([stream[s][name].detach() for s in starts]) for stream in named])
             for name in trained
         }
-        fixed = [parameters | dict(model.named_buffers()) for parameters, model in zip(named, models, strict=True)]
+        fixed = [own[0] | dict(stream[0].named_buffers()) for own, stream in zip(named, models, strict=True)]
         self.constants: Parameters = {
             name: torch.stack([one[name].detach() for one in fixed]) for name in fixed[0] if name not in trained
         }
