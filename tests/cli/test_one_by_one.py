@@ -5,6 +5,7 @@ import sqlite3
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from .files import CommandLine, Files, write_csv
 
@@ -42,7 +43,8 @@ def test_a_log_and_a_file_hold_the_decisions_of_the_plain_command(
     assert (said["instances"], said["new_in_log"], said["found"]) == (20, 20, {"solved": 20})
     plain, logged = rows_of(tmp_path / "plain.csv"), rows_of(tmp_path / "logged.csv")
     for one, other in zip(plain, logged, strict=True):
-        assert float(one["objective"]) == float(other["objective"])
+        # Batches of other sizes round the predictions differently.
+        assert float(one["objective"]) == pytest.approx(float(other["objective"]), rel=1e-6)
         assert (other["found"], other["gap"], other["instance"]) == ("solved", "0", one["instance"])
 
 

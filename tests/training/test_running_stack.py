@@ -23,7 +23,7 @@ def test_an_anchor_holds_predictions_near_the_start():
     settings = [Setting(0, 0.03), Setting(0, 0.03, anchor=30.0)]
     found = run(problem, train, settings=settings)
     start = make_model(train.features, 6, costs=train.costs)(train.features)
-    free, held = (found.models.predict_all(found.snapshots[3], 2)[s] for s in (0, 1))
+    free, held = (found.models.predict_with(found.snapshots[3], 2)[s] for s in (0, 1))
     assert float((held - start).norm()) < 0.5 * float((free - start).norm())
 
 
@@ -33,7 +33,7 @@ def test_an_anchor_holds_each_setting_near_its_own_start():
     settings = [Setting(0, 0.03, anchor=30.0, start=start) for start in (1, 0)]
     found = run(problem, train, settings=settings, models=[starts] * 3)
     first, second = (model(train.features) for model in starts)
-    held = found.models.predict_all(found.snapshots[3], 2)
+    held = found.models.predict_with(found.snapshots[3], 2)
     assert float((held[0] - second).norm()) < 0.2 * float((held[0] - first).norm())
     assert float((held[1] - first).norm()) < 0.2 * float((held[1] - second).norm())
 

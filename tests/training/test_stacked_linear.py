@@ -36,9 +36,9 @@ def test_a_step_does_not_depend_on_the_units_of_features_and_costs():
         nn.init.zeros_(zero.weight)
         nn.init.zeros_(zero.bias)
         stack = StackedLinear([[zero]], X * feature, COSTS * cost, [0])
-        before = stack.predict_all(stack.parameters, 0)
+        before = stack.predict_with(stack.parameters, 0)
         stack.parameters["weight"] += 0.1
-        changes.append((stack.predict_all(stack.parameters, 0) - before) / (COSTS * cost).std(correction=0))
+        changes.append((stack.predict_with(stack.parameters, 0) - before) / (COSTS * cost).std(correction=0))
     torch.testing.assert_close(changes[1], changes[0], rtol=1e-3, atol=1e-3)
 
 
@@ -46,13 +46,13 @@ def test_a_constant_feature_does_no_harm():
     x = torch.cat([X, torch.ones(12, 1)], dim=1)
     model = nn.Linear(4, 5)
     stack = StackedLinear([[model]], x, COSTS, [0])
-    torch.testing.assert_close(stack.predict_all(stack.parameters, 0)[0], model(x), rtol=1e-3, atol=1e-2)
+    torch.testing.assert_close(stack.predict_with(stack.parameters, 0)[0], model(x), rtol=1e-3, atol=1e-2)
 
 
 def test_every_setting_starts_from_the_model_that_it_names():
     first, second = models()
     stack = StackedLinear([[first, second]], X, COSTS, [1, 0])
-    found = stack.predict_all(stack.parameters, 0)
+    found = stack.predict_with(stack.parameters, 0)
     torch.testing.assert_close(found, torch.stack([second(X), first(X)]), rtol=1e-3, atol=1e-2)
 
 

@@ -59,7 +59,7 @@ def models(make) -> list[nn.Module]:
 
 def assert_copies(stack: StackedModules, made: list[nn.Module]) -> None:
     for f, model in enumerate(made):
-        everything = stack.predict_all(stack.parameters, f)
+        everything = stack.predict_with(stack.parameters, f)
         for s in range(SETTINGS):
             torch.testing.assert_close(everything[s], model(X))
             torch.testing.assert_close(stack.export(stack.parameters, f, s)(X), model(X))

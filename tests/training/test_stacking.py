@@ -55,7 +55,7 @@ def test_every_copy_predicts_what_its_model_predicts(name):
     for f, model in enumerate(models):
         for s in range(3):
             torch.testing.assert_close(predicted[f, s], model(x[INDEX[f]]), rtol=1e-4, atol=1e-3)
-            torch.testing.assert_close(stack.predict_all(stack.parameters, f)[s], model(x), rtol=1e-4, atol=1e-3)
+            torch.testing.assert_close(stack.predict_with(stack.parameters, f)[s], model(x), rtol=1e-4, atol=1e-3)
             exported = stack.export(stack.parameters, f, s)
             torch.testing.assert_close(exported(x), model(x), rtol=1e-4, atol=1e-3)
 
@@ -80,7 +80,7 @@ def test_gradients_are_those_of_the_predictions(name):
 def test_modules_too_start_from_the_model_that_a_setting_names():
     first, second = make_model(X2, 5, kind="mlp", seed=1), make_model(X2, 5, kind="mlp", seed=2)
     stack = stack_models([[first, second]], X2, COSTS, [Setting(0, 0.1, start=1), Setting(0, 0.1)])
-    torch.testing.assert_close(stack.predict_all(stack.parameters, 0), torch.stack([second(X2), first(X2)]))
+    torch.testing.assert_close(stack.predict_with(stack.parameters, 0), torch.stack([second(X2), first(X2)]))
 
 
 def test_only_linear_models_can_use_some_of_their_inputs():

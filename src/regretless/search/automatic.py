@@ -23,7 +23,7 @@ from regretless.search.committee import merge
 from regretless.search.comparison import Comparison
 from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
-from regretless.search.selection import best_committee, ranked, streams_of, weighted
+from regretless.search.selection import best_members, held_out_average, ranked, streams_of, weighted
 from regretless.search.verdict import Verdict
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
@@ -215,8 +215,8 @@ def auto(
     order = ranked(runs, held_out)
     # With known costs in the objective, predictions must keep the scale that the losses gave them.
     scale_free = not problem.has_known_costs
-    members, predicted = best_committee(order, committee, scale_free)
-    verdict = comparison.verdict(predicted)
+    members = best_members(order, committee)
+    verdict = comparison.verdict(held_out_average(members, runs, held_out, scale_free))
     final, chosen = baseline.model, "two-stage"
     weight = 1.0 if not fallback else verdict.weight
     if members and weight > 0:
@@ -230,7 +230,7 @@ def auto(
     else:
         members = []
     scores = [
-        CandidateScore(grid.candidates[s].name, epoch, regret, (epoch, s) in members) for (epoch, s), regret, _ in order
+        CandidateScore(grid.candidates[s].name, epoch, regret, (epoch, s) in members) for (epoch, s), regret in order
     ]
     growth_solves = sum(int(row["solves"]) for row in observer.rows)
     solves = {"growth": growth_solves, "scoring": problem.statistics.count("scoring") - scored}

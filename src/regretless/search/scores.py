@@ -27,11 +27,11 @@ class HeldOut:
         self._costs = cache.problem.to_minimization(data.costs, data.instance)
 
     def predict(self, models: StackedModels, parameters: Parameters) -> Tensor:
-        """Held-out predictions ``(settings, n, d)`` in float64."""
-        settings = next(iter(parameters.values())).shape[1]
-        predicted = torch.zeros(settings, *self.data.costs.shape, dtype=torch.float64)
+        """Held-out predictions ``(settings, n, d)``, in the precision of the models."""
+        first = next(iter(parameters.values()))
+        predicted = torch.zeros(first.shape[1], *self.data.costs.shape, dtype=first.dtype)
         for f, held_out in enumerate(self.folds):
-            predicted[:, held_out] = models.predict_all(parameters, f)[:, held_out].cpu().to(torch.float64)
+            predicted[:, held_out] = models.predict_with(parameters, f, held_out).cpu()
         return predicted
 
     def look_up(self, models: StackedModels, parameters: Parameters) -> Tensor:
@@ -42,7 +42,7 @@ class HeldOut:
         """Regrets ``(n,)`` of predictions ``(n, d)`` by look-up; infinite for predictions that are not finite."""
         if not bool(torch.isfinite(predicted).all()):
             return torch.full((len(predicted),), torch.inf, dtype=torch.float64)
-        queries = self.cache.problem.to_minimization(predicted, self.data.instance)
+        queries = self.cache.problem.to_minimization(predicted.to(torch.float64), self.data.instance)
         (found,) = self.cache.look_up([queries], self.data.instance)
         return ((found.to(torch.float64) - self.data.solutions) * self._costs).sum(dim=1)
 

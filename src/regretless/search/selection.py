@@ -19,31 +19,35 @@ COMMITTEE = 1 / 3
 Member = tuple[int, int]  # epochs, setting
 
 
-def ranked(runs: StackedRuns, held_out: HeldOut) -> list[tuple[Member, float, Tensor]]:
-    """All settings after every snapshot, best held-out regret by look-up first, with their predictions."""
-    found: list[tuple[Member, float, Tensor]] = []
+def ranked(runs: StackedRuns, held_out: HeldOut) -> list[tuple[Member, float]]:
+    """All settings after every snapshot with their held-out regret by look-up, the best first."""
+    found: list[tuple[Member, float]] = []
     dropped = runs.diverged.any(dim=0).cpu()
     for epoch, parameters in runs.snapshots.items():
-        for s, predicted in enumerate(held_out.predict(runs.models, parameters)):
-            regret = math.inf if bool(dropped[s]) else float(held_out.regrets(predicted).mean())
-            found.append(((epoch, s), regret, predicted))
+        for s, regrets in enumerate(held_out.look_up(runs.models, parameters)):
+            found.append(((epoch, s), math.inf if bool(dropped[s]) else float(regrets.mean())))
     return sorted(found, key=lambda one: one[1])
 
 
-def best_committee(
-    ranked: list[tuple[Member, float, Tensor]], size: int | None, scale_free: bool
-) -> tuple[list[Member], Tensor]:
-    """The best third of all settings and epochs by look-up, and the average of their held-out predictions.
+def best_members(ranked: list[tuple[Member, float]], size: int | None) -> list[Member]:
+    """The best third of all settings and epochs, or ``size`` of them; none where all diverged.
 
     Differences between good settings are smaller than what a few hundred held-out instances can tell apart, and an
     average of many varies less than the best one.
     """
-    finite = [one for one in ranked if math.isfinite(one[1])]
-    if not finite:
-        return [], torch.zeros_like(ranked[0][2])
-    best = finite[: size or max(1, round(len(ranked) * COMMITTEE))]
-    average = torch.stack([scaled(predicted, scale_free) for _, _, predicted in best]).mean(dim=0)
-    return [member for member, _, _ in best], average
+    finite = [member for member, regret in ranked if math.isfinite(regret)]
+    return finite[: size or max(1, round(len(ranked) * COMMITTEE))]
+
+
+def held_out_average(members: list[Member], runs: StackedRuns, held_out: HeldOut, scale_free: bool) -> Tensor:
+    """The average ``(n, d)`` of the members' held-out predictions; zero for no members."""
+    average = torch.zeros_like(held_out.data.costs)
+    for epoch, parameters in runs.snapshots.items():
+        mine = [s for at, s in members if at == epoch]
+        if mine:
+            for predicted in held_out.predict(runs.models, parameters)[mine]:
+                average += scaled(predicted.to(torch.float64), scale_free) / len(members)
+    return average
 
 
 def scaled(predicted: Tensor, scale_free: bool) -> Tensor:

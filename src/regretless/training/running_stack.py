@@ -80,7 +80,7 @@ class RunningStack:
             kinds = sorted(set(starts))
             first = [starts.index(kind) for kind in kinds]
             parameters = {name: value[:, first] for name, value in self.models.parameters.items()}
-            self.start = torch.stack([self.models.predict_all(parameters, f) for f in range(len(streams))])
+            self.start = torch.stack([self.models.predict_with(parameters, f) for f in range(len(streams))])
             self.kinds: Any = slice(None)
             if len(kinds) > 1:
                 self.kinds = torch.tensor([kinds.index(start) for start in starts], device=self.device)

@@ -103,9 +103,10 @@ class StackedLinear:
         slope = torch.einsum("fsbo,fbk->fsok", gradient, self._batch)
         return {"weight": slope * self.unit}
 
-    def predict_all(self, parameters: Parameters, stream: int) -> Tensor:
-        """Costs of all instances; see ``StackedModels``."""
-        return self._product(self._columns[None], parameters["weight"][stream][None])[0]
+    def predict_with(self, parameters: Parameters, stream: int, index: Tensor | None = None) -> Tensor:
+        """Costs with other parameters; see ``StackedModels``."""
+        columns = self._columns if index is None else self._columns[index]
+        return self._product(columns[None], parameters["weight"][stream][None])[0]
 
     def export(self, parameters: Parameters, stream: int, setting: int) -> nn.Module:
         """One copy as an ordinary model; see ``StackedModels``."""

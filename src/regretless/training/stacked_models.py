@@ -52,8 +52,10 @@ class StackedModels(Protocol):
         """Gradients of the parameters of these streams, from that ``(streams, settings, batch, d)`` of the costs."""
         ...
 
-    def predict_all(self, parameters: Parameters, stream: int) -> Tensor:
-        """Costs ``(settings, n, d)`` of all instances, with ``parameters`` in place of the current ones."""
+    def predict_with(self, parameters: Parameters, stream: int, index: Tensor | None = None) -> Tensor:
+        """Costs ``(settings, m, d)`` of instances ``index`` ``(m,)``, or of all, with ``parameters`` in place of the
+        current ones.
+        """
         ...
 
     def export(self, parameters: Parameters, stream: int, setting: int) -> nn.Module:

@@ -74,14 +74,15 @@ class StackedModules:
         }
 
     @torch.no_grad()
-    def predict_all(self, parameters: Parameters, stream: int) -> Tensor:
-        """Costs of all instances; see ``StackedModels``."""
+    def predict_with(self, parameters: Parameters, stream: int, index: Tensor | None = None) -> Tensor:
+        """Costs with other parameters; see ``StackedModels``."""
+        features = self.features if index is None else self.features[index]
         mine, constants = (
             {name: value[stream : stream + 1] for name, value in of.items()} for of in (parameters, self.constants)
         )
         self._set_mode(training=False)
         try:
-            parts = [self._predict(mine, constants, part[None])[0] for part in torch.split(self.features, 256)]
+            parts = [self._predict(mine, constants, part[None])[0] for part in torch.split(features, 256)]
         finally:
             self._set_mode(training=True)
         return torch.cat(parts, dim=1)
