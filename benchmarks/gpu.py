@@ -22,8 +22,9 @@ from regretless.problems.knapsack.synthetic import knapsack_data
 SIZE, WIDTH, BATCH, STEPS = 1_000_000, 2500, 1024, 400
 
 
-def milliseconds(job, repeats: int = 9) -> float:
-    job()
+def milliseconds(job, repeats: int = 9, warm_up: int = 1) -> float:
+    for _ in range(warm_up):
+        job()
     torch.cuda.synchronize()
     found = []
     for _ in range(repeats):
@@ -85,8 +86,8 @@ def steps() -> bool:
                 continue
             predicted = (true + 20 * torch.randn_like(true)).requires_grad_()
             step, given = loss(oracle), predicted.detach()
-            taken = milliseconds(lambda s=step, p=given: s.loss_and_gradient(p, true, best), repeats=51)
-            by_autograd = milliseconds(lambda s=step, p=predicted: s(p, true, best).backward(), repeats=51)
+            taken = milliseconds(lambda s=step, p=given: s.loss_and_gradient(p, true, best), 401, 100)
+            by_autograd = milliseconds(lambda s=step, p=predicted: s(p, true, best).backward(), 401, 100)
             text = f"{loss.__name__}, {name}, batch 1024, ms"
             good &= line(text, taken, at_most=0.6 if loss is MAP and name == "cached" else None)
             print(f"    the same through autograd: {by_autograd:.2f} ms")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -92,12 +94,13 @@ def test_training_runs_on_the_device_of_the_model():
     assert evaluate(model, train, problem).regret >= 0
 
 
-@pytest.mark.parametrize("kind", ["linear", "mlp"])
-def test_two_stage_and_a_search_run_on_the_device_of_the_model(kind, monkeypatch):
+@pytest.mark.parametrize(("kind", "quadratic"), [("linear", False), ("linear", True), ("mlp", False)])
+def test_two_stage_and_a_search_run_on_the_device_of_the_model(kind, quadratic, monkeypatch):
     monkeypatch.setattr(two_stage, "EPOCHS", 3)
     problem, train = data()
     flat = Dataset(train.features[:, 0], train.costs, train.solutions)
     candidates = [Candidate("map-dc", 0.01), Candidate("soft", 0.01), Candidate("spo-cache", 0.03, anchor=0.3)]
+    candidates += [replace(one, quadratic=True) for one in candidates] if quadratic else []
     found = {}
     for device in ("cpu", "cuda"):
         model = make_model(flat.features, 48, costs=flat.costs, kind=kind, hidden=4).to(device)

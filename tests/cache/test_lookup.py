@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.cache import lookup
-from regretless.cache.lookup import best_columns
+from regretless.cache.lookup import best_columns, best_of_first
 
 
 @given(
@@ -77,3 +77,16 @@ def test_an_objective_that_is_not_linear_is_scored_in_blocks_too(monkeypatch):
     expected = distance(rows[None], costs[:, None]).argmin(dim=1)
     monkeypatch.setattr(lookup, "BLOCK_SCORES", 20)
     assert torch.equal(best_columns(rows.T.contiguous(), costs, objective=distance)[1], expected)
+
+
+@given(size=st.integers(1, 40), more=st.integers(0, 20), rounded=st.integers(1, 30), budget=st.sampled_from([1, 10**6]))
+def test_columns_behind_the_first_do_not_count(size, more, rounded, budget):
+    generator = torch.Generator().manual_seed(size)
+    columns, costs = torch.randn(3, size + more, generator=generator), torch.randn(5, 3, generator=generator)
+    columns[:, size:] *= 100
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lookup, "ROUNDED", rounded)
+        patch.setattr(lookup, "BLOCK_SCORES_GPU", budget)
+        found = best_of_first(columns, size, costs)
+    scores = costs.double() @ columns[:, :size].double()
+    torch.testing.assert_close(scores.gather(1, found[:, None])[:, 0], scores.min(dim=1).values, rtol=1e-6, atol=1e-6)

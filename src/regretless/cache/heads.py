@@ -63,9 +63,9 @@ class HeadSolves:
 
     def heads(self) -> Heads:
         """Their solutions, one tensor per cost vector of an instance."""
-        count = self.positions.shape[0]
+        count, solution = self.positions.shape[0], self.solved.solution
         failed = None if self.failed is None else self.failed.view(-1, count).any(dim=0)
-        return Heads(self.positions, list(self.solved.solution.chunk(len(self.costs) // count)), failed)
+        return Heads(self.positions, list(solution.split(count)) if solution.shape[0] > count else [solution], failed)
 
     def refuse_failures(self) -> None:
         """Raise the first failure, with the position of its instance in the batch."""

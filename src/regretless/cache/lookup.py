@@ -19,6 +19,9 @@ BLOCK_SCORES = 1 << 21
 BLOCK_SCORES_GPU = 1 << 28
 # Cost vectors of one block on a CPU: with more of them the block would be narrow, and narrow products are slow.
 BLOCK_COSTS = 256
+# Columns that a product on a GPU takes at a time: cuBLAS chooses a kernel for every new shape, which takes longer than
+# the product, and a growing S would have a new shape in every step.
+ROUNDED = 512
 
 
 def best_on_cpu(columns: Array, costs: Array) -> Tensor:
@@ -77,6 +80,20 @@ def best_columns(
         position = torch.where(score < best, place + start, position)
         best = torch.minimum(best, score)
     return best, position
+
+
+def best_of_first(columns: Tensor, size: int, costs: Tensor) -> Tensor:
+    """Positions ``(batch,)`` as ``best_columns`` finds them among the first ``size`` columns, for a GPU.
+
+    Args:
+        columns: ``(width, reserved)``; those behind the first ``size`` are finite and do not count.
+        size: number of solutions.
+        costs: ``(batch, width)``, without a gradient.
+    """
+    wide = min(-(-size // ROUNDED) * ROUNDED, columns.shape[1])
+    if costs.shape[0] * wide > BLOCK_SCORES_GPU:
+        return best_columns(columns[:, :size], costs)[1]
+    return torch.mm(costs, columns[:, :wide])[:, :size].min(dim=1).indices
 
 
 def _scores(columns: Tensor, costs: Tensor, objective: Objective | None, out: Tensor | None = None) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from regretless.cache import fp16_lookup
 from regretless.cache.last_use import LastUse
-from regretless.cache.lookup import Objective
+from regretless.cache.lookup import Objective, best_of_first
 from regretless.cache.new_rows import new_rows
 from regretless.cache.row_index import RowIndex
 from regretless.cache.running_mean import RunningMean
@@ -109,6 +109,8 @@ class SolutionStore:
 
     def take(self, positions: Tensor) -> Tensor:
         """Solutions ``(m, width)`` at positions ``(m,)``."""
+        if self._columns.is_cuda:  # one kernel in place of two; on a CPU it would be up to four times slower
+            return self._columns.T.index_select(0, positions)
         return self._columns.index_select(1, positions).T.contiguous()
 
     def to(self, device: torch.device) -> None:
@@ -243,8 +245,8 @@ class SolutionStore:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
         if costs.requires_grad or costs.dtype != self._columns.dtype:
             costs = costs.detach().to(self._columns.dtype)
-        if self._staged and searched < fp16_lookup.SMALLEST:
-            position = self._lookup.best(self._columns[:, :searched], costs, None, None, objective)
+        if costs.is_cuda and instance is None and objective is None and searched < fp16_lookup.SMALLEST:
+            position = best_of_first(self._columns, searched, costs)
         else:
             position = self._lookup.best(self.columns, costs, self.serves, instance, objective)
         if self.capacity is not None and self.evict == "unused":

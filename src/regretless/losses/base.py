@@ -212,11 +212,12 @@ class ClosedFormLoss(Loss):
         if gradient.shape[1] > predicted.shape[1]:  # known costs are not predicted
             gradient = gradient[:, : predicted.shape[1]]
         factor = self.oracle.problem.sign
-        if self.reduction != "none":
+        if self.reduction == "sum":
             value = value.sum()
-        if self.reduction == "mean":
-            count = self._instances(len(predicted))
-            value, factor = value / count, factor / count
+        elif self.reduction == "mean":
+            count = self._instances(predicted.shape[0])
+            value = value.mean() if self._left_out is None else value.sum() / count
+            factor /= count
         return value, (gradient * factor).to(predicted.dtype)
 
 
