@@ -165,6 +165,28 @@ def test_the_perceptron_and_another_engine_are_a_word_away(cli: CommandLine, fil
     assert (4, 3) in [tuple(value.shape) for value in weights.values()]
 
 
+def test_auto_tries_quadratic_models_unless_a_model_is_named(cli: CommandLine, files: Files) -> None:
+    search: dict[str, object] = {"method": None, "p_solve": None, "validation": None, "patience": None, "epochs": 2}
+    for out, model in (("both", None), ("named", "linear"), ("quadratic", "quadratic")):
+        cli.ok(*files.words(out, model=model, **search))
+    names = {
+        out: [score["name"] for score in json.loads((files.folder / out / "search.json").read_text())["candidates"]]
+        for out in ("both", "named", "quadratic")
+    }
+    assert 2 * sum(name.endswith("quadratic") for name in names["both"]) == len(names["both"])
+    assert not any(name.endswith("quadratic") for name in names["named"] + names["quadratic"])
+    widths = {}
+    for out in names:
+        weights = load_state(files.folder / out / "weights.safetensors", kind="weights")
+        widths[out] = [value.shape[1] for value in weights.values() if value.ndim == 2]
+        first = cli.ok("evaluate", files.folder / out, "--json").json["regret"]
+        assert first == json.loads((files.folder / out / "metrics.json").read_text())["regret"]
+    assert (widths["named"], widths["quadratic"]) == ([3], [9])  # 3 features, 6 squares and products
+    cli.ok(*files.words("later", start=files.folder / "quadratic"))
+    later = load_state(files.folder / "later" / "weights.safetensors", kind="weights")
+    assert [value.shape[1] for value in later.values() if value.ndim == 2] == [9]
+
+
 WRONG = {
     "missing features": ({"features": "none.csv"}, r"there is no file none\.csv"),
     "missing model": ({}, r"there is no file .*knapsack\.lp"),

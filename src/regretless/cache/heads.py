@@ -65,7 +65,8 @@ class HeadSolves:
         """Their solutions, one tensor per cost vector of an instance."""
         count, solution = self.positions.shape[0], self.solved.solution
         failed = None if self.failed is None else self.failed.view(-1, count).any(dim=0)
-        return Heads(self.positions, list(solution.split(count)) if solution.shape[0] > count else [solution], failed)
+        parts = [solution] if len(solution) == count else list(solution.chunk(len(solution) // count))
+        return Heads(self.positions, parts, failed)
 
     def refuse_failures(self) -> None:
         """Raise the first failure, with the position of its instance in the batch."""

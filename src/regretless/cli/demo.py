@@ -66,7 +66,8 @@ DEMOS = {
         ("two-stage", "spo", "spo-cache", "map-dc", "auto"),
         {
             "two-stage": {"watch": False, "settings": {"fit": "best"}},
-            "auto": {"watch": False},
+            # The same linear model for all methods.
+            "auto": {"watch": False, "settings": {"quadratic": False}},
             **dict.fromkeys(("spo", "spo-cache", "map-dc"), _FROM_TWO_STAGE),
         },
     ),
