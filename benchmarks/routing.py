@@ -3,8 +3,8 @@
 python benchmarks/routing.py [--store FOLDER]
 
 PyEPO's notebook trains SPO+ for 10 epochs of 1,000 instances: 10,000 solves, 5.88 % regret; CaVE+ reaches 5.44 %. Here
-all settings of a search share one cache, which grows by at most 1,000 solves. Those that score the result on held-out
-instances are printed beside them. Nothing is chosen on test data.
+all settings of a search share one cache, which grows by 500 solves; 500 more score the result on held-out instances.
+Labels are not counted: SPO+ needs the same. Nothing is chosen on test data.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     loaded = load("vehicle-routing", store=options.store)
-    found = auto(loaded.problem, loaded.train)
+    found = auto(loaded.problem, loaded.train, growth=0.5)
     print(found.chosen, found.verdict)
     test = {
         name: 100 * evaluate(model, loaded.test, loaded.problem).relative_regret
         for name, model in {"two-stage": found.two_stage, "auto": found.model}.items()
     }
     line("two-stage: test regret in per cent", test["two-stage"])
-    line("solves for scoring, as a share of those of SPO+", found.solves["scoring"] / SOLVES_OF_SPO)
-    good = line("solves of training, as a share of those of SPO+", found.solves["growth"] / SOLVES_OF_SPO, at_most=0.1)
+    print(f"solves: {found.solves['growth']} for growth, {found.solves['scoring']} for scoring")
+    share = sum(found.solves.values()) / SOLVES_OF_SPO
+    good = line("solves of the search, as a share of those of SPO+", share, at_most=0.1)
     return 0 if line("auto: test regret in per cent", test["auto"], at_most=5.5) and good else 1
 
 
