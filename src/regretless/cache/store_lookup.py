@@ -53,10 +53,12 @@ class StoreLookup:
                 if not bool(certified.all()):
                     position[~certified] = lookup.best_columns(columns, costs[~certified])[1]
                 return position
-        if plain and not costs.is_cuda and costs.shape[0] * columns.shape[1] <= lookup.BLOCK_SCORES:
+        if plain and not costs.is_cuda:
             if self._array is None:
                 self._array = columns.numpy()
-            return lookup.best_on_cpu(self._array, costs.numpy())
+            found = lookup.best_on_cpu(columns, self._array, costs)
+            if found is not None:
+                return found
         serves = None if instance is None else serves
         score, position = lookup.best_columns(columns, costs, serves=serves, instance=instance, objective=objective)
         if instance is not None and bool((lost := torch.isposinf(score)).any()):
