@@ -19,7 +19,7 @@ def suite(
     grid: Annotated[str, typer.Option(help="short, or full: the field's standard sizes.")] = "short",
     problems: Annotated[str | None, typer.Option(help="Only these problems, separated by commas.")] = None,
     methods: Annotated[str | None, typer.Option(help="These methods in place of the default ones.")] = None,
-    seeds: Annotated[int, typer.Option(help="Draws of the data per cell: 0, 1, ...")] = 3,
+    seeds: Annotated[int, typer.Option(help="Draws of the data per cell: 0, 1, ...")] = 1,
     start: Annotated[str, typer.Option(help="Initial weights: two-stage, random, or both.")] = "two-stage",
     workers: Annotated[int, typer.Option(help="Processes.")] = 2,
     executor: Annotated[
