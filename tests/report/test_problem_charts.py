@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from regretless.charts import series_styles
 from regretless.report import read_folder
 from regretless.report.groups import sections
@@ -47,12 +49,15 @@ def test_runs_without_any_figure_have_no_chart(make_run: MakeRun) -> None:
     assert drawn(make_run("spo", epochs=0, metrics={"regret": None, "epoch_seconds": None})) == {}
 
 
-def test_runs_that_recorded_no_regret_still_have_their_last_point(make_run: MakeRun) -> None:
-    folder = make_run("spo", metrics={"epoch_seconds": 0.5, "epochs": 4})
+@pytest.mark.parametrize(("whole", "shown"), [(3.0, "3 s"), (None, "2 s")])
+def test_runs_that_recorded_no_regret_still_have_their_last_point(
+    make_run: MakeRun, whole: float | None, shown: str
+) -> None:
+    folder = make_run("spo", metrics={"epoch_seconds": 0.5, "epochs": 4, "train_seconds": whole})
     (folder / "history.csv").unlink()
     charts = drawn(folder)
     assert list(charts) == ["Regret against time"]
-    assert any("at the end, 2 s of training" in text for text in texts(charts["Regret against time"]))
+    assert any(f"at the end, {shown} of training" in text for text in texts(charts["Regret against time"]))
 
 
 def test_certified_gaps_are_drawn_only_where_a_policy_computed_them(make_run: MakeRun) -> None:

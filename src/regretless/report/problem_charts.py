@@ -76,7 +76,8 @@ def _end_of_training(group: Group) -> tuple[Point, ...]:
     regret, seconds, epochs = (group.statistic(name) for name in ("regret", "epoch_seconds", "epochs"))
     if regret.mean is None or seconds.mean is None or epochs.mean is None:
         return ()
-    total = seconds.mean * epochs.mean
+    whole = group.statistic("train_seconds").mean  # a search also spends time before and after its epochs
+    total = seconds.mean * epochs.mean if whole is None else whole
     text = f"{group.label}\nat the end, {show_seconds(total)} of training\ntest regret {regret}"
     return (Point(total, regret.mean, regret.deviation, text),)
 
