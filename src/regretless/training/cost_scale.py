@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from regretless.training.deviation import deviation_or_one
+
 
 class CostScale(nn.Module):
     r"""Scale the output of a model to the training costs; the scale is saved with the weights.
@@ -42,8 +44,6 @@ def with_cost_scale(inner: nn.Module, costs: Tensor, *, shared: bool) -> nn.Modu
     """
     dtype = torch.get_default_dtype()
     mean = costs.mean() if shared else costs.mean(dim=0)
-    deviation = costs.std(correction=0)
-    # Constant costs have no scale.
-    scale = torch.where(deviation > 1e-12, deviation, torch.ones_like(deviation))
+    scale = deviation_or_one(costs)
     # A shared mean has d entries too, so that saved weights fit in either case.
     return CostScale(inner, mean.expand(costs.shape[1]).to(dtype).clone(), scale.to(dtype))

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from regretless.errors import InputError
 from regretless.training.cost_scale import with_cost_scale
+from regretless.training.deviation import deviation_or_one
 from regretless.training.quadratic_terms import QuadraticTerms, count_terms
 
 Kind = Literal["linear", "quadratic", "mlp"]
@@ -45,11 +46,10 @@ class Standardized(nn.Module):
     def __init__(self, features: Tensor, inner: nn.Module) -> None:
         super().__init__()
         flat = features.reshape(-1, features.shape[-1]).to(torch.float64)
-        deviation = flat.std(dim=0, correction=0)
         dtype = torch.get_default_dtype()
         self.register_buffer("mean", flat.mean(dim=0).to(dtype))
         # A constant feature becomes zero and not infinite.
-        self.register_buffer("scale", torch.where(deviation > 1e-12, deviation, torch.ones_like(deviation)).to(dtype))
+        self.register_buffer("scale", deviation_or_one(flat, dim=0).to(dtype))
         self.inner = inner
 
     def forward(self, x: Tensor) -> Tensor:

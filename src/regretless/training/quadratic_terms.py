@@ -7,6 +7,8 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
+from regretless.training.deviation import deviation_or_one
+
 
 @final
 class QuadraticTerms(nn.Module):
@@ -35,8 +37,7 @@ class QuadraticTerms(nn.Module):
     def __init__(self, features: Tensor) -> None:
         super().__init__()
         flat = features.reshape(-1, features.shape[-1]).to(torch.float64)
-        deviation = flat.std(dim=0, correction=0)
-        mean, scale = flat.mean(dim=0), torch.where(deviation > 1e-12, deviation, torch.ones_like(deviation))
+        mean, scale = flat.mean(dim=0), deviation_or_one(flat, dim=0)
         scaled = (flat - mean) / scale
         dtype = torch.get_default_dtype()
         for name, value in (("mean", mean), ("scale", scale), ("low", scaled.amin(0)), ("high", scaled.amax(0))):

@@ -81,7 +81,7 @@ class RunningStack:
             first = [starts.index(kind) for kind in kinds]
             parameters = {name: value[:, first] for name, value in self.models.parameters.items()}
             self.start = torch.stack([self.models.predict_with(parameters, f) for f in range(len(streams))])
-            self.kinds: Any = slice(None)
+            self.kinds: Any = slice(None)  # of each setting; with one kind its predictions serve all settings
             if len(kinds) > 1:
                 self.kinds = torch.tensor([kinds.index(start) for start in starts], device=self.device)
             # In units in which a weight of 1 balances a typical gradient against a deviation of the costs.
