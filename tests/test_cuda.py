@@ -94,13 +94,15 @@ def test_training_runs_on_the_device_of_the_model():
     assert evaluate(model, train, problem).regret >= 0
 
 
-@pytest.mark.parametrize(("kind", "quadratic"), [("linear", False), ("linear", True), ("mlp", False)])
-def test_two_stage_and_a_search_run_on_the_device_of_the_model(kind, quadratic, monkeypatch):
+@pytest.mark.parametrize(
+    ("kind", "terms"), [("linear", ()), ("linear", ("products",)), ("linear", ("products", "intercepts")), ("mlp", ())]
+)
+def test_two_stage_and_a_search_run_on_the_device_of_the_model(kind, terms, monkeypatch):
     monkeypatch.setattr(two_stage, "EPOCHS", 3)
     problem, train = data()
-    flat = Dataset(train.features[:, 0], train.costs, train.solutions)
+    flat = train if "intercepts" in terms else Dataset(train.features[:, 0], train.costs, train.solutions)
     candidates = [Candidate("map-dc", 0.01), Candidate("soft", 0.01), Candidate("spo-cache", 0.03, anchor=0.3)]
-    candidates += [replace(one, quadratic=True) for one in candidates] if quadratic else []
+    candidates += [replace(one, terms=terms) for one in candidates] if terms else []
     found = {}
     for device in ("cpu", "cuda"):
         model = make_model(flat.features, 48, costs=flat.costs, kind=kind, hidden=4).to(device)

@@ -173,8 +173,8 @@ def test_auto_tries_quadratic_models_unless_a_model_is_named(cli: CommandLine, f
         out: [score["name"] for score in json.loads((files.folder / out / "search.json").read_text())["candidates"]]
         for out in ("both", "named", "quadratic")
     }
-    assert 2 * sum(name.endswith("quadratic") for name in names["both"]) == len(names["both"])
-    assert not any(name.endswith("quadratic") for name in names["named"] + names["quadratic"])
+    assert 2 * sum(name.endswith("products") for name in names["both"]) == len(names["both"])
+    assert not any(name.endswith("products") for name in names["named"] + names["quadratic"])
     widths = {}
     for out in names:
         weights = load_state(files.folder / out / "weights.safetensors", kind="weights")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,8 @@ import torch
 from regretless.errors import FileError
 from regretless.runs.run_folder import missing_paths, read_spec, removed_on_failure, with_weights
 from regretless.storage import save_state
+from regretless.training.model_terms import combinations, with_terms
 from regretless.training.models import make_model
-from regretless.training.quadratic_model import with_quadratic_terms
 
 
 def fail_after_writing(folder: Path, *names: str) -> None:
@@ -51,12 +52,15 @@ def test_weights_of_another_model_are_named(tmp_path: Path) -> None:
         with_weights(torch.nn.Linear(2, 4), tmp_path)
 
 
-@pytest.mark.parametrize("make", [lambda: torch.nn.Linear(2, 3), lambda: make_model(torch.randn(4, 2), 3)])
-def test_a_search_may_have_added_quadratic_terms(make, tmp_path: Path) -> None:
-    x = torch.randn(9, 2)
-    model = with_quadratic_terms(make(), x)
+@pytest.mark.parametrize("terms", combinations(["products", "intercepts"]))
+@pytest.mark.parametrize("make", [lambda x: torch.nn.Linear(2, 3), lambda x: make_model(x, 3)])
+def test_a_search_may_have_added_terms(make, terms, tmp_path: Path) -> None:
+    x = torch.randn(9, 3, 2) if "intercepts" in terms else torch.randn(9, 2)
+    if "intercepts" in terms:
+        make = partial(make_model, dimension=3)
+    model = with_terms(make(x), x, terms)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(1.0)
     save_state(tmp_path / "weights.safetensors", dict(model.state_dict()), kind="weights")
-    torch.testing.assert_close(with_weights(make(), tmp_path)(x), model(x))
+    torch.testing.assert_close(with_weights(make(x), tmp_path)(x), model(x))

@@ -15,6 +15,7 @@ from regretless.problems import load
 from regretless.search import auto, automatic, verdict
 from regretless.search.candidates import Candidate
 from regretless.training import two_stage
+from regretless.training.linear_model import find_linear
 from regretless.training.models import make_model
 from regretless.training.stacked_fit import fit_stacked
 from tests import forked
@@ -312,8 +313,8 @@ def test_without_a_model_quadratic_models_are_tried_beside_linear_ones():
     problem, data = squared()
     found = auto(problem, data, methods="map-dc", epochs=2, folds=2, progress=False)
     names = [score.name for score in found.scores]
-    assert sum(name.endswith("quadratic") for name in names) * 2 == len(names)
-    assert names[0].endswith("quadratic")
+    assert sum(name.endswith("products") for name in names) * 2 == len(names)
+    assert names[0].endswith("products")
     assert evaluate(found.model, data, problem).regret < 0.05 * evaluate(two_stage_of(data, 3), data, problem).regret
 
 
@@ -323,12 +324,12 @@ def two_stage_of(data, dimension):
     return model
 
 
-@pytest.mark.parametrize("quadratic", [None, False])
-def test_a_model_that_is_given_stays_of_its_kind(quadratic):
+@pytest.mark.parametrize("terms", [None, "none"])
+def test_a_model_that_is_given_stays_of_its_kind(terms):
     problem, data = squared(20)
-    model = None if quadratic is False else make_model(data.features, 3, costs=data.costs)
-    found = auto(problem, data, model, quadratic=quadratic, methods="map-dc", epochs=1, folds=2, progress=False)
-    assert not any("quadratic" in score.name for score in found.scores)
+    model = None if terms == "none" else make_model(data.features, 3, costs=data.costs)
+    found = auto(problem, data, model, terms=terms, methods="map-dc", epochs=1, folds=2, progress=False)
+    assert not any("products" in score.name for score in found.scores)
     assert found.model.state_dict().keys() == make_model(data.features, 3, costs=data.costs).state_dict().keys()
 
 
@@ -338,24 +339,53 @@ def test_a_linear_setting_beside_quadratic_ones_is_the_one_without_them():
     one, other = (
         auto(problem, data, candidates=FEW[:2] + more, epochs=3, committee=1, growth=0.0, fallback=False, folds=2,
              progress=False)
-        for more in ([], [Candidate("map-dc", 0.01, quadratic=True)])
+        for more in ([], [Candidate("map-dc", 0.01, terms=("products",))])
     )  # fmt: skip
     scores = {(score.name, score.epochs): score.regret for score in other.scores}
     for score in one.scores:
         assert scores[score.name, score.epochs] == pytest.approx(score.regret, rel=1e-4, abs=1e-6)
 
 
-def test_quadratic_terms_need_a_linear_model():
+def levels(n=60, d=4):
+    """Costs of one slope and a level per variable, of which the features say nothing."""
+    chance = torch.Generator().manual_seed(0)
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=d)
+    x = torch.randn(n, d, 2, generator=chance)
+    return problem, Dataset.solve(problem, x, x.sum(dim=2) + torch.tensor([0.0, 3.0, 1.0, -1.0]))
+
+
+def forms_of(found):
+    return {tuple(word for word in score.name.split()[2:] if "=" not in word) for score in found.scores}
+
+
+def test_without_a_model_variables_get_intercepts_where_they_share_a_layer():
+    problem, data = levels()
+    found = auto(problem, data, methods="map-dc", epochs=2, folds=2, progress=False)
+    assert forms_of(found) == {(), ("products",), ("intercepts",), ("products", "intercepts")}
+    assert found.scores[0].name.endswith("intercepts")
+    assert find_linear(found.two_stage).terms[-1:] == ("intercepts",)
+    shared = two_stage_of(data, 4)
+    assert evaluate(found.model, data, problem).regret < 0.05 * evaluate(shared, data, problem).regret
+
+
+def test_terms_are_chosen_by_name():
+    problem, data = levels(20)
+    found = auto(problem, data, terms="intercepts", methods="map-dc", epochs=1, folds=2, progress=False)
+    assert forms_of(found) == {(), ("intercepts",)}
+
+
+def test_terms_need_a_linear_model():
     problem, data = squared(20)
     net = make_model(data.features, 3, kind="mlp")
-    with pytest.raises(InputError, match="quadratic terms are added to linear models only"):
-        auto(problem, data, net, quadratic=True, epochs=1, folds=2)
-    with pytest.raises(InputError, match="quadratic must be true or false, got 'yes'"):
-        auto(problem, data, quadratic="yes", epochs=1, folds=2)
+    with pytest.raises(InputError, match="terms are added to linear models only"):
+        auto(problem, data, net, terms="products", epochs=1, folds=2)
+    with pytest.raises(InputError, match="terms are products, intercepts, or 'none'; got 'cubes'"):
+        auto(problem, data, terms="cubes", epochs=1, folds=2)
 
 
-def test_a_search_with_quadratic_models_continues_from_its_checkpoint(tmp_path):
-    problem, data = squared(24)
+@pytest.mark.parametrize("make", [squared, levels])
+def test_a_search_with_terms_continues_from_its_checkpoint(make, tmp_path):
+    problem, data = make(24)
     how = {"methods": "map-dc", "epochs": 3, "folds": 2, "fallback": False, "progress": False}
     whole = auto(problem, data, **how)
     path = tmp_path / "search.safetensors"

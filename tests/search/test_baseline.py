@@ -2,16 +2,16 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import nn
 
 from regretless import Dataset, Problem, SolutionCache, predict
-from regretless.search.baseline import fit_baseline, quadratic_fits
+from regretless.search.baseline import fit_baseline
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.linear_model import find_linear
 from regretless.training.models import make_model
 from regretless.training.two_stage import fit_two_stage
 
+LINEAR_AND_QUADRATIC = [(), ("products",)]
 PROBLEM = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
 
 
@@ -28,31 +28,30 @@ def fitted(power: int, **more):
 
 
 def test_the_baseline_is_the_best_two_stage_model_of_all_data():
-    held_out, model, found = fitted(1, quadratic=False)
+    held_out, model, found = fitted(1, forms=[()])
     fit_two_stage(model, held_out.data, progress=False)
     torch.testing.assert_close(found.model(held_out.data.features), model(held_out.data.features))
-    assert (len(found.starts), len(found.starts[0]), found.inputs) == (4, 1, None)
+    assert (len(found.starts), len(found.starts[0])) == (4, 1)
 
 
 def test_held_out_predictions_are_those_of_the_fit_that_left_the_instance_out():
-    held_out, _, found = fitted(1, quadratic=False)
+    held_out, _, found = fitted(1, forms=[()])
     for part, (net,) in zip(held_out.folds, found.starts, strict=False):
         torch.testing.assert_close(found.predicted[part], predict(net, held_out.data.features[part]).double())
 
 
 @pytest.mark.parametrize(("power", "quadratic"), [(1, False), (2, True)])
 def test_the_kind_of_smaller_held_out_regret_is_the_baseline(power, quadratic):
-    _, _, found = fitted(power, quadratic=True)
+    _, _, found = fitted(power, forms=LINEAR_AND_QUADRATIC)
     view = find_linear(found.model)
     assert view is not None
-    assert (found.chosen == 1) == quadratic == (view.terms is not None)
+    assert (found.chosen == 1) == quadratic == (view.terms == ("products",))
 
 
 def test_linear_starts_have_the_shape_of_quadratic_ones():
-    held_out, _, found = fitted(2, quadratic=True)
+    held_out, _, found = fitted(2, forms=LINEAR_AND_QUADRATIC)
     linear, quadratic = found.starts[-1]
     assert linear.state_dict().keys() == quadratic.state_dict().keys()
-    assert found.inputs == 2
     view = find_linear(linear)
     assert view is not None
     assert not view.layer.weight[:, 2:].any()
@@ -60,10 +59,3 @@ def test_linear_starts_have_the_shape_of_quadratic_ones():
         held_out.regrets(predict(quadratic, held_out.data.features).double()).mean()
         < held_out.regrets(predict(linear, held_out.data.features).double()).mean()
     )
-
-
-def test_quadratic_terms_fit_linear_models_of_moderate_size():
-    assert quadratic_fits(nn.Linear(20, 30))
-    assert not quadratic_fits(nn.Linear(500, 30))
-    assert not quadratic_fits(make_model(torch.randn(5, 4), 3, kind="quadratic"))
-    assert not quadratic_fits(make_model(torch.randn(5, 4), 3, kind="mlp"))

@@ -23,8 +23,8 @@ def test_every_method_is_planned_for_every_cell_and_seed() -> None:
 def test_a_method_is_a_search_for_its_best_single_setting() -> None:
     base, single, auto = plan_suite([CELL], methods=["two-stage", "map-dc", "auto"], seeds=1)
     assert base.settings == {"fit": "best"}
-    assert single.settings == {"methods": ["map-dc"], "committee": 1, "fallback": False, "quadratic": False}
-    assert auto.settings == {"quadratic": False}
+    assert single.settings == {"methods": ["map-dc"], "committee": 1, "fallback": False, "terms": "none"}
+    assert auto.settings == {"terms": "none"}
     assert auto.start == ""
     (random,) = plan_suite([CELL], methods=["map-dc"], seeds=1, start="random")
     assert random.start == "random"

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from regretless.training.intercepts import Intercepts
 from regretless.training.linear_model import find_linear
 from regretless.training.models import SharedLinear, make_model
 
@@ -18,8 +19,11 @@ MODELS = {
     "standardized, shared": (lambda: make_model(X3, 5), X3),
     "scaled costs": (lambda: make_model(X2, 5, costs=COSTS), X2),
     "scaled costs, shared": (lambda: make_model(X3, 5, costs=COSTS), X3),
+    "scaled costs, intercepts": (lambda: make_model(X3, 5, costs=COSTS, intercepts=True), X3),
+    "intercepts without bias": (lambda: nn.Sequential(nn.Linear(4, 1, bias=False), nn.Flatten(), Intercepts(5)), X3),
     "quadratic": (lambda: make_model(X2, 5, kind="quadratic"), X2),
     "quadratic, scaled costs, shared": (lambda: make_model(X3, 5, costs=COSTS, kind="quadratic"), X3),
+    "quadratic, intercepts": (lambda: make_model(X3, 5, kind="quadratic", intercepts=True), X3),
 }
 
 
@@ -31,10 +35,16 @@ def test_a_linear_model_predicts_what_was_set(name):
     assert view is not None
     out, k = view.layer.weight.shape
     weight = torch.randn(out, k)
-    bias = None if view.layer.bias is None else torch.randn(out)
+    bias = torch.randn(out if view.intercepts is None else 5) if view.has_bias else None
     view.set(weight, bias)
-    expected = view.inputs(x) @ weight.T + (0.0 if bias is None else bias)
-    torch.testing.assert_close(model(x), expected.squeeze(-1) if view.shared else expected, rtol=1e-4, atol=1e-4)
+    expected = view.inputs(x) @ weight.T
+    expected = (expected.squeeze(-1) if view.shared else expected) + (0.0 if bias is None else bias)
+    torch.testing.assert_close(model(x), expected, rtol=1e-4, atol=1e-4)
+    for found, given in zip(view.map(), (weight, bias), strict=True):
+        if given is None:
+            assert found is None
+        else:
+            torch.testing.assert_close(found, given.double(), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +53,23 @@ def test_a_linear_model_predicts_what_was_set(name):
         nn.Sequential(nn.Linear(4, 5), nn.ReLU()),
         nn.Sequential(nn.Linear(4, 8), nn.Linear(8, 5)),
         make_model(X2, 5, kind="mlp"),
+        make_model(X3, 5, kind="mlp", intercepts=True),
+        nn.Sequential(nn.Linear(4, 5), Intercepts(5)),  # two constants per cost
     ],
 )
 def test_other_models_are_not_linear(model):
     assert find_linear(model) is None
+
+
+@pytest.mark.parametrize("frozen", [0, 1, 2])
+def test_a_model_that_is_partly_frozen_is_not_linear(frozen):
+    model = make_model(X3, 5, intercepts=True)
+    list(model.parameters())[frozen].requires_grad_(False)
+    assert find_linear(model) is None
+
+
+def test_the_terms_of_a_model_have_names():
+    models = [make_model(X3, 5, kind=kind, intercepts=own) for own in (False, True) for kind in ("linear", "quadratic")]
+    views = [find_linear(model) for model in models]
+    assert [view.terms for view in views] == [(), ("products",), ("intercepts",), ("products", "intercepts")]
+    assert [view.plain_inputs for view in views] == [4, 4, 4, 4]

@@ -56,9 +56,9 @@ def test_every_setting_starts_from_the_model_that_it_names():
     torch.testing.assert_close(found, torch.stack([second(X), first(X)]), rtol=1e-3, atol=1e-2)
 
 
-def test_a_setting_that_uses_some_inputs_leaves_the_other_weights_alone():
+def test_a_setting_without_products_leaves_their_weights_alone():
     model = make_model(X, 5, kind="quadratic", seed=1)
-    stack = StackedLinear([[model]], X, COSTS, [0, 0], [None, 3])
+    stack = StackedLinear([[model]], X, COSTS, [0, 0], [None, ()])
     adam = StackedAdam(stack.parameters, stack.units, torch.tensor([0.1, 0.1]))
     before = stack.parameters["weight"].clone()
     stack.predict([0], INDEX)
@@ -66,3 +66,16 @@ def test_a_setting_that_uses_some_inputs_leaves_the_other_weights_alone():
     moved = (stack.parameters["weight"] != before)[0].any(dim=1)
     assert moved[0].all()
     assert moved[1].tolist() == [True] * 3 + [False] * 6 + [True]  # features, terms, bias
+
+
+def test_a_setting_without_intercepts_leaves_them_alone():
+    x = torch.randn(20, 5, 3)
+    model = make_model(x, 5, costs=COSTS, kind="quadratic", intercepts=True, seed=1)
+    stack = StackedLinear([[model]], x, COSTS, [0, 0, 0], [None, ("products",), ("intercepts",)])
+    adam = StackedAdam(stack.parameters, stack.units, torch.full((3,), 0.1))
+    before = {name: value.clone() for name, value in stack.parameters.items()}
+    stack.predict([0], INDEX[:1])
+    adam.step([0], stack.gradients(torch.randn(1, 3, 4, 5)))
+    moved = {name: (value != before[name])[0] for name, value in stack.parameters.items()}
+    assert moved["intercepts"].tolist() == [[True] * 5, [False] * 5, [True] * 5]
+    assert moved["weight"].sum(dim=(1, 2)).tolist() == [10, 10, 4]  # 3 features, 6 products, bias

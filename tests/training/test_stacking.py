@@ -23,6 +23,8 @@ MODELS = {
     "scaled, shared": (lambda: make_model(X3, D, costs=COSTS), X3),
     "quadratic": (lambda: make_model(X2, D, costs=COSTS, kind="quadratic"), X2),
     "quadratic, shared": (lambda: make_model(X3, D, costs=COSTS, kind="quadratic"), X3),
+    "intercepts": (lambda: make_model(X3, D, costs=COSTS, intercepts=True), X3),
+    "quadratic, intercepts": (lambda: make_model(X3, D, costs=COSTS, kind="quadratic", intercepts=True), X3),
     "perceptron": (lambda: make_model(X2, D, kind="mlp", hidden=4), X2),
 }
 INDEX = torch.tensor([[0, 3, 5, 1], [7, 2, 2, 11]])
@@ -83,6 +85,6 @@ def test_modules_too_start_from_the_model_that_a_setting_names():
     torch.testing.assert_close(stack.predict_with(stack.parameters, 0), torch.stack([second(X2), first(X2)]))
 
 
-def test_only_linear_models_can_use_some_of_their_inputs():
+def test_only_linear_models_can_use_some_of_their_terms():
     with pytest.raises(InputError, match="needs a linear model"):
-        stack_models([make_model(X2, 5, kind="mlp")], X2, COSTS, [Setting(0, 0.1, inputs=2)])
+        stack_models([make_model(X2, 5, kind="mlp")], X2, COSTS, [Setting(0, 0.1, terms=())])

@@ -67,7 +67,7 @@ DEMOS = {
         {
             "two-stage": {"watch": False, "settings": {"fit": "best"}},
             # The same linear model for all methods.
-            "auto": {"watch": False, "settings": {"quadratic": False}},
+            "auto": {"watch": False, "settings": {"terms": "none"}},
             **dict.fromkeys(("spo", "spo-cache", "map-dc"), _FROM_TWO_STAGE),
         },
     ),

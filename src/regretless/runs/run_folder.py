@@ -18,7 +18,7 @@ from regretless.search import Committee
 from regretless.storage import load_state, read_json, write_json
 from regretless.tables import saved_problem
 from regretless.training.linear_model import find_linear
-from regretless.training.quadratic_model import with_quadratic_terms
+from regretless.training.model_terms import combinations, possible_terms, with_terms
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
 CACHE = "cache.safetensors"
@@ -67,15 +67,19 @@ def with_weights(model: nn.Module, folder: Path, name: str = WEIGHTS) -> nn.Modu
 
 
 def shaped_like(weights: Mapping[str, Any], model: nn.Module) -> nn.Module:
-    """The model of a run in the form that a search gave it: a committee, or with quadratic terms."""
+    """The model of a run in the form that a search gave it: a committee, or with terms."""
     members = {name.split(".")[1] for name in weights if name.startswith("members.")}
     if members:
         return Committee([copy.deepcopy(model) for _ in members], torch.ones(len(members)))
     view = find_linear(model)
-    if view is not None and view.terms is None:
-        quadratic = with_quadratic_terms(model, torch.zeros(1, view.layer.in_features))
-        if quadratic.state_dict().keys() == weights.keys():
-            return quadratic
+    if view is None:
+        return model
+    variables = next((len(value) for name, value in weights.items() if name.endswith("intercepts")), 0)
+    features = torch.zeros(1, max(variables, 1), view.plain_inputs)
+    for terms in combinations(possible_terms(model, variables)):
+        candidate = with_terms(model, features, terms)
+        if candidate.state_dict().keys() == weights.keys():
+            return candidate
     return model
 
 

@@ -24,12 +24,12 @@ from regretless.runs.spec import STARTS, Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.stored_cache import cached_solutions
 from regretless.search import AutoResult, Trained, train
-from regretless.search.baseline import quadratic_fits
 from regretless.storage import load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
 from regretless.tables.saved_data import has_saved_data, load_saved_data, save_data
 from regretless.training import Callback, Watch, methods
 from regretless.training.evaluation import evaluate_instances
+from regretless.training.model_terms import possible_terms
 from regretless.training.two_stage import fit_two_stage
 
 PACKAGES = ("regretless", "numpy", "scipy", "torch", "highspy")
@@ -195,7 +195,8 @@ def _train(
         training |= {"patience": spec.patience, "callbacks": callbacks}
     else:
         # A model that the user chose stays of its kind.
-        training["quadratic"] = "model" not in spec.options and quadratic_fits(model)
+        own = "model" in spec.options
+        training["terms"] = "none" if own else possible_terms(model, loaded.problem.dimension)
         if spec.batch_size:
             training["batch_size"] = spec.batch_size
     first = cached_solutions(spec.retrain, loaded.problem) if spec.retrain else None

@@ -17,7 +17,7 @@ from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.number_checks import check_integer, check_number, check_numbers
 from regretless.problem import Problem
-from regretless.search.baseline import fit_baseline, quadratic_fits
+from regretless.search.baseline import fit_baseline
 from regretless.search.candidates import Candidate, candidates_of, default_candidates, make_grid
 from regretless.search.committee import merge
 from regretless.search.comparison import Comparison
@@ -29,7 +29,7 @@ from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
 from regretless.training.initial_model import initial_model
 from regretless.training.model_check import check_model
-from regretless.training.quadratic_model import with_quadratic_terms
+from regretless.training.model_terms import checked_terms, combinations, possible_terms, with_terms
 from regretless.training.stacked_fit import fit_stacked
 
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
@@ -98,7 +98,7 @@ def auto(
     batch_size: int = BATCH,
     growth: float = GROWTH,
     committee: int | None = None,
-    quadratic: bool | None = None,
+    terms: str | Sequence[str] | None = None,
     start: str = "two-stage",
     fallback: bool = True,
     time_limit: float | None = None,
@@ -118,8 +118,8 @@ def auto(
     Args:
         problem: what is solved at the predictions.
         data: training data.
-        model: a model, a function ``seed -> model``, or ``None`` for linear and quadratic models of standardized
-            features.
+        model: a model, a function ``seed -> model``, or ``None`` for linear models of standardized features, with and
+            without ``terms``.
         seed: of folds, shuffling, growth and initial weights.
         folds: number of folds.
         ordered: whether folds are consecutive blocks (time series) in place of random parts.
@@ -130,8 +130,9 @@ def auto(
         batch_size: instances per step and run.
         growth: exact solves for the growth of the cache, per training instance.
         committee: number of members; by default a third of all settings. With 1, the result is the best single setting.
-        quadratic: whether a linear model is also tried with squares and products of its features; by default where no
-            model is given and they are not too many.
+        terms: what a linear model is also tried with, as a list or separated by commas: ``"products"`` (squares and
+            products of its features), ``"intercepts"`` (a constant per variable, where the variables share one layer);
+            ``"none"`` for the model as it is. By default both where no model is given and they are not too many.
         start: ``"two-stage"`` weights, or ``"random"`` ones: those of the model as it is.
         fallback: whether two-stage is kept where nothing beats it, and takes part where the gain is not clear.
         time_limit: seconds after which training ends with the epoch.
@@ -161,26 +162,21 @@ def auto(
         check_number("time_limit", time_limit, least=0)
     if n < 2 * folds:
         raise InputError(f"a search with {folds} folds needs at least {2 * folds} training instances, got {n}")
-    if quadratic not in (None, True, False):
-        raise InputError(f"quadratic must be true or false, got {quadratic!r}")
     if start not in STARTS:
         raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
     steps = math.ceil(n / batch_size)
     epochs = max(EPOCHS, math.ceil(LEAST_STEPS / steps)) if epochs is None else epochs
     made = initial_model(model, data, problem.dimension, seed)
     check_model(made, data.features, data.costs.shape[1])
-    if candidates is not None:
-        quadratic = any(candidate.quadratic for candidate in candidates)
-    elif quadratic is None:
-        quadratic = model is None and quadratic_fits(made)
-    first = with_quadratic_terms(made, data.features) if quadratic else made
+    possible = possible_terms(made, problem.dimension) if model is None else ()
+    wanted = possible if terms is None else checked_terms(terms)
     if candidates is None:
         every = steps * epochs
         if isinstance(methods, str):
             methods = [name.strip() for name in methods.split(",")]
-        candidates = default_candidates(every) if methods is None else candidates_of(methods, every)
-        if quadratic:
-            candidates = [*candidates, *(replace(one, quadratic=True) for one in candidates)]
+        plain = default_candidates(every) if methods is None else candidates_of(methods, every)
+        candidates = [replace(one, terms=form) for form in combinations(wanted) for one in plain]
+    forms = list(dict.fromkeys(candidate.terms for candidate in candidates))
     if not candidates:
         raise InputError("a search needs at least one method or candidate, got none")
     parts = make_folds(n, folds, seed=seed, ordered=ordered)
@@ -189,11 +185,11 @@ def auto(
     if solutions is not None:
         cache.add(*solutions)
     held_out = HeldOut(cache, data, parts)
-    baseline = fit_baseline(made, held_out, streams, quadratic=quadratic, seed=seed, ordered=ordered)
+    baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
     scored = problem.statistics.count("scoring")
     comparison = Comparison(held_out, baseline.predicted, seed=seed)
 
-    grid = make_grid(candidates, cache, inputs=baseline.inputs)
+    grid = make_grid(candidates, cache, forms=forms)
     observer = LeaderGrowth(
         cache, held_out, data.instance, solves=growth * n / (steps * epochs), seed=seed, time_limit=time_limit,
         max_solves=max_solves,
@@ -206,7 +202,8 @@ def auto(
     }  # fmt: skip
     starts = baseline.starts
     if start == "random":
-        starts = [[copy.deepcopy(first)] * len(baseline.starts[0]) for _ in streams]
+        first = with_terms(made, data.features, {name for form in forms for name in form}) if any(forms) else made
+        starts = [[copy.deepcopy(first)] * len(forms) for _ in streams]
     runs = fit_stacked(
         starts, grid.losses, grid.settings, data, streams,
         epochs=epochs, batch_size=batch_size, snapshots=snapshots, seed=seed, observer=observer, checkpoint=checkpoint,

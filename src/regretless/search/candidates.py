@@ -10,6 +10,7 @@ from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.training.methods import build_loss, method
+from regretless.training.model_terms import Terms
 from regretless.training.stacked_models import Setting
 
 # Relative to the deviation of the costs (linear models) or to the size of the weights (others).
@@ -27,21 +28,21 @@ class Candidate:
         rate: learning rate, relative to the natural step of each parameter.
         anchor: weight of the pull towards the two-stage predictions.
         options: settings of the method.
-        quadratic: whether the model takes squares and products of its features as well.
+        terms: what the model has beside its features; see ``model_terms``.
     """
 
     method: str
     rate: float
     anchor: float = 0.0
     options: tuple[tuple[str, Any], ...] = ()
-    quadratic: bool = False
+    terms: Terms = ()
 
     @property
     def name(self) -> str:
         """Short description for tables."""
         words = [f"{key}={value:g}" if isinstance(value, float) else f"{key}={value}" for key, value in self.options]
         words += [f"anchor={self.anchor:g}"] if self.anchor else []
-        words += ["quadratic"] if self.quadratic else []
+        words += self.terms
         return f"{self.method} rate={self.rate:g}" + (f" {' '.join(words)}" if words else "")
 
 
@@ -89,13 +90,13 @@ def candidates_of(methods: Sequence[str], steps: int) -> list[Candidate]:
     return found
 
 
-def make_grid(candidates: Sequence[Candidate], cache: SolutionCache, *, inputs: int | None = None) -> Grid:
+def make_grid(candidates: Sequence[Candidate], cache: SolutionCache, *, forms: Sequence[Terms] = ((),)) -> Grid:
     """Build the losses of candidates over one shared cache.
 
     Args:
         candidates: what to try.
         cache: shared by all losses.
-        inputs: features that a linear model uses of the inputs of a quadratic one; ``None`` where there is no such.
+        forms: terms of the models of a stream, from one of which each candidate starts.
     """
     kinds = list(dict.fromkeys((candidate.method, candidate.options) for candidate in candidates))
     losses = tuple(
@@ -107,8 +108,8 @@ def make_grid(candidates: Sequence[Candidate], cache: SolutionCache, *, inputs: 
             kinds.index((one.method, one.options)),
             one.rate,
             one.anchor,
-            start=int(one.quadratic),
-            inputs=None if one.quadratic else inputs,
+            start=forms.index(one.terms),
+            terms=one.terms if len(forms) > 1 else None,
         )
         for one in candidates
     )

@@ -48,15 +48,12 @@ def merge(members: Sequence[nn.Module], weights: Tensor) -> nn.Module:
     model = copy.deepcopy(members[0])
     view = find_linear(model)
     assert view is not None
-    layer = view.layer
-    weight = torch.zeros_like(layer.weight, dtype=torch.float64)
-    bias = layer.weight.new_zeros(layer.out_features, dtype=torch.float64)
-    with torch.no_grad():
-        for w, member in zip(weights.to(torch.float64), views, strict=True):
-            assert member is not None
-            weight += w * member.layer.weight.to(torch.float64) * member.scale
-            if member.layer.bias is not None:
-                offset = member.offset[:1] if member.shared and isinstance(member.offset, Tensor) else member.offset
-                bias += w * (member.layer.bias.to(torch.float64) * member.scale + offset)
-    view.set(weight.to(layer.weight), bias.to(layer.weight) if layer.bias is not None else None)
+    target = view.layer.weight
+    weight, bias = torch.zeros_like(target, dtype=torch.float64), torch.zeros((), dtype=torch.float64)
+    for w, member in zip(weights.to(torch.float64), views, strict=True):
+        assert member is not None
+        its_weight, its_bias = member.map()
+        weight = weight + w * its_weight
+        bias = bias.to(weight) + (0.0 if its_bias is None else w * its_bias)
+    view.set(weight.to(target), bias.to(target) if view.has_bias else None)
     return model

@@ -55,7 +55,7 @@ def _spec(cell: Cell, method: str, seed: int, start: str) -> Spec:
     if method == "two-stage":
         return Spec(cell.problem, "two-stage", settings={"fit": "best"}, **common)
     common |= {"epochs": 0, "start": "" if start == "two-stage" else start}
-    linear = {"quadratic": False}  # all methods have the same model
+    linear = {"terms": "none"}  # all methods have the same model
     if method == "auto":
         return Spec(cell.problem, "auto", settings=linear, **common)
     single = {"methods": [method], "committee": 1, "fallback": False} | linear

@@ -88,6 +88,7 @@ class LinearStep:
         self.model, self.optimizer = model, optimizer
         layer = model.layer
         self._weight, self._bias = layer.weight.detach(), None if layer.bias is None else layer.bias.detach()
+        self._intercepts = None if model.intercepts is None else model.intercepts.intercepts
         self._input = self._weight
 
     def predict(self, x: Tensor) -> Tensor:
@@ -96,6 +97,8 @@ class LinearStep:
         self._input = model.inputs(x)
         forward = slot_costs if model.shared else nn.functional.linear
         output = forward(self._input, self._weight, self._bias)
+        if self._intercepts is not None:
+            output = output + self._intercepts.detach()
         return output if model.costs is None else model.offset + model.scale * output
 
     def update(self, predicted: Tensor, gradient: Tensor) -> None:
@@ -103,6 +106,8 @@ class LinearStep:
         layer = self.model.layer
         if self.model.costs is not None:
             gradient = gradient * self.model.scale
+        if self._intercepts is not None:
+            self._intercepts.grad = gradient.sum(dim=0)
         flat, gradient = self._input.reshape(-1, layer.in_features), gradient.reshape(-1, layer.out_features)
         layer.weight.grad = gradient.t().mm(flat)
         if layer.bias is not None:
@@ -115,7 +120,7 @@ def linear_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> LinearSte
     view = find_linear(model)
     if view is None or not isinstance(optimizer, LeanAdam) or any(map(_hooked_module, model.modules())):
         return None
-    if any(map(_hooked, view.layer.parameters())):
+    if any(map(_hooked, model.parameters())):
         return None
     return LinearStep(view, optimizer)
 

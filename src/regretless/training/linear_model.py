@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.training.cost_scale import CostScale
+from regretless.training.intercepts import Intercepts
 from regretless.training.models import SharedLinear, Standardized
 from regretless.training.quadratic_terms import QuadraticTerms
 
@@ -21,19 +22,32 @@ class LinearModel:
         shared: whether one layer with one output serves all costs: ``(n, d, k) -> (n, d)``; else ``(n, k) -> (n, d)``.
         features: scaling of the features, or ``None``.
         costs: scaling of the costs, or ``None``.
-        terms: squares and products that the layer sees beside the features, or ``None``.
+        products: squares and products that the layer sees beside the features, or ``None``.
+        intercepts: constants of the variables beside a shared layer, or ``None``.
     """
 
     layer: nn.Linear
     shared: bool
     features: Standardized | None = None
     costs: CostScale | None = None
-    terms: QuadraticTerms | None = None
+    products: QuadraticTerms | None = None
+    intercepts: Intercepts | None = None
 
     def inputs(self, x: Tensor) -> Tensor:
         """What the layer sees of features ``x``."""
         scaled = x if self.features is None else self.features.scaled(x)
-        return scaled if self.terms is None else self.terms(scaled)
+        return scaled if self.products is None else self.products(scaled)
+
+    @property
+    def plain_inputs(self) -> int:
+        """Number of the layer's inputs without squares and products, which come last."""
+        return self.layer.in_features if self.products is None else self.products.features
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of what the model has beside the layer of the features; see ``model_terms``."""
+        there = {"products": self.products, "intercepts": self.intercepts}
+        return tuple(name for name, module in there.items() if module is not None)
 
     @property
     def offset(self) -> Tensor | float:
@@ -45,25 +59,51 @@ class LinearModel:
         """Predicted costs per unit of the output."""
         return 1.0 if self.costs is None else self.costs.scale
 
+    @property
+    def has_bias(self) -> bool:
+        """Whether the map has a constant that is trained."""
+        return self.intercepts is not None or self.layer.bias is not None
+
+    @torch.no_grad()
+    def map(self) -> tuple[Tensor, Tensor | None]:
+        """Weight ``(out, k)`` and bias of the map from the layer's inputs to costs, in float64; see ``set``."""
+        weight = self.layer.weight.to(torch.float64) * self.scale
+        if not self.has_bias:
+            return weight, None
+        constant = torch.zeros((), dtype=torch.float64, device=weight.device)
+        for part in (self.layer.bias, None if self.intercepts is None else self.intercepts.intercepts):
+            constant = constant if part is None else constant + part.to(torch.float64) * self.scale
+        return weight, constant + self._offset
+
     @torch.no_grad()
     def set(self, weight: Tensor, bias: Tensor | None) -> None:
         """Set the layer from a linear map of its inputs to costs: ``costs = inputs @ weight.T + bias``.
 
         Args:
             weight: ``(out, k)``.
-            bias: ``(out,)``, or ``None`` for a layer without one.
+            bias: ``(out,)``; ``(d,)`` for a model with intercepts; ``None`` for one without a constant.
         """
         self.layer.weight.copy_(weight / self.scale)
-        if self.layer.bias is not None and bias is not None:
-            offset = self.offset
-            if self.shared and isinstance(offset, Tensor):
-                offset = offset[:1]  # one number, repeated for all costs
-            self.layer.bias.copy_((bias - offset) / self.scale)
+        if bias is None or not self.has_bias:
+            return
+        constant = (bias - self._offset) / self.scale
+        if self.intercepts is not None:
+            common = constant.mean() if self.layer.bias is not None else torch.zeros_like(constant[0])
+            self.intercepts.intercepts.copy_(constant - common)
+            constant = common.expand(1)
+        if self.layer.bias is not None:
+            self.layer.bias.copy_(constant)
+
+    @property
+    def _offset(self) -> Tensor | float:
+        """The offset in the shape of a bias: one number is repeated for all costs of a shared layer."""
+        one = self.shared and self.intercepts is None and isinstance(self.offset, Tensor)
+        return self.offset[:1] if one else self.offset  # type: ignore[index]
 
 
 def find_linear(model: nn.Module) -> LinearModel | None:
     """Return the linear view of a model, or ``None`` where it is not linear, partly frozen, or not of a known form."""
-    costs = features = terms = None
+    costs = features = products = intercepts = None
     inner = model
     if type(inner) is CostScale:
         costs, inner = inner, inner.inner
@@ -71,7 +111,9 @@ def find_linear(model: nn.Module) -> LinearModel | None:
         features, inner = inner, inner.inner
     layers = list(inner) if type(inner) is nn.Sequential else [inner]
     if layers and isinstance(layers[0], QuadraticTerms):
-        terms, layers = layers[0], layers[1:]
+        products, layers = layers[0], layers[1:]
+    if layers and isinstance(layers[-1], Intercepts):
+        intercepts, layers = layers[-1], layers[:-1]
     shared = len(layers) == 2 and _flattens(layers[1])
     if len(layers) == 1 + shared:
         layer = layers[0]
@@ -79,11 +121,10 @@ def find_linear(model: nn.Module) -> LinearModel | None:
         return None
     if type(layer) is SharedLinear:
         shared, layer = True, layer.linear
-    if type(layer) is not nn.Linear or (shared and layer.out_features != 1):
+    if type(layer) is not nn.Linear or (shared and layer.out_features != 1) or (intercepts and not shared):
         return None
-    if not all(parameter.requires_grad for parameter in layer.parameters()):
-        return None
-    return LinearModel(layer, shared, features, costs, terms)
+    view = LinearModel(layer, shared, features, costs, products, intercepts)
+    return view if all(parameter.requires_grad for parameter in model.parameters()) else None
 
 
 def _flattens(module: nn.Module) -> bool:

@@ -125,7 +125,7 @@ TABLE: dict[str, Method] = {
             "methods": None,
             "growth": 1.0,
             "committee": None,
-            "quadratic": None,
+            "terms": None,
             "fallback": True,
             "time_limit": None,
             "max_solves": None,

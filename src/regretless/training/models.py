@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from regretless.errors import InputError
 from regretless.training.cost_scale import with_cost_scale
 from regretless.training.deviation import deviation_or_one
+from regretless.training.intercepts import Intercepts
 from regretless.training.quadratic_terms import QuadraticTerms, count_terms
 
 Kind = Literal["linear", "quadratic", "mlp"]
@@ -88,6 +89,7 @@ def make_model(
     costs: Tensor | None = None,
     kind: Kind = "linear",
     hidden: int = 32,
+    intercepts: bool = False,
     seed: int = 0,
 ) -> nn.Module:
     """Build a model for features per instance ``(n, k)`` or per variable ``(n, d, k)``.
@@ -102,6 +104,7 @@ def make_model(
         kind: ``"linear"``, ``"quadratic"`` (linear in the features, their squares and products) or ``"mlp"`` (one
             hidden layer).
         hidden: units of that layer.
+        intercepts: whether every variable has a constant of its own beside the shared model, for features per variable.
         seed: of the initial weights; the global generator does not change.
     """
     if kind not in KINDS:
@@ -114,6 +117,11 @@ def make_model(
             f"got {tuple(features.shape)}"
         )
     shared = features.ndim == 3
+    if intercepts and not shared:
+        raise InputError(
+            f"intercepts are for features per variable, (n, {dimension}, k); with features per instance every cost has "
+            "a constant already: leave them out"
+        )
     k, out = features.shape[-1], 1 if shared else dimension
     with seeded_weights(seed):
         layers: list[nn.Module] = [nn.Linear(k, out)]
@@ -123,6 +131,8 @@ def make_model(
             layers = [nn.Linear(count_terms(k), out)]
     if shared:
         layers.append(nn.Flatten())
+    if intercepts:
+        layers.append(Intercepts(dimension))
     inner = nn.Sequential(*layers)
     model = Standardized(features, inner)
     if kind == "quadratic":

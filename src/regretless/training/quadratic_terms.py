@@ -47,6 +47,11 @@ class QuadraticTerms(nn.Module):
         self.register_buffer("second", second, persistent=False)
 
     @property
+    def features(self) -> int:
+        """Number of features."""
+        return len(self.mean)
+
+    @property
     def width(self) -> int:
         """Number of features and terms."""
         return count_terms(len(self.mean))

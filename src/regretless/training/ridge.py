@@ -9,7 +9,9 @@ from torch import Tensor
 PENALTIES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
-def ridge(inputs: Tensor, costs: Tensor, *, bias: bool, folds: list[Tensor]) -> tuple[Tensor, Tensor | None]:
+def ridge(
+    inputs: Tensor, costs: Tensor, *, bias: bool, folds: list[Tensor], intercepts: bool = False
+) -> tuple[Tensor, Tensor | None]:
     r"""Linear map from inputs to costs of smallest penalized squared error.
 
     .. math:: \min_{W, b} \sum_i \| W x_i + b - c_i \|^2 + \lambda n \| W \Sigma \|^2
@@ -22,9 +24,10 @@ def ridge(inputs: Tensor, costs: Tensor, *, bias: bool, folds: list[Tensor]) -> 
         costs: ``(n, d)``.
         bias: whether the map has a constant.
         folds: held-out positions ``(m,)`` of each fold; none means no penalty.
+        intercepts: whether a shared layer has a constant per cost, which bears no penalty.
 
     Returns:
-        Weight ``(out, k)`` and bias ``(out,)`` or ``None``, in float64.
+        Weight ``(out, k)`` and bias ``(out,)``, ``(d,)`` with intercepts, or ``None``, in float64.
     """
     x, c = inputs.to(torch.float64), costs.to(torch.float64)
     if x.ndim == 3:
@@ -35,28 +38,38 @@ def ridge(inputs: Tensor, costs: Tensor, *, bias: bool, folds: list[Tensor]) -> 
     # A constant feature gets a weight of zero instead of an infinite one.
     scale = torch.where(deviation > 1e-12 * deviation.max(), deviation, torch.full_like(deviation, torch.inf))
     z = (x - center) / scale
+    over = _over(z.ndim, bias, intercepts)
     errors = torch.zeros(len(PENALTIES), dtype=torch.float64)
     for held_out in folds:
         rest = torch.ones(len(z), dtype=torch.bool)
         rest[held_out] = False
-        maps = _solve(z[rest], c[rest], bias, PENALTIES)
+        maps = _solve(z[rest], c[rest], over, PENALTIES)
         for k, (weight, constant) in enumerate(maps):
             errors[k] += (z[held_out] @ weight + constant - c[held_out]).square().sum()
     best = int((errors <= errors.min() * (1 + 1e-9)).nonzero()[0]) if folds else 0
-    ((weight, constant),) = _solve(z, c, bias, (PENALTIES[best],))
+    ((weight, constant),) = _solve(z, c, over, (PENALTIES[best],))
     weight = (weight / scale[:, None]).T
-    return weight, constant - weight @ center if bias else None
+    if not over:
+        return weight, None
+    return weight, constant.reshape(-1) - weight @ center
 
 
-def _solve(z: Tensor, c: Tensor, bias: bool, penalties: tuple[float, ...]) -> list[tuple[Tensor, Tensor]]:
-    """Weights ``(k, out)`` and constants ``(out,)`` for each penalty, from one decomposition."""
-    z, c = z.reshape(-1, z.shape[-1]), c.reshape(-1, c.shape[-1])
-    middle, target = (z.mean(dim=0), c.mean(dim=0)) if bias else (z.new_zeros(z.shape[1]), c.new_zeros(c.shape[1]))
-    u, s, vt = torch.linalg.svd(z - middle, full_matrices=False)
-    right = u.T @ (c - target)
+def _over(dimensions: int, bias: bool, intercepts: bool) -> tuple[int, ...]:
+    """Dimensions of ``(n, k)`` or ``(n, d, k)`` over which a constant is the same; none without a constant."""
+    if intercepts or (bias and dimensions == 2):
+        return (0,)
+    return (0, 1) if bias else ()
+
+
+def _solve(z: Tensor, c: Tensor, over: tuple[int, ...], penalties: tuple[float, ...]) -> list[tuple[Tensor, Tensor]]:
+    """Weights ``(k, out)`` and constants for each penalty, from one decomposition."""
+    middle, target = (z.mean(dim=over), c.mean(dim=over)) if over else (z.new_zeros(z.shape[-1]), c.new_zeros(1))
+    away, goal = (z - middle).reshape(-1, z.shape[-1]), (c - target).reshape(-1, c.shape[-1])
+    u, s, vt = torch.linalg.svd(away, full_matrices=False)
+    right = u.T @ goal
     maps = []
     for penalty in penalties:
-        gain = torch.where(s > 1e-10 * s.max(), s / (s.square() + penalty * len(z)), torch.zeros_like(s))
+        gain = torch.where(s > 1e-10 * s.max(), s / (s.square() + penalty * len(away)), torch.zeros_like(s))
         weight = vt.T @ (gain[:, None] * right)
         maps.append((weight, target - middle @ weight))
     return maps

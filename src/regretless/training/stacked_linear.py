@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.training.linear_model import LinearModel, find_linear
+from regretless.training.model_terms import Terms
 from regretless.training.stacked_models import Parameters
 
 
@@ -24,8 +25,8 @@ class StackedLinear:
         features: ``(n, ...)`` of all instances.
         costs: ``(n, d)``, for their scale.
         starts: of each setting, which of the models of a stream it starts from.
-        inputs: of each setting, how many of the layer's inputs it uses; ``None`` for all. The weights of the others
-            stay as they are.
+        terms: of each setting, the names of the terms that it uses beside the features; ``None`` for all. The weights
+            of the others stay as they are.
     """
 
     def __init__(
@@ -34,7 +35,7 @@ class StackedLinear:
         features: Tensor,
         costs: Tensor,
         starts: Sequence[int],
-        inputs: Sequence[int | None] = (),
+        terms: Sequence[Terms | None] = (),
     ) -> None:
         self.model = copy.deepcopy(models[0][0])
         views = [[_linear(model) for model in stream] for stream in models]
@@ -57,13 +58,19 @@ class StackedLinear:
             # Shared layers take both layouts: a product with a transposed operand is up to 20 times slower on ARM.
             self._columns = self.inputs.transpose(1, 2).contiguous() if self.shared else self.inputs
             weights = torch.stack([torch.stack([self._standardized(one) for one in stream]) for stream in views])
-        self.parameters: Parameters = {"weight": weights.to(view.layer.weight)[:, list(starts)].contiguous()}
-        step = torch.ones((), device=weights.device)
-        if any(used is not None for used in inputs):
-            step = torch.ones(len(starts), 1, weights.shape[-1], device=weights.device)
-            for s, used in enumerate(inputs):
-                step[s, 0, used:k] = 0.0 if used is not None else 1.0
-        self.units: Parameters = {"weight": step}
+            found = {"weight": weights}
+            if view.intercepts is not None:
+                found["intercepts"] = torch.stack([torch.stack([self._own(one) for one in stream]) for stream in views])
+        chosen = list(starts)
+        self.parameters: Parameters = {
+            name: value.to(view.layer.weight)[:, chosen].contiguous() for name, value in found.items()
+        }
+        self.units: Parameters = {name: torch.ones_like(value[0]) for name, value in self.parameters.items()}
+        for s, used in enumerate(terms):
+            if used is not None and "products" not in used:
+                self.units["weight"][s, :, view.plain_inputs : k] = 0.0
+            if used is not None and "intercepts" not in used and "intercepts" in self.units:
+                self.units["intercepts"][s] = 0.0
         self._batch = self.inputs
 
     def _standardized(self, view: LinearModel) -> Tensor:
@@ -76,19 +83,28 @@ class StackedLinear:
             columns.append(bias[:, None])
         return torch.cat(columns, dim=1) / self.unit
 
+    def _own(self, view: LinearModel) -> Tensor:
+        """The intercepts ``(d,)`` of the variables in standardized coordinates."""
+        assert view.intercepts is not None
+        return view.intercepts.intercepts.to(torch.float64) * view.scale / self.unit
+
     def predict(self, streams: list[int], index: Tensor) -> Tensor:
         """Costs of a batch; see ``StackedModels``."""
-        weight = self.parameters["weight"]
-        weight = weight if len(streams) == weight.shape[0] else weight[streams]
+        mine = self.parameters
+        if len(streams) < mine["weight"].shape[0]:
+            mine = {name: value[streams] for name, value in mine.items()}
         self._batch = self.inputs[index]
-        return self._product(self._columns[index] if self.shared else self._batch, weight)
+        return self._product(self._columns[index] if self.shared else self._batch, mine)
 
-    def _product(self, inputs: Tensor, weight: Tensor) -> Tensor:
+    def _product(self, inputs: Tensor, parameters: Parameters) -> Tensor:
+        weight = parameters["weight"]
         f, s = weight.shape[:2]
         if self.shared:  # (f, b, k, d) with (f, s, 1, k)
             flat = inputs.permute(0, 2, 1, 3).reshape(f, inputs.shape[2], -1)
-            costs = weight[:, :, 0] @ flat
-            return costs.view(f, s, inputs.shape[1], inputs.shape[3]) * self.unit
+            costs = (weight[:, :, 0] @ flat).view(f, s, inputs.shape[1], inputs.shape[3])
+            if "intercepts" in parameters:
+                costs = costs + parameters["intercepts"][:, :, None]
+            return costs * self.unit
         # (f, b, k) with (f, s, out, k)
         costs = inputs @ weight.reshape(f, -1, weight.shape[-1]).transpose(1, 2).contiguous()
         return costs.view(f, inputs.shape[1], s, -1).transpose(1, 2) * self.unit
@@ -96,27 +112,30 @@ class StackedLinear:
     def gradients(self, gradient: Tensor) -> Parameters:
         """Gradients of the parameters; see ``StackedModels``."""
         f, s = gradient.shape[:2]
-        if self.shared:
-            flat = self._batch.reshape(f, -1, self._batch.shape[-1])
-            slope = gradient.reshape(f, s, -1) @ flat
-            return {"weight": slope[:, :, None] * self.unit}
-        slope = torch.einsum("fsbo,fbk->fsok", gradient, self._batch)
-        return {"weight": slope * self.unit}
+        if not self.shared:
+            return {"weight": torch.einsum("fsbo,fbk->fsok", gradient, self._batch) * self.unit}
+        flat = self._batch.reshape(f, -1, self._batch.shape[-1])
+        found = {"weight": (gradient.reshape(f, s, -1) @ flat)[:, :, None] * self.unit}
+        if "intercepts" in self.parameters:
+            found["intercepts"] = gradient.sum(dim=2) * self.unit
+        return found
 
     def predict_with(self, parameters: Parameters, stream: int, index: Tensor | None = None) -> Tensor:
         """Costs with other parameters; see ``StackedModels``."""
         columns = self._columns if index is None else self._columns[index]
-        return self._product(columns[None], parameters["weight"][stream][None])[0]
+        return self._product(columns[None], {name: value[stream][None] for name, value in parameters.items()})[0]
 
     def export(self, parameters: Parameters, stream: int, setting: int) -> nn.Module:
         """One copy as an ordinary model; see ``StackedModels``."""
         model = copy.deepcopy(self.model)
-        weight = parameters["weight"][stream, setting].to(torch.float64) * self.unit
+        mine = {name: value[stream, setting].to(torch.float64) * self.unit for name, value in parameters.items()}
         k = len(self.scale)
-        slope = weight[:, :k] / self.scale
+        slope = mine["weight"][:, :k] / self.scale
+        constant = mine["weight"][:, k] - slope @ self.center if self.bias else torch.zeros_like(slope[:, 0])
         view = _linear(model)
         target = view.layer.weight
-        view.set(slope.to(target), (weight[:, k] - slope @ self.center).to(target) if self.bias else None)
+        bias = constant + mine["intercepts"] if "intercepts" in mine else constant
+        view.set(slope.to(target), bias.to(target) if view.has_bias else None)
         return model
 
 

@@ -23,14 +23,15 @@ class Setting:
         rate: learning rate, relative to the natural step of each parameter.
         anchor: weight of a pull towards the predictions at the start.
         start: which of the models of a stream it starts from.
-        inputs: how many of the inputs of a linear layer it uses; ``None`` for all.
+        terms: names of the terms of a linear model that it uses, beside its features; ``None`` for all. See
+            ``model_terms``.
     """
 
     loss: int
     rate: float
     anchor: float = 0.0
     start: int = 0
-    inputs: int | None = None
+    terms: tuple[str, ...] | None = None
 
 
 class StackedModels(Protocol):

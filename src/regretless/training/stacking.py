@@ -28,12 +28,12 @@ def stack_models(
         settings: one copy each.
 
     Raises:
-        InputError: a setting uses some inputs only, and the models are not linear.
+        InputError: a setting uses some terms only, and the models are not linear.
     """
     nested = [[model] if isinstance(model, nn.Module) else list(model) for model in models]
-    starts, inputs = [setting.start for setting in settings], [setting.inputs for setting in settings]
+    starts, terms = [setting.start for setting in settings], [setting.terms for setting in settings]
     if find_linear(nested[0][0]) is not None:
-        return StackedLinear(nested, features, costs, starts, inputs)
-    if any(used is not None for used in inputs):
-        raise InputError("a setting that uses some of the inputs needs a linear model")
+        return StackedLinear(nested, features, costs, starts, terms)
+    if any(used is not None for used in terms):
+        raise InputError("a setting that uses some of the terms needs a linear model")
     return StackedModules(nested, features, starts)

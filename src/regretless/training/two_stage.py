@@ -58,7 +58,8 @@ def fit_two_stage(
         parameter = linear.layer.weight
         # In the memory of the CPU, where the data are, whatever the device of the model is.
         inputs = linear.inputs(train.features.to(parameter)).detach().cpu()
-        weight, bias = ridge(inputs, train.costs, bias=linear.layer.bias is not None, folds=folds)
+        own = linear.intercepts is not None
+        weight, bias = ridge(inputs, train.costs, bias=linear.has_bias, folds=folds, intercepts=own)
         linear.set(weight.to(parameter), None if bias is None else bias.to(parameter))
         return Fitted(model, History([]), "ridge regression in closed form")
     # With too few instances to hold some out, the training error decides.

@@ -1,0 +1,112 @@
+"""Terms that a linear model may have beside its features: their products, and an intercept per variable."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from regretless.errors import InputError
+from regretless.training.cost_scale import CostScale
+from regretless.training.intercepts import Intercepts
+from regretless.training.linear_model import LinearModel, find_linear
+from regretless.training.models import Standardized
+from regretless.training.quadratic_terms import QuadraticTerms, count_terms
+
+Terms = tuple[str, ...]
+TERMS: Terms = ("products", "intercepts")
+# A stack holds some thousand copies of the weights: parameters, moments and snapshots of all settings and streams.
+LARGEST = 50_000
+
+
+def possible_terms(model: nn.Module, variables: int) -> Terms:
+    """Terms that a model can be given: both for linear models of moderate size that do not have them.
+
+    Args:
+        model: any model.
+        variables: number of costs. A layer that is not shared has an intercept for each of them already.
+    """
+    view = find_linear(model)
+    if view is None:
+        return ()
+    layer = view.layer
+    fits = {
+        "products": view.products is None and layer.out_features * count_terms(layer.in_features) <= LARGEST,
+        "intercepts": view.shared and view.intercepts is None and variables <= LARGEST,
+    }
+    return tuple(name for name in TERMS if fits[name])
+
+
+def combinations(terms: Collection[str]) -> list[Terms]:
+    """All sets of these terms, the empty one first."""
+    found: list[Terms] = [()]
+    for name in TERMS:
+        if name in terms:
+            found += [(*one, name) for one in found]
+    return found
+
+
+def checked_terms(given: str | Sequence[str]) -> Terms:
+    """Terms by name, as a list, separated by commas, or ``"none"``.
+
+    Raises:
+        InputError: there is no such term.
+    """
+    names = given.split(",") if isinstance(given, str) else list(given)
+    wanted = [name.strip() for name in names if name.strip() not in ("", "none")]
+    if unknown := [name for name in wanted if name not in TERMS]:
+        raise InputError(f"terms are {', '.join(TERMS)}, or 'none'; got {unknown[0]!r}")
+    return tuple(name for name in TERMS if name in wanted)
+
+
+def with_terms(model: nn.Module, features: Tensor, terms: Collection[str]) -> nn.Module:
+    """Return a copy of a linear model that also has these terms, with weights of zero.
+
+    Args:
+        model: a linear model, which is not changed. Terms that it has already are left as they are.
+        features: ``(n, ..., k)`` training features.
+        terms: names out of ``TERMS``.
+
+    Raises:
+        InputError: the model is not linear, or its layer is not shared and has an intercept per variable already.
+    """
+    made = copy.deepcopy(model)
+    view = find_linear(made)
+    if view is None:
+        raise InputError("terms are added to linear models only: leave out terms, or give a linear model")
+    if "intercepts" in terms and not view.shared:
+        raise InputError("intercepts are for a layer that all variables share; this one has a constant for each")
+    layer, products, intercepts = view.layer, view.products, view.intercepts
+    if "products" in terms and products is None:
+        products = QuadraticTerms(view.inputs(features.to(layer.weight)).detach().cpu()).to(layer.weight)
+        layer = _widened(layer, products.width)
+    if "intercepts" in terms and intercepts is None:
+        intercepts = Intercepts(features.shape[-2]).to(layer.weight)
+    parts = [products, layer, nn.Flatten() if view.shared else None, intercepts]
+    inner = nn.Sequential(*(part for part in parts if part is not None))
+    return _with_inner(made, inner, view)
+
+
+def _widened(layer: nn.Linear, inputs: int) -> nn.Linear:
+    """A layer with more inputs, whose weights are zero."""
+    # A layer without data draws no initial weights from the global generator.
+    empty = nn.Linear(inputs, layer.out_features, bias=layer.bias is not None, device="meta")
+    wide = empty.to_empty(device="cpu").to(layer.weight)
+    with torch.no_grad():
+        wide.weight.zero_()
+        wide.weight[:, : layer.in_features] = layer.weight
+        if layer.bias is not None:
+            wide.bias.copy_(layer.bias)
+    return wide
+
+
+def _with_inner(model: nn.Module, inner: nn.Module, view: LinearModel) -> nn.Module:
+    """The model with other layers inside of its scalings."""
+    if view.features is None and view.costs is None:
+        return inner
+    outer = model.inner if isinstance(model, CostScale) and view.features is not None else model
+    assert isinstance(outer, CostScale | Standardized)
+    outer.inner = inner
+    return model

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from regretless.errors import InputError
+from regretless.training.linear_model import find_linear
+from regretless.training.model_terms import checked_terms, combinations, possible_terms, with_terms
+from regretless.training.models import make_model
+
+from .test_linear_model import COSTS, MODELS, X2, X3
+
+BOTH = ("products", "intercepts")
+
+
+@pytest.mark.parametrize("terms", combinations(BOTH))
+@pytest.mark.parametrize("name", MODELS)
+def test_a_copy_with_terms_predicts_what_the_model_predicts(name, terms):
+    make, x = MODELS[name]
+    model = make()
+    before = find_linear(model)
+    if "intercepts" in terms and not before.shared:
+        with pytest.raises(InputError, match="for a layer that all variables share"):
+            with_terms(model, x, terms)
+        return
+    wide = with_terms(model, x, terms)
+    torch.testing.assert_close(wide(x), model(x))
+    view = find_linear(wide)
+    assert set(view.terms) == {*before.terms, *terms}
+    assert view.layer.in_features == (14 if "products" in view.terms else 4)
+
+
+def test_the_model_is_not_changed():
+    model = make_model(X3, 5, costs=COSTS, kind="quadratic", intercepts=True)
+    before = model(X3)
+    for terms in ((), BOTH):
+        wide = with_terms(model, X3, terms)
+        with torch.no_grad():
+            for parameter in wide.parameters():
+                parameter.add_(1.0)
+    torch.testing.assert_close(model(X3), before)
+
+
+@pytest.mark.parametrize("model", [make_model(X2, 5, kind="mlp"), nn.ReLU()])
+def test_other_models_are_refused(model):
+    with pytest.raises(InputError, match="terms are added to linear models only"):
+        with_terms(model, X2, ["products"])
+
+
+def test_terms_fit_linear_models_of_moderate_size_that_do_not_have_them():
+    assert possible_terms(nn.Linear(20, 30), 30) == ("products",)
+    assert possible_terms(nn.Linear(500, 30), 30) == ()
+    assert possible_terms(make_model(X2, 5, kind="quadratic"), 5) == ()
+    assert possible_terms(make_model(X2, 5, kind="mlp"), 5) == ()
+    assert possible_terms(make_model(X3, 5), 5) == BOTH
+    assert possible_terms(make_model(X3, 5, intercepts=True), 5) == ("products",)
+    assert possible_terms(make_model(X3, 5), 60_000) == ("products",)
+
+
+def test_all_sets_of_terms_the_empty_one_first():
+    assert combinations(()) == [()]
+    assert combinations(["intercepts"]) == [(), ("intercepts",)]
+    assert combinations(BOTH) == [(), ("products",), ("intercepts",), BOTH]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [("none", ()), ((), ()), ("intercepts, products", BOTH), (["products"], ("products",)), ("", ())],
+)
+def test_terms_are_named_in_a_list_or_a_text(given, found):
+    assert checked_terms(given) == found
+
+
+def test_an_unknown_term_is_refused():
+    with pytest.raises(InputError, match="terms are products, intercepts, or 'none'; got 'cubes'"):
+        checked_terms("products,cubes")
