@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from regretless.problem import Problem
+from regretless.storage import load_state
 
 from .files import ITEMS, CommandLine, Files, write_csv
 
@@ -157,3 +158,37 @@ def test_parquet_files_with_real_dates_are_the_same(dated: Files, cli: CommandLi
     cli.ok(*dated.words("parquet", features=dated.folder / "t.parquet", costs=dated.folder / "k.csv", id="day"))
     figures = [json.loads((dated.folder / run / "metrics.json").read_text())["regret"] for run in ("csv", "parquet")]
     assert np.isclose(*figures)
+
+
+@pytest.fixture
+def per_variable(files: Files) -> Files:
+    """One feature per item and day; a level of its own per item."""
+    size = files.costs - np.arange(5)
+    rows = [[i, item, value] for i, row in enumerate(size.tolist()) for item, value in zip(ITEMS, row, strict=True)]
+    write_csv(files.folder / "t.csv", ["day", "variable", "size"], rows)
+    write_csv(files.folder / "k.csv", ["day", *ITEMS], [[i, *row] for i, row in enumerate(files.costs.tolist())])
+    return files
+
+
+@pytest.mark.parametrize("method", ["two-stage", None])
+def test_items_with_levels_of_their_own_get_intercepts(
+    method: str | None, per_variable: Files, cli: CommandLine
+) -> None:
+    search: dict[str, object] = {"method": method, "p_solve": None, "validation": None, "epochs": None}
+    asked = [] if method is None else ["--intercepts"]
+    run = per_variable.folder / "run"
+    cli.ok(*words(per_variable, **search), *asked)
+    weights = load_state(run / "weights.safetensors", kind="weights")
+    (intercepts,) = (value for name, value in weights.items() if name.endswith("intercepts"))
+    assert len(intercepts) == 5
+    figures = cli.ok("evaluate", run, "--json").json
+    assert figures["regret"] == json.loads((run / "metrics.json").read_text())["regret"]
+    cli.ok(*words(per_variable, "shared", **search | {"method": "two-stage"}))
+    shared = cli.ok("evaluate", per_variable.folder / "shared", "--json").json
+    assert figures["regret"] < 0.5 * shared["regret"]
+
+
+def test_intercepts_need_features_per_variable(files: Files, cli: CommandLine) -> None:
+    with pytest.raises(AssertionError, match="intercepts are for features per variable"):
+        cli.ok(*files.words(), "--intercepts")
+    assert not (files.folder / "run").exists()

@@ -51,9 +51,13 @@ CostVariables = Annotated[
 Validation = Annotated[float | None, typer.Option(help="Model file: share held out to stop or to tune on.")]
 Test = Annotated[float | None, typer.Option(help="Model file: share held out for the figures.")]
 Model = Annotated[
-    str | None, typer.Option(help="Model file: linear, quadratic or mlp. Default: linear; auto tries quadratic too.")
+    str | None, typer.Option(help="Model file: linear, quadratic or mlp. Default: linear; auto tries several.")
 ]
 Hidden = Annotated[int | None, typer.Option(help="Model file: hidden units of the mlp (32).")]
+Intercepts = Annotated[
+    bool | None,
+    typer.Option("--intercepts", help="Model file: a constant per variable, for features per variable."),
+]
 Set = Annotated[list[str] | None, typer.Option("--set", help="NAME=VALUE of the method, e.g. lambda_=0.1; repeatable.")]
 Option = Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the problem, e.g. days=100; repeatable.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]

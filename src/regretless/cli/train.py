@@ -63,6 +63,7 @@ def train(
     test: options.Test = None,
     model: options.Model = None,
     hidden: options.Hidden = None,
+    intercepts: options.Intercepts = None,
     set_: options.Set = None,
     option: options.Option = None,
     resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
@@ -75,7 +76,8 @@ def train(
     defaults = training_defaults(problem, method)
     files = options.given(
         features=features, costs=costs, constraints=constraints, cost_variables=cost_variables, validation=validation,
-        test=test, model=model, hidden=hidden, id=id_, categories=categories, missing=missing, unseen=unseen,
+        test=test, model=model, hidden=hidden, intercepts=intercepts, id=id_, categories=categories, missing=missing,
+        unseen=unseen,
     )  # fmt: skip
     options.check_files(problem, files)
     settings = _two_stage(method, epochs, lr) | defaults["settings"]

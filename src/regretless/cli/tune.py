@@ -52,6 +52,7 @@ def tune(
     test: options.Test = None,
     model: options.Model = None,
     hidden: options.Hidden = None,
+    intercepts: options.Intercepts = None,
     set_: options.Set = None,
     option: options.Option = None,
     json: options.Json = False,
@@ -59,7 +60,8 @@ def tune(
     """Search for the settings with the lowest validation regret; test data take no part."""
     files = options.given(
         features=features, costs=costs, constraints=constraints, cost_variables=cost_variables, validation=validation,
-        test=test, model=model, hidden=hidden, id=id_, categories=categories, missing=missing, unseen=unseen,
+        test=test, model=model, hidden=hidden, intercepts=intercepts, id=id_, categories=categories, missing=missing,
+        unseen=unseen,
     )  # fmt: skip
     options.check_files(problem, files)
     spec = Spec(
@@ -101,11 +103,12 @@ def train_command(spec: Spec) -> str:
     words += [] if spec.batch_size is None else ["--batch-size", str(spec.batch_size)]
     for name, value in spec.settings.items():
         words += ["--set", f"{name}={value if isinstance(value, str) else json_text.dumps(value)}"]
-    of_files = ("features", "costs", "validation", "test", "model", "hidden", "cost_variables")
+    of_files = ("features", "costs", "validation", "test", "model", "hidden", "intercepts", "cost_variables")
     for name, value in spec.options.items():
         if is_model_file(spec.problem) and name in of_files:
+            word = f"--{name.replace('_', '-')}"
             for one in value if isinstance(value, list) else [value]:
-                words += [f"--{name.replace('_', '-')}", str(one)]
+                words += [word] if one is True else [word, str(one)]
         else:
             words += ["--option", f"{name}={value if isinstance(value, str) else json_text.dumps(value)}"]
     # The settings were chosen for training to the end.

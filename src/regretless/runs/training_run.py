@@ -195,7 +195,7 @@ def _train(
         training |= {"patience": spec.patience, "callbacks": callbacks}
     else:
         # A model that the user chose stays of its kind.
-        own = "model" in spec.options
+        own = bool({"model", "intercepts"} & spec.options.keys())
         training["terms"] = "none" if own else possible_terms(model, loaded.problem.dimension)
         if spec.batch_size:
             training["batch_size"] = spec.batch_size

@@ -44,6 +44,7 @@ class SavedProblem:
         files: SHA-256 of the original files, by role: model, features, costs, constraints.
         family: whether constraints differ between instances; the model itself is then member 0.
         encoding: from the columns of the training data to features; ``None`` if they were arrays.
+        intercepts: whether every variable has a constant of its own, with features per variable.
     """
 
     milp: MILP
@@ -58,6 +59,7 @@ class SavedProblem:
     files: dict[str, str] | None = None
     family: bool = False
     encoding: Encoding | None = None
+    intercepts: bool = False
 
     @property
     def id(self) -> str:
@@ -72,7 +74,8 @@ class SavedProblem:
 
     def build(self, features: torch.Tensor, costs: torch.Tensor, seed: int) -> nn.Module:
         """Make a new model, scaled by training features ``(n, *shape)`` and costs ``(n, d)``."""
-        inner = make_model(features, self.milp.dimension, kind=self.model, hidden=self.hidden, seed=seed)
+        how: dict[str, Any] = {"kind": self.model, "hidden": self.hidden, "intercepts": self.intercepts}
+        inner = make_model(features, self.milp.dimension, seed=seed, **how)
         return with_cost_scale(inner, costs, shared=len(self.shape) == 2)
 
     def blank(self) -> nn.Module:
@@ -93,7 +96,7 @@ class SavedProblem:
             "cost_names": list(self.cost_names),
             "feature_names": None if self.feature_names is None else list(self.feature_names),
             "shape": list(self.shape),
-            "model": {"kind": self.model, "hidden": self.hidden},
+            "model": {"kind": self.model, "hidden": self.hidden, "intercepts": self.intercepts},
             "engine": {"name": self.engine, "time_limit": self.time_limit},
             "files": self.files,
             "family": self.family,
@@ -148,6 +151,7 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
             state["files"],
             bool(state.get("family", False)),
             _read_encoding(path.parent / ENCODING) if state.get("encoding") else None,
+            bool(state["model"].get("intercepts", False)),
         )
     except MALFORMED as error:
         raise FileError(f"{path}: field 'state' holds no problem: {error}") from error

@@ -50,6 +50,7 @@ def load_model_file(
     test: float = 0.0,
     model: Kind = "linear",
     hidden: int = 32,
+    intercepts: bool = False,
     split: str = "chronological",
     seed: int = 0,
     engine: str = "highs",
@@ -75,6 +76,7 @@ def load_model_file(
         validation, test: shares of the instances that are held out.
         model: ``linear``, ``quadratic`` or ``mlp``, with standardized features.
         hidden: units of the hidden layer of the perceptron.
+        intercepts: whether every variable has a constant of its own, with features per variable.
         split: ``chronological`` (training rows first, test rows last) or ``random`` (with ``seed``).
         seed: seed of the random split.
         engine: the engine that solves the model.
@@ -109,8 +111,9 @@ def load_model_file(
     files = {role: digest(path) for role, path in paths.items()}
     shape, family = tuple(seen.values.shape[1:]), constraints is not None
     kept = SavedProblem(
-        milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files, family, encoding
-    )
+        milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files, family, encoding,
+        intercepts,
+    )  # fmt: skip
     kept.blank()  # raises for an unknown model or a wrong size before anything is solved
     problem = kept.problem(workers=workers, executor=executor)
     problem.name, problem.on_failure = name, on_failure
