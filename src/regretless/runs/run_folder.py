@@ -18,7 +18,7 @@ from regretless.search import Committee
 from regretless.storage import load_state, read_json, write_json
 from regretless.tables import saved_problem
 from regretless.training.linear_model import find_linear
-from regretless.training.model_terms import combinations, possible_terms, with_terms
+from regretless.training.model_terms import TERMS, possible_terms, with_terms
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
 CACHE = "cache.safetensors"
@@ -76,8 +76,9 @@ def shaped_like(weights: Mapping[str, Any], model: nn.Module) -> nn.Module:
         return model
     variables = next((len(value) for name, value in weights.items() if name.endswith("intercepts")), 0)
     features = torch.zeros(1, max(variables, 1), view.plain_inputs)
-    for terms in combinations(possible_terms(model, variables)):
-        candidate = with_terms(model, features, terms)
+    possible = possible_terms(model, variables)
+    for terms in ((), *((name,) for name in TERMS), TERMS):
+        candidate = with_terms(model, features, set(terms) & set(possible))
         if candidate.state_dict().keys() == weights.keys():
             return candidate
     return model

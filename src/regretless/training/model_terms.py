@@ -39,15 +39,6 @@ def possible_terms(model: nn.Module, variables: int) -> Terms:
     return tuple(name for name in TERMS if fits[name])
 
 
-def combinations(terms: Collection[str]) -> list[Terms]:
-    """All sets of these terms, the empty one first."""
-    found: list[Terms] = [()]
-    for name in TERMS:
-        if name in terms:
-            found += [(*one, name) for one in found]
-    return found
-
-
 def checked_terms(given: str | Sequence[str]) -> Terms:
     """Terms by name, as a list, separated by commas, or ``"none"``.
 
