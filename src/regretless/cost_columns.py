@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regretless.errors import InputError
-
-SHOWN = 5
+from regretless.listing import listed
 
 
 def by_name(costs: Any, names: Sequence[str] | None) -> Any:
@@ -36,15 +35,10 @@ def by_name(costs: Any, names: Sequence[str] | None) -> Any:
         "twice": [name for name, count in Counter(have).items() if count > 1],
     }
     if any(faults.values()):
-        found = "; ".join(f"{what}: {_listed(some)}" for what, some in faults.items() if some)
+        found = "; ".join(f"{what}: {listed(some)}" for what, some in faults.items() if some)
         raise InputError(
-            f"the columns of costs must be the model's {len(names)} cost variables ({_listed(names)}); {found}. "
+            f"the columns of costs must be the model's {len(names)} cost variables ({listed(names)}); {found}. "
             "Pass an array to go by position"
         )
     place = dict(zip(have, columns, strict=True))
     return costs[[place[name] for name in names]]
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
+from regretless.listing import listed
 from regretless.milp import MILP, Floats, with_infinities
 from regretless.tensors import NOT_NUMBERS
 
@@ -96,8 +97,7 @@ def positions(milp: MILP, part: str, names: Sequence[str]) -> list[int]:
     place = {name: i for i, name in enumerate(known)}
     for name in names:
         if name not in place:
-            shown = ", ".join(known[:5]) + (f" and {len(known) - 5} more" if len(known) > 5 else "")
-            raise InputError(f"{part}: the model has no {what} {name!r}; its {what}s are {shown}")
+            raise InputError(f"{part}: the model has no {what} {name!r}; its {what}s are {listed(known)}")
     return [place[name] for name in names]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from regretless.errors import FileError, InputError
-from regretless.tables.table import listed, ordered, refuse_missing, suffix_of
+from regretless.tables.table import ordered, refuse_missing, suffix_of
 
 
 def test_suffixes_are_read_in_any_case() -> None:
@@ -25,7 +25,6 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
 def test_columns_come_in_the_order_wanted() -> None:
     values = np.arange(6.0).reshape(1, 2, 3)
     assert ordered(Path("x"), ["a", "b", "c"], values, ["c", "a", "b"], "cost").tolist() == [[[2, 0, 1], [5, 3, 4]]]
-    assert listed(["a", "b"]) == "a, b"
 
 
 def test_missing_and_unknown_columns_are_listed_but_not_all_of_a_thousand() -> None:

@@ -14,11 +14,11 @@ from regretless.deciding.audited_run import AuditedDay, AuditedRun
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
 from regretless.errors import FileError, InputError
+from regretless.listing import listed
 from regretless.progress import track
 from regretless.runs.held_out import HeldOutView
 from regretless.search.verdict import Verdict, judge
 from regretless.tables import read_costs
-from regretless.tables.table import listed
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from regretless.listing import listed
 from regretless.milp import Floats
 
 LEVEL = 0.05
 FEWEST = 8  # instances on either side, below which no test is made
-SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,8 @@ def feature_drift(reference: Floats, features: Floats, names: Sequence[str], *, 
     numbers = f"{test}, smallest p {_shown(smallest)}; compared with {what}"
     if not changed:
         return Drift(test, smallest, False, (), f"No drift of the {len(names)} features was found ({numbers}).")
-    listed = ", ".join(changed[:SHOWN]) + (f" and {len(changed) - SHOWN} more" if len(changed) > SHOWN else "")
     have = "has" if len(changed) == 1 else "have"
-    said = f"{len(changed)} of {len(names)} features {have} changed: {listed} ({numbers})."
+    said = f"{len(changed)} of {len(names)} features {have} changed: {listed(changed)} ({numbers})."
     return Drift(test, smallest, True, changed, said)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from regretless.charts.text import show
 from regretless.deciding.audit import Audit
-from regretless.tables.table import listed
+from regretless.listing import listed
 
 
 def sentences(audit: Audit) -> list[str]:

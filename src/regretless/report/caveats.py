@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from regretless.listing import listed
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
 
 # Count in metrics.json -> what a positive one means.
@@ -39,5 +40,4 @@ def without_result(runs: Sequence[Run]) -> list[tuple[Run, str]]:
 
 def _affected(runs: Sequence[Run], words: str) -> str:
     names = sorted({f"{run.method} on {run.problem}" for run in runs})
-    listed = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-    return f"{len(runs)} {'run has' if len(runs) == 1 else 'runs have'} {words} ({listed})." if runs else ""
+    return f"{len(runs)} {'run has' if len(runs) == 1 else 'runs have'} {words} ({listed(names, 6)})." if runs else ""

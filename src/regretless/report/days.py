@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from regretless.charts.text import MISSING, decimals, show
 from regretless.deciding.audit import Audit
+from regretless.listing import listed
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.held_out import HeldOutView
 
@@ -100,6 +101,5 @@ def differences(decided: Mapping[str, float], best: Mapping[str, float]) -> tupl
     names = [name for name in decided if abs(decided[name] - best.get(name, math.inf)) > SAME]
     if not names:
         return MISSING, MISSING
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    both = [", ".join(f"{name} = {values[name]:.6g}" for name in names[:SHOWN]) + more for values in (decided, best)]
+    both = [listed([f"{name} = {values[name]:.6g}" for name in names], SHOWN) for values in (decided, best)]
     return both[0], both[1]

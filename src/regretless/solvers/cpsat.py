@@ -141,6 +141,4 @@ def scaled(objective: Floats, lower: Floats, upper: Floats, bits: int = BITS) ->
     return [int(value) for value in integers], scale, lost
 
 
-def build(milp: MILP, *, time_limit: float | None = None, **options: Any) -> CpSatEngine:
-    """Build the engine (the entry point of the table of engines)."""
-    return CpSatEngine(milp, time_limit=time_limit, **options)
+build = CpSatEngine  # the entry point of the table of engines

@@ -127,6 +127,4 @@ def _halves(milp: MILP) -> list[tuple[str, Any, Floats]]:
     ]
 
 
-def build(milp: MILP, *, time_limit: float | None = None, **options: Any) -> GurobiEngine:
-    """Build the engine (the entry point of the table of engines)."""
-    return GurobiEngine(milp, time_limit=time_limit, **options)
+build = GurobiEngine  # the entry point of the table of engines

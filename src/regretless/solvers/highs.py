@@ -155,6 +155,4 @@ def highs_lp(
     return lp
 
 
-def build(milp: MILP, *, time_limit: float | None = None, **options: Any) -> HighsEngine:
-    """Build the engine (the entry point of the table of engines)."""
-    return HighsEngine(milp, time_limit=time_limit, **options)
+build = HighsEngine  # the entry point of the table of engines

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError, InputError
+from regretless.listing import listed
 from regretless.optional import need
-from regretless.tables.table import listed, refuse_missing, suffix_of
+from regretless.tables.table import refuse_missing, suffix_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,12 @@ import numpy as np
 
 from regretless.errors import InputError
 from regretless.family import Family
+from regretless.listing import listed
 from regretless.milp import MILP, Floats, with_infinities
 from regretless.tables.cells import row_cells
 from regretless.tables.costs import order_of
 from regretless.tables.read_table import numeric_table, read_table
-from regretless.tables.table import Table, listed
+from regretless.tables.table import Table
 from regretless.variations import first_crossed
 
 # Words before the colon of a column, and the vectors of the model that it changes; "row" depends on the row.

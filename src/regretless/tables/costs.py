@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from regretless.errors import InputError
+from regretless.listing import listed
 from regretless.milp import Floats
 from regretless.tables.features import Features
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import read_table
-from regretless.tables.table import listed, ordered, suffix_of
+from regretless.tables.table import ordered, suffix_of
 
 
 @dataclass(frozen=True, eq=False)

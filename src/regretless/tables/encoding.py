@@ -15,12 +15,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from regretless.errors import FileError, InputError
+from regretless.listing import listed
 from regretless.milp import Floats
 from regretless.storage import MALFORMED
 from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
 from regretless.tables.cells import Cells, frame_cells, missing_and_extra
 from regretless.tables.column_kinds import Kind, kind_of, value_of
-from regretless.tables.table import listed
 
 Missing = Literal["refuse", "fill"]
 Unseen = Literal["refuse", "other"]

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from regretless.errors import FileError, InputError
+from regretless.listing import listed
 from regretless.milp import Floats
 
 SUFFIXES = (".csv", ".parquet", ".npz")
-SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,9 +71,3 @@ def ordered(path: Path, have: Sequence[str], values: Floats, wanted: Sequence[st
         )
     place = {name: i for i, name in enumerate(have)}
     return np.ascontiguousarray(values[..., [place[name] for name in wanted]])
-
-
-def listed(names: Sequence[str]) -> str:
-    """Join the first few of many names."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
