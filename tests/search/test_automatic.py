@@ -361,7 +361,7 @@ def forms_of(found):
 def test_without_a_model_variables_get_intercepts_where_they_share_a_layer():
     problem, data = levels()
     found = auto(problem, data, methods="map-dc", epochs=2, folds=2, progress=False)
-    assert forms_of(found) == {(), ("products", "intercepts")}
+    assert forms_of(found) == {(), ("products",), ("products", "intercepts")}
     assert found.scores[0].name.endswith("intercepts")
     assert find_linear(found.two_stage).terms[-1:] == ("intercepts",)
     shared = two_stage_of(data, 4)

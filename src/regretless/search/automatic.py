@@ -130,10 +130,10 @@ def auto(
         batch_size: instances per step and run.
         growth: exact solves for the growth of the cache, per training instance.
         committee: number of members; by default a third of all settings. With 1, the result is the best single setting.
-        terms: what a second linear model has beside the features, as a list or separated by commas: ``"products"``
-            (squares and products of the features), ``"intercepts"`` (a constant per variable, where the variables share
-            one layer); ``"none"`` for one model only. By default both where no model is given and they are not too
-            many.
+        terms: what a linear model is also tried with, as a list or separated by commas: ``"products"`` (squares and
+            products of the features), ``"intercepts"`` (a constant per variable, where the variables share one layer);
+            ``"none"`` for the model as it is. With both, models have none, the first, or both. By default both where no
+            model is given and they are not too many.
         start: ``"two-stage"`` weights, or ``"random"`` ones: those of the model as it is.
         fallback: whether two-stage is kept where nothing beats it, and takes part where the gain is not clear.
         time_limit: seconds after which training ends with the epoch.
@@ -176,7 +176,8 @@ def auto(
         if isinstance(methods, str):
             methods = [name.strip() for name in methods.split(",")]
         plain = default_candidates(every) if methods is None else candidates_of(methods, every)
-        candidates = [replace(one, terms=form) for form in dict.fromkeys([(), wanted]) for one in plain]
+        nested = [wanted[:count] for count in range(len(wanted) + 1)]
+        candidates = [replace(one, terms=form) for form in nested for one in plain]
     forms = list(dict.fromkeys(candidate.terms for candidate in candidates))
     if not candidates:
         raise InputError("a search needs at least one method or candidate, got none")
