@@ -494,3 +494,27 @@ def test_fingerprints_tell_problems_apart() -> None:
     assert len(set(prints)) == len(prints)
     assert Problem(KNAPSACK, sense="max", workers=2).fingerprint == prints[0], "the feasible set is the same"
     assert Problem(oracle=first, dimension=3).fingerprint == prints[3]
+    assert Problem(KNAPSACK, oracle=first).fingerprint == prints[0], "the model says what is feasible"
+
+
+def test_closures_of_one_factory_have_different_fingerprints() -> None:
+    def at_most(capacity: float) -> Any:
+        return lambda costs: costs <= capacity
+
+    prints = [Problem(oracle=at_most(k), dimension=3, name=n).fingerprint for n in ("", "bag") for k in (4, 8, 4)]
+    assert prints[0] == prints[2] != prints[1]
+    assert prints[3] == prints[5] != prints[4]
+
+
+def test_a_fingerprint_does_not_change_with_what_the_oracle_writes_down() -> None:
+    seen: list[float] = []
+
+    def oracle(costs: Any) -> Any:
+        seen.append(costs[0])
+        return costs
+
+    problem = Problem(oracle=oracle, dimension=2)
+    before = problem.fingerprint
+    problem.solve([[1.0, 2.0]])
+    assert seen
+    assert problem.fingerprint == before

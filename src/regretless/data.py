@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regretless.errors import InputError, RegretlessWarning
 from regretless.label_memory import LabelMemory
-from regretless.labels import refuse_wrong_labels, solve_labels
+from regretless.labels import solve_labels
 from regretless.problem import Problem
 from regretless.tensors import ids, tensor
 from regretless.types import Status
@@ -105,7 +105,6 @@ class Dataset:
         members = ids(instance)
         problem.check_instance(members, len(c))
         solutions, status = solve_labels(problem, c, members, store=store, memory=memory, progress=progress)
-        refuse_wrong_labels(problem, c, solutions, members, status)
         plain = all(s is Status.OPTIMAL for s in status)
         data = cls(x, c, solutions, members, None if plain else tuple(status))
         found = ~torch.isnan(solutions).any(dim=1)

@@ -252,6 +252,19 @@ def test_merging_is_a_union_and_leaves_the_other_alone():
         a.merge(SolutionCache(Problem(MILP([WEIGHTS], row_upper=7.0))))
 
 
+def test_caches_of_two_functions_of_one_factory_are_refused(tmp_path: Path) -> None:
+    def at_most(capacity: float) -> Problem:
+        return Problem(oracle=lambda costs: np.minimum(costs, capacity), dimension=3)
+
+    small, large = (SolutionCache(at_most(k), np.full((1, 3), k)) for k in (4.0, 8.0))
+    with pytest.raises(InputError, match="caches of different problems"):
+        small.merge(large)
+    large.save(tmp_path / "large")
+    with pytest.raises(InputError, match="this cache belongs to another problem"):
+        SolutionCache.load(tmp_path / "large", at_most(4.0))
+    assert len(SolutionCache.load(tmp_path / "large", at_most(8.0))) == 1
+
+
 @pytest.mark.filterwarnings("ignore::regretless.errors.RegretlessWarning")
 def test_merging_rows_that_round_to_one_leaves_the_other_mask_alone():
     many = Problem(oracle=lambda c, i: c * 0, dimension=1, instances=2)
