@@ -252,6 +252,17 @@ def test_merging_is_a_union_and_leaves_the_other_alone():
         a.merge(SolutionCache(Problem(MILP([WEIGHTS], row_upper=7.0))))
 
 
+def test_caches_of_a_family_that_has_grown_are_merged_and_saved_with_all_members(tmp_path: Path) -> None:
+    many = family()
+    early = SolutionCache(many, POINTS[:1], instance=[0])
+    many.family.extend([MILP([WEIGHTS], row_upper=LIMITS[0])])
+    late = SolutionCache(many, POINTS[:2], instance=[3, 2])
+    early.save(tmp_path / "early")
+    assert torch.equal(SolutionCache.load(tmp_path / "early", many).store.serves, early.store.serves)
+    assert early.merge(late) == 1
+    assert early.store.serves[3].tolist() == early.store.serves[0].tolist()
+
+
 def test_caches_of_two_functions_of_one_factory_are_refused(tmp_path: Path) -> None:
     def at_most(capacity: float) -> Problem:
         return Problem(oracle=lambda costs: np.minimum(costs, capacity), dimension=3)

@@ -520,6 +520,19 @@ def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
     assert problem.statistics.solves == 0
 
 
+@EVERY
+@pytest.mark.parametrize("p_solve", [0.0, 1.0])
+def test_a_member_that_joins_a_family_later_has_the_loss_of_its_equal(name, p_solve):
+    row, kind = TABLE[name], KINDS["family"]
+    b = batch(kind, seed=9)
+    oracle = oracle_of(row, kind, b, p_solve=p_solve)
+    loss, before = (row.build(one, reduction="none") for one in (oracle, oracle_of(row, kind, b, p_solve=p_solve)))
+    (new,) = oracle.problem.family.extend([kind.milps(1.0)[1]])
+    renamed = replace(b, instance=torch.where(b.instance == 1, new, b.instance))
+    found, expected = value_and_gradient(loss, renamed), value_and_gradient(before, b)
+    assert all(torch.allclose(x, y, atol=row.tolerance) for x, y in zip(found, expected, strict=True))
+
+
 @ONE_PER_LAYER
 @pytest.mark.parametrize("kind", [pytest.param("plain", marks=pytest.mark.slow), "family"])
 def test_a_state_dict_of_torch_holds_cache_coin_and_counters(name, kind):

@@ -21,7 +21,7 @@ from regretless.cache.growing import GrowAt, Growing
 from regretless.cache.lookup import Objective
 from regretless.cache.overlay import overlay
 from regretless.cache.policies import Bernoulli, Policy
-from regretless.cache.served_instances import check_costs, check_instance, served, sharing_note
+from regretless.cache.served_instances import check_costs, check_instance, join_members, served, sharing_note
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
 from regretless.cache.warm_starts import starts_for
@@ -266,11 +266,14 @@ class SolutionCache:
         """Add the solutions of another cache of the same problem (another run or rank); return how many are new."""
         if other.problem.fingerprint != self.problem.fingerprint:
             raise InputError("caches of different problems cannot be merged: their fingerprints differ")
+        for cache in (self, other):  # a family may have grown since one of them was used
+            join_members(cache.problem, cache.store)
         return self.store.add(other.store.rows, other.store.serves)
 
     def state_dict(self) -> dict[str, Any]:
         """Solutions, coin, statistics and settings, as plain data and tensors."""
         how = self._growing
+        join_members(self.problem, self.store)  # the fingerprint is that of all members
         return {
             "fingerprint": self.problem.fingerprint,
             "store": self.store.state_dict(),

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.cache import SolutionCache
+from regretless.cache.served_instances import check_instance
 from regretless.errors import InputError
 from regretless.oracle import Oracle
 from regretless.problem import Problem
@@ -141,9 +142,10 @@ class Loss(nn.Module, ABC):
         """Flip the cache's coins and grow S, for losses that use S itself.
 
         An instance that the cache leaves out (``on_failure="skip"``) has no loss and does not count in the mean.
+        Members that have joined a family are known afterwards.
         """
         # A step without a solve checks no ids, and without ids the S of a family would be read as one feasible set.
-        cache.problem.check_instance(instance, len(query))
+        check_instance(cache.problem, cache.store, instance, len(query))
         failed = cache.grow([query], predicted, instance)
         if len(cache) == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
