@@ -157,6 +157,10 @@ def test_family_ids_are_checked_wherever_they_enter():
     cache = SolutionCache(family(), p_solve=0.0)
     with pytest.raises(InputError, match="pass instance="):
         cache.add([[0.0] * 4])
+    with pytest.raises(InputError, match=r"instance must be integers, got .* such as \[0.7\]"):
+        cache.add([[0.0] * 4], instance=[0.7])
+    with pytest.raises(InputError, match="instance must be integers"):
+        SolutionCache(family(), [[0.0] * 4], instance=[True])
     cache.add([[0.0] * 4], instance=[0])
     with pytest.raises(InputError, match="pass instance="):
         cache(torch.ones(1, 4))

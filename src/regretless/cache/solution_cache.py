@@ -28,7 +28,7 @@ from regretless.cache.warm_starts import starts_for
 from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
-from regretless.tensors import tensor
+from regretless.tensors import ids, tensor
 
 
 class SolutionCache:
@@ -192,9 +192,9 @@ class SolutionCache:
             raise InputError(f"solutions must have shape (m, {self.problem.width}), got {tuple(rows.shape)}")
         if not torch.isfinite(rows).all():
             raise InputError("solutions must be finite, got NaN or infinite values")
-        ids = None if instance is None else torch.as_tensor(instance, dtype=torch.int64)
-        check_instance(self.problem, self.store, ids, len(rows))
-        return self.store.add(rows, served(self.problem, rows, ids))
+        members = ids(instance)
+        check_instance(self.problem, self.store, members, len(rows))
+        return self.store.add(rows, served(self.problem, rows, members))
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
         """Answer ``(batch, width)`` minimizing costs."""
@@ -235,10 +235,10 @@ class SolutionCache:
         start = time.perf_counter()
         costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
         check_costs(self.problem, costs)
-        ids = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
-        if self.problem.instances is not None or ids is not None:
-            check_instance(self.problem, self.store, ids, len(costs))
-        found = self.store.take(self.store.look_up(costs, ids, objective)).to(costs.dtype)
+        members = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
+        if self.problem.instances is not None or members is not None:
+            check_instance(self.problem, self.store, members, len(costs))
+        found = self.store.take(self.store.look_up(costs, members, objective)).to(costs.dtype)
         self._growing.count_lookups(costs.shape[0])
         self._statistics.seconds += time.perf_counter() - start
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
