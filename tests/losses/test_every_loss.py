@@ -487,6 +487,16 @@ def test_wrong_shapes_are_named(name):
         row.build(oracle_of(row, kind, b), reduction="max")
 
 
+@ONE_PER_LAYER
+@BOTH_PATHS
+def test_labels_may_be_arrays_and_ids_a_list(name, path):
+    row, kind = TABLE[name], KINDS["family"]
+    b = batch(kind)
+    given = replace(b, true=b.true.numpy(), solution=b.solution.tolist(), instance=b.instance.tolist())
+    found, expected = (value_and_gradient(row.build(oracle_of(row, kind, b)), one, path=path) for one in (given, b))
+    assert all(torch.equal(x, y) for x, y in zip(found, expected, strict=True))
+
+
 @EVERY
 def test_a_loss_can_be_pickled_and_copied(name):
     row, kind = TABLE[name], KINDS["plain"]

@@ -16,6 +16,7 @@ from regretless.errors import InputError
 from regretless.oracle import Oracle
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
+from regretless.tensors import ids, tensor
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -61,7 +62,7 @@ class Loss(nn.Module, ABC):
             predicted: ``(batch, d)`` predicted costs, in the user's sense.
             true: ``(batch, d)`` true costs.
             solution: ``(batch, width)`` true optima in cost space, as a ``Dataset`` holds them.
-            instance: ``(batch,)`` ids, for families.
+            instance: ``(batch,)`` ids, for families: a tensor, or a list as ``Family.add`` returns it.
         """
 
     @abstractmethod
@@ -159,6 +160,7 @@ class Loss(nn.Module, ABC):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Check the arguments and return minimizing costs and solutions in one precision; forget the last step."""
         problem = None if self.oracle is None else self.oracle.problem
+        true, solution = _as_tensor("true", true, predicted), _as_tensor("solution", solution, predicted)
         if predicted.ndim != 2 or (problem is not None and predicted.shape[1] != problem.dimension):
             d = "d" if problem is None else problem.dimension
             raise InputError(f"predicted must have shape (batch, {d}), got {tuple(predicted.shape)}")
@@ -206,6 +208,7 @@ class ClosedFormLoss(Loss):
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
         assert self.oracle is not None
+        instance = ids(instance)
         c_hat, c, v = self._minimizing(predicted.detach(), true, solution, instance)
         with _no_autocast(predicted):
             value, gradient = self.value_and_gradient(c_hat, c, v, instance)
@@ -232,6 +235,7 @@ class AutogradLoss(Loss):
 
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
+        instance = ids(instance)
         with _no_autocast(predicted):
             values = self.per_instance(*self._minimizing(predicted, true, solution, instance), instance)
         if self._left_out is not None:
@@ -266,6 +270,11 @@ class _WithGradient(torch.autograd.Function):
         (gradient,) = ctx.saved_tensors
         factor = upstream if upstream.ndim == 0 else upstream[:, None]
         return (factor * gradient).to(gradient.dtype), None, None
+
+
+def _as_tensor(name: str, value: Any, like: Tensor) -> Tensor:
+    """Labels as a tensor; one that is given stays as it is."""
+    return value if isinstance(value, Tensor) else tensor(name, value).to(like)
 
 
 def _no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
