@@ -401,6 +401,22 @@ def test_reductions_agree(name, path):
     assert torch.allclose(per_instance[1], by_sum[1])
 
 
+@EVERY
+@pytest.mark.parametrize("kind", ["plain", "family"])
+@BOTH_PATHS
+@pytest.mark.parametrize("reduction", ["mean", "none", pytest.param("sum", marks=pytest.mark.slow)])
+def test_an_empty_batch_has_no_loss_and_no_gradient(name, kind, path, reduction):
+    row, kind = TABLE[name], KINDS[kind]
+    b = batch(kind)
+    instance = None if b.instance is None else b.instance[:0]
+    empty = replace(b, predicted=b.predicted[:0], true=b.true[:0], solution=b.solution[:0], instance=instance)
+    loss = row.build(oracle_of(row, kind, b, p_solve=1.0), reduction=reduction)
+    value, gradient = value_and_gradient(loss, empty, path=path)
+    assert value.tolist() == ([] if reduction == "none" else 0.0)
+    assert gradient.shape == empty.predicted.shape
+    assert len(value_and_gradient(loss, b, path=path)[1]) == len(b.true), "the next batch is as usual"
+
+
 # --- precision ----------------------------------------------------------------------------------------------------
 
 

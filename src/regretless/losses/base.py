@@ -180,8 +180,8 @@ class Loss(nn.Module, ABC):
         return problem.to_minimization(predicted, instance), problem.to_minimization(true, instance), solution
 
     def _instances(self, batch: int) -> int:
-        """Number of instances that count in the mean."""
-        return batch if self._left_out is None else max(batch - int(self._left_out.sum()), 1)
+        """Number of instances that count in the mean; 1 where there is none, so that the loss is 0."""
+        return max(batch if self._left_out is None else batch - int(self._left_out.sum()), 1)
 
 
 class ClosedFormLoss(Loss):
@@ -221,7 +221,7 @@ class ClosedFormLoss(Loss):
             value = value.sum()
         elif self.reduction == "mean":
             count = self._instances(predicted.shape[0])
-            value = value.mean() if self._left_out is None else value.sum() / count
+            value = value.sum() / count if self._left_out is not None or not len(value) else value.mean()
             factor /= count
         return value, (gradient * factor).to(predicted.dtype)
 
