@@ -248,12 +248,15 @@ def test_a_function_serves_a_family_without_a_model() -> None:
         ({"oracle": len}, "a problem needs a model, or an oracle together with dimension=d"),
         ({"dimension": 3}, "a problem needs a model, or an oracle together with dimension=d"),
         ({"model": KNAPSACK, "dimension": 4}, "dimension is 3 in the model, got 4"),
-        ({"oracle": len, "dimension": 0}, "dimension must be at least 1, got 0"),
-        ({"oracle": len, "dimension": 2, "instances": 0}, "instances must be at least 1, got 0"),
+        ({"oracle": len, "dimension": 0}, "dimension must be an integer, at least 1, got 0"),
+        ({"oracle": len, "dimension": 2, "instances": 0}, "instances must be an integer, at least 1, got 0"),
         ({"model": KNAPSACK, "instances": 5}, "a family with models is a Family"),
         ({"oracle": len, "dimension": 3, "sens": "max"}, "options are settings of an engine.*got sens"),
         ({"model": KNAPSACK, "engine": "higs"}, "engine must be one of highs"),
-        ({"model": KNAPSACK, "workers": 0}, "workers must be at least 1"),
+        ({"oracle": len, "dimension": 2.5}, "dimension must be an integer, at least 1, got 2.5"),
+        ({"model": KNAPSACK, "workers": 0}, "workers must be an integer, at least 1, got 0"),
+        ({"model": KNAPSACK, "workers": 1.5}, "workers must be an integer, at least 1, got 1.5"),
+        ({"oracle": len, "dimension": 2, "workers": 1.5}, "workers must be an integer, at least 1, got 1.5"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:

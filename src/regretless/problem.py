@@ -18,6 +18,7 @@ from regretless.known_costs import KnownCosts
 from regretless.milp import MILP, Floats
 from regretless.modeling.convex import ConvexProgram
 from regretless.modeling.read_model import model_and_sense
+from regretless.number_checks import check_integer
 from regretless.oracle_identity import oracle_identity
 from regretless.solvers.backends import engine_backend, oracle_backend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
@@ -101,8 +102,8 @@ class Problem:
         if isinstance(model, MILP) and instances is not None:
             raise InputError("instances= is for functions that serve a family; a family with models is a Family")
         for what, count in (("dimension", dimension), ("instances", instances)):
-            if count is not None and count < 1:
-                raise InputError(f"{what} must be at least 1, got {count}")
+            if count is not None:
+                check_integer(what, count, least=1)
         self.model, self.sense, self.on_failure, self.name = model, sense, on_failure, name
         self.bound = bound
         self._options = options
