@@ -514,6 +514,16 @@ def test_labels_may_be_arrays_and_ids_a_list(name, path):
 
 
 @EVERY
+def test_what_is_no_oracle_is_refused(name):
+    row, kind = TABLE[name], KINDS["plain"]
+    b = batch(kind)
+    for wrong, what in ((None, "none|NoneType"), (Dataset(b.true, b.true, b.solution), "Dataset"), (len, "builtin")):
+        if row.needs != "none":
+            with pytest.raises(InputError, match=rf"needs .*(Problem|SolutionCache), got ({what})"):
+                row.build(wrong)
+
+
+@EVERY
 def test_a_loss_can_be_pickled_and_copied(name):
     row, kind = TABLE[name], KINDS["plain"]
     b = batch(kind)

@@ -41,7 +41,8 @@ class Loss(nn.Module, ABC):
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
             raise InputError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
-        self.oracle, self.reduction = oracle, reduction
+        self.oracle = None if oracle is None else needs_oracle(type(self).__name__, oracle)
+        self.reduction = reduction
         self._left_out: Tensor | None = None
 
     @property
@@ -185,7 +186,18 @@ class Loss(nn.Module, ABC):
 
 
 class ClosedFormLoss(Loss):
-    """A loss whose formula gives value and gradient per instance, so that autograd sees one node."""
+    """A loss whose formula gives value and gradient per instance, so that autograd sees one node.
+
+    Args:
+        oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``.
+        reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        InputError: no oracle.
+    """
+
+    def __init__(self, oracle: Oracle | None = None, *, reduction: Reduction = "mean") -> None:
+        super().__init__(needs_oracle(type(self).__name__, oracle), reduction=reduction)
 
     @abstractmethod
     def value_and_gradient(
@@ -281,6 +293,17 @@ def _no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
     """Switch autocast off: in half precision the product of a look-up would confuse members of S."""
     kind = predicted.device.type
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+
+
+def needs_oracle(loss: str, oracle: Any) -> Oracle:
+    """Return the oracle; anything that cannot answer costs with solutions of a problem is refused."""
+    if not isinstance(getattr(oracle, "problem", None), Problem) or not hasattr(oracle, "answer"):
+        raise InputError(
+            f"{loss} needs an oracle, a Problem or a SolutionCache, got "
+            f"{'none' if oracle is None else type(oracle).__name__}: build it as {loss}(problem)"
+        )
+    found: Oracle = oracle
+    return found
 
 
 def needs_cache(loss: str, oracle: object) -> SolutionCache:

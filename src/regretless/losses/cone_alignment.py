@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.family import member
-from regretless.losses.base import AutogradLoss, Reduction
+from regretless.losses.base import AutogradLoss, Reduction, needs_oracle
 from regretless.losses.normal_cones import NormalCones
 from regretless.oracle import Oracle
 
@@ -41,7 +41,7 @@ class ConeAlignment(AutogradLoss):
     """
 
     def __init__(self, oracle: Oracle, *, inner: float = 0.1, reduction: Reduction = "mean") -> None:
-        super().__init__(oracle, reduction=reduction)
+        super().__init__(needs_oracle("ConeAlignment", oracle), reduction=reduction)
         if not 0 <= inner < 1:
             raise InputError(f"inner must be at least 0 and below 1, got {inner}")
         model = oracle.problem.model

@@ -28,8 +28,9 @@ class LinearRelaxation:
     def __init__(
         self, problem: Problem, *, workers: int | None = None, engine: Literal["highs", "batched-lp"] = "highs"
     ) -> None:
-        model = problem.model
-        if model is None:
+        if not isinstance(problem, Problem):
+            raise InputError(f"the linear relaxation needs a Problem, got {type(problem).__name__}")
+        if problem.model is None:
             raise InputError("the linear relaxation needs a problem with a MILP, this one has only a solver function")
         if engine not in ("highs", "batched-lp"):
             raise InputError(f"engine must be 'highs' or 'batched-lp', got {engine!r}")
