@@ -31,6 +31,9 @@ class ConeAlignment(AutogradLoss):
     of the cone, and training stops there. The original's CaVE+ stays inside by stopping an interior-point solver after
     three iterations; r > 0 does the same without a solver that is stopped.
 
+    In the gradient p is held constant. For r = 0 this is the exact gradient; for r > 0, where the mean normal is mixed
+    in, it differs a little from finite differences.
+
     Args:
         oracle: the problem; it needs a MILP whose costs belong to its variables.
         inner: r, share of the mean normal, between 0 and 1.
