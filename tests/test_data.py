@@ -56,11 +56,13 @@ def test_arrays_tensors_frames_and_lists_give_the_same_data(dress: Any) -> None:
     assert data.costs.dtype == data.solutions.dtype == torch.float64
 
 
-def test_array_features_take_the_dtype_of_a_model_and_tensors_keep_theirs() -> None:
+def test_array_features_take_the_dtype_of_a_model_and_tensors_of_numbers_keep_theirs() -> None:
     problem = Problem(KNAPSACK)
     assert Dataset.solve(problem, FEATURES, COSTS).features.dtype == torch.float32
     assert Dataset.solve(problem, torch.as_tensor(FEATURES), COSTS).features.dtype == torch.float64
-    assert Dataset.solve(problem, np.arange(6), COSTS).features.dtype == torch.int64
+    assert Dataset.solve(problem, torch.arange(6), COSTS).features.dtype == torch.int64
+    for whole in (np.arange(6), FEATURES > 0, pd.DataFrame({"a": [True] * 6}), torch.as_tensor(FEATURES > 0)):
+        assert Dataset.solve(problem, whole, COSTS).features.dtype == torch.float32
 
 
 def test_features_of_any_shape_are_carried() -> None:
@@ -271,6 +273,33 @@ def test_parts_of_different_length_are_refused() -> None:
         Dataset(torch.zeros(3, 1), torch.zeros(2, 1), torch.zeros(3, 1))
     with pytest.raises(InputError, match="instance has 2"):
         numbered(3, instance=torch.zeros(2))
+
+
+def test_a_data_set_converts_arrays_and_lists() -> None:
+    solutions = np.zeros((6, 3), dtype=np.int64)
+    data = Dataset(FEATURES, COSTS.tolist(), solutions, np.arange(6))  # type: ignore[arg-type]
+    assert (data.features.dtype, data.costs.dtype, data.solutions.dtype) == (torch.float32, *[torch.float64] * 2)
+    assert data.instance is not None
+    assert data.instance.tolist() == list(range(6))
+    assert len(data[2:4]) == 2
+    assert numbered(3).costs.dtype == torch.float32, "tensors of floating-point numbers stay as they are"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ((1.0, COSTS, COSTS), r"features must have shape \(n, ...\), got one number"),
+        (("text", COSTS, COSTS), "features must be numbers, got str"),
+        ((FEATURES, COSTS[0], COSTS), r"costs must have shape \(n, d\), got \(3,\)"),
+        ((FEATURES, COSTS, COSTS[:, 0]), r"solutions must have shape \(n, d\), got \(6,\)"),
+        ((FEATURES, COSTS, COSTS[:, :2]), r"a value for each of the 3 costs, got shape \(6, 2\)"),
+        ((FEATURES, COSTS, COSTS, [[0]] * 6), r"instance must have shape \(n,\), got \(6, 1\)"),
+        ((FEATURES, COSTS, COSTS, [0.5] * 6), "instance must be integers"),
+    ],
+)
+def test_wrong_parts_of_a_data_set_are_named(parts: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Dataset(*parts)
 
 
 shares = st.lists(st.integers(1, 9), min_size=1, max_size=4).flatmap(

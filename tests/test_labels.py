@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from regretless.errors import FileError, InputError, SolveError
+from regretless.errors import FileError, InputError, RegretlessWarning, SolveError
 from regretless.family import Family
+from regretless.label_memory import LabelMemory
 from regretless.labels import LABEL_BATCH, solve_labels
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.storage import load_state, save_state
-from regretless.types import Status
+from regretless.types import Solved, Status
 
 KNAPSACK = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
 COSTS = torch.arange(1.0, 13.0, dtype=torch.float64).reshape(4, 3)
@@ -111,14 +116,108 @@ def test_what_a_fault_spoiled_is_not_stored(tmp_path: Path) -> None:
 
 
 def test_without_a_model_a_name_must_tell_problems_apart(tmp_path: Path) -> None:
-    nameless = Problem(oracle=lambda c: c, dimension=3)
+    nameless = Problem(oracle=lambda c: c == c.min(), dimension=3)
     with pytest.raises(InputError, match=r"stored labels are told apart by the model; without one, .*name="):
         solve_labels(nameless, COSTS, store=tmp_path)
     solve_labels(nameless, COSTS)
     for solves in (4, 0):
-        named = Problem(oracle=lambda c: c, dimension=3, name="mine")
+        named = Problem(oracle=lambda c: c == c.min(), dimension=3, name="mine")
         solve_labels(named, COSTS, store=tmp_path)
         assert named.statistics.solves == solves
+
+
+def choosing(column: int) -> Any:
+    """An oracle of a factory: all of them have one name."""
+    return lambda costs: [float(k == column) for k in range(3)]
+
+
+def test_oracles_of_one_factory_are_told_apart_with_a_model_and_without(tmp_path: Path) -> None:
+    memory = LabelMemory()
+    for model in ({"model": KNAPSACK}, {"dimension": 3, "name": "mine"}):
+        for column, solves in ((0, 4), (1, 4), (0, 0), (1, 0)):
+            for kept in ({"store": tmp_path}, {"memory": memory}):
+                problem = Problem(oracle=choosing(column), **model)
+                solutions, _ = solve_labels(problem, COSTS, **kept)
+                assert problem.statistics.solves == solves
+                assert solutions[:, column].tolist() == [1.0] * 4
+
+
+class Scaled:
+    """An oracle with a solver's own object, which has no hash."""
+
+    def __init__(self, own: Any = None) -> None:
+        self.own = own
+
+    def solve(self, costs: torch.Tensor, instance: Any = None, *, decision: bool = False) -> Solved:
+        return Solved((costs == costs.amin(dim=1, keepdim=True)).double())
+
+
+def test_labels_of_an_oracle_that_cannot_be_told_from_others_are_not_kept(tmp_path: Path) -> None:
+    memory, problem = LabelMemory(), Problem(KNAPSACK, oracle=Scaled(threading.Lock()))
+    with pytest.warns(
+        RegretlessWarning, match=r"not stored: the oracle uses a value of type lock.* fingerprint to a s"
+    ):
+        solve_labels(problem, COSTS, store=tmp_path, memory=memory)
+    assert (list(tmp_path.iterdir()), len(memory)) == ([], 0)
+    oracle = Scaled(threading.Lock())
+    oracle.fingerprint = "scaled, version 1"  # type: ignore[attr-defined]
+    solve_labels(Problem(KNAPSACK, oracle=oracle), COSTS, store=tmp_path, memory=memory)
+    assert (len(list(tmp_path.iterdir())), len(memory)) == (1, 4)
+
+
+def test_wrong_labels_are_neither_stored_nor_remembered(tmp_path: Path) -> None:
+    def wrong(costs: Any) -> Any:
+        return [0.0, 0.0, 1.0] if costs[0] < 5 else [0.0, 0.0, 0.0]
+
+    memory = LabelMemory()
+    for _ in range(2):
+        problem = Problem(KNAPSACK, oracle=wrong, sense="max")
+        with pytest.raises(SolveError, match="instance 2 of the batch has a solution with objective 9"):
+            solve_labels(problem, COSTS, store=tmp_path, memory=memory)
+        assert problem.statistics.solves == 4
+    assert (list(tmp_path.iterdir()), len(memory)) == ([], 0)
+
+
+def test_a_repaired_oracle_is_asked_again(tmp_path: Path) -> None:
+    repaired = False
+
+    def oracle(costs: Any) -> Any:
+        return [1.0, 1.0, 0.0] if repaired or costs[0] < 5 else [0.0, 0.0, 0.0]
+
+    memory = LabelMemory()
+    for kept in ({"store": tmp_path}, {"memory": memory}):
+        repaired = False
+        with pytest.raises(SolveError, match="is wrong"):
+            solve_labels(Problem(KNAPSACK, oracle=oracle, sense="max"), COSTS, **kept)
+        repaired = True
+        problem = Problem(KNAPSACK, oracle=oracle, sense="max")
+        solve_labels(problem, COSTS, **kept)
+        assert problem.statistics.solves == 4
+
+
+def test_stored_labels_of_a_function_serve_other_processes(tmp_path: Path) -> None:
+    script = """
+import sys
+import torch
+from regretless import MILP, Problem
+from regretless.labels import solve_labels
+
+def factory(weights):
+    return lambda costs: [float(w == min(weights)) for w in weights]
+
+problem = Problem(MILP([[3.0, 4.0, 5.0]], row_upper=7.0), oracle=factory((3.0, 4.0, 5.0)))
+solve_labels(problem, torch.ones(2, 3, dtype=torch.float64), store=sys.argv[1])
+print(problem.statistics.solves)
+"""
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    counts = [subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip() for _ in range(2)]
+    assert counts == ["2", "0"]
+
+
+def test_labels_of_this_librarys_oracles_keep_their_file_name() -> None:
+    problem = knapsack_problem([3.0, 4.0, 5.0], 7.0)
+    assert problem.label_solver == problem.solver == "KnapsackOracle"
+    assert Problem(KNAPSACK, mip_rel_gap=0.5).label_solver == "highs(mip_rel_gap=0.5)"
 
 
 def test_a_damaged_store_is_named_and_left_alone(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from regretless import metrics
 from regretless.errors import InputError, SolveError
+from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.types import Status
@@ -65,6 +67,39 @@ def test_known_costs_enter_the_regret_in_both_senses():
         # Best by hand: items 0 and 2 (-4 + 2); the prediction takes item 1 with item 0: -3 - 4 + 5 + 2 = 0.
         assert metrics.optimal_values(problem, true, solution).item() == sign * -2.0
         assert metrics.regret(problem, blind, true, solution).item() == 2.0
+
+
+@pytest.mark.parametrize("dress", [np.asarray, lambda x: x.tolist(), lambda x: pd.DataFrame(x.numpy())])
+def test_arrays_lists_and_frames_have_the_regret_of_tensors(dress):
+    problem = Problem(KNAPSACK, sense="max")
+    true, predicted = torch.tensor([[1.0, 2.0, 3.0, 4.0]] * 2), torch.tensor([[4.0, 3.0, 2.0, 1.0]] * 2)
+    given = predicted, true, best(-true.double())
+    assert torch.equal(metrics.regret(problem, *map(dress, given)), metrics.regret(problem, *given))
+
+
+def test_columns_of_data_frames_go_by_name():
+    problem = Problem(MILP(KNAPSACK.A, row_upper=8.0, names=("a", "b", "c", "d")), sense="max")
+    true = pd.DataFrame([[1.0, 2.0, 3.0, 4.0]], columns=["a", "b", "c", "d"])
+    assert metrics.regret(problem, true[["d", "b", "a", "c"]], true, best(-torch.tensor(true.to_numpy()))).item() == 0.0
+
+
+def test_ids_of_a_family_may_be_a_list():
+    problem = Problem(Family.vary(KNAPSACK, row_upper=[[8.0]]), sense="max")
+    true = torch.tensor([[1.0, 2.0, 3.0, 4.0]])
+    ids = problem.family.add(row_upper=[[2.0]])
+    assert metrics.regret(problem, true, true, [[0.0, 0.0, 0.0, 1.0]], ids).tolist() == [0.0]
+
+
+def test_wrong_shapes_are_named():
+    problem, costs = Problem(KNAPSACK), torch.ones(2, 4)
+    for parts, message in (
+        ((costs, costs[:1], costs), r"predicted must have the shape of true, \(1, 4\), got \(2, 4\)"),
+        ((costs[:, :3], costs[:, :3], costs), r"predicted must have shape \(n, 4\), got \(2, 3\)"),
+        ((costs, costs, costs[:, :3]), r"solution must have shape \(2, 4\), got \(2, 3\)"),
+        ((costs, costs, costs[:1]), r"solution must have shape \(2, 4\), got \(1, 4\)"),
+    ):
+        with pytest.raises(InputError, match=message):
+            metrics.regret(problem, *parts)
 
 
 def test_blocks_change_nothing(monkeypatch):

@@ -248,12 +248,15 @@ def test_a_function_serves_a_family_without_a_model() -> None:
         ({"oracle": len}, "a problem needs a model, or an oracle together with dimension=d"),
         ({"dimension": 3}, "a problem needs a model, or an oracle together with dimension=d"),
         ({"model": KNAPSACK, "dimension": 4}, "dimension is 3 in the model, got 4"),
-        ({"oracle": len, "dimension": 0}, "dimension must be at least 1, got 0"),
-        ({"oracle": len, "dimension": 2, "instances": 0}, "instances must be at least 1, got 0"),
+        ({"oracle": len, "dimension": 0}, "dimension must be an integer, at least 1, got 0"),
+        ({"oracle": len, "dimension": 2, "instances": 0}, "instances must be an integer, at least 1, got 0"),
         ({"model": KNAPSACK, "instances": 5}, "a family with models is a Family"),
         ({"oracle": len, "dimension": 3, "sens": "max"}, "options are settings of an engine.*got sens"),
         ({"model": KNAPSACK, "engine": "higs"}, "engine must be one of highs"),
-        ({"model": KNAPSACK, "workers": 0}, "workers must be at least 1"),
+        ({"oracle": len, "dimension": 2.5}, "dimension must be an integer, at least 1, got 2.5"),
+        ({"model": KNAPSACK, "workers": 0}, "workers must be an integer, at least 1, got 0"),
+        ({"model": KNAPSACK, "workers": 1.5}, "workers must be an integer, at least 1, got 1.5"),
+        ({"oracle": len, "dimension": 2, "workers": 1.5}, "workers must be an integer, at least 1, got 1.5"),
     ],
 )
 def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
@@ -494,3 +497,27 @@ def test_fingerprints_tell_problems_apart() -> None:
     assert len(set(prints)) == len(prints)
     assert Problem(KNAPSACK, sense="max", workers=2).fingerprint == prints[0], "the feasible set is the same"
     assert Problem(oracle=first, dimension=3).fingerprint == prints[3]
+    assert Problem(KNAPSACK, oracle=first).fingerprint == prints[0], "the model says what is feasible"
+
+
+def test_closures_of_one_factory_have_different_fingerprints() -> None:
+    def at_most(capacity: float) -> Any:
+        return lambda costs: costs <= capacity
+
+    prints = [Problem(oracle=at_most(k), dimension=3, name=n).fingerprint for n in ("", "bag") for k in (4, 8, 4)]
+    assert prints[0] == prints[2] != prints[1]
+    assert prints[3] == prints[5] != prints[4]
+
+
+def test_a_fingerprint_does_not_change_with_what_the_oracle_writes_down() -> None:
+    seen: list[float] = []
+
+    def oracle(costs: Any) -> Any:
+        seen.append(costs[0])
+        return costs
+
+    problem = Problem(oracle=oracle, dimension=2)
+    before = problem.fingerprint
+    problem.solve([[1.0, 2.0]])
+    assert seen
+    assert problem.fingerprint == before

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regretless.errors import InputError
-from regretless.tensors import ids, tensor
+from regretless.tensors import features_tensor, ids, tensor
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,12 @@ def test_ids_that_would_have_to_be_rounded_are_refused(value: Any) -> None:
 def test_complex_numbers_are_refused() -> None:
     with pytest.raises(InputError, match="costs must be real numbers, got complex128"):
         tensor("costs", np.ones(2) + 1j)
+
+
+def test_features_have_the_precision_of_a_model_unless_they_are_a_tensor_of_numbers() -> None:
+    for value in ([[True], [False]], np.ones((2, 1)), np.ones((2, 1), dtype=np.int8), torch.ones(2, dtype=torch.bool)):
+        assert features_tensor(value).dtype == torch.float32
+    for dtype in (torch.int64, torch.float64, torch.float16):
+        assert features_tensor(torch.ones(2, dtype=dtype)).dtype == dtype
+    with pytest.raises(InputError, match="features must be numbers"):
+        features_tensor(["a"])

@@ -12,9 +12,9 @@ from torch import Tensor
 
 from regretless.errors import InputError, RegretlessWarning
 from regretless.label_memory import LabelMemory
-from regretless.labels import refuse_wrong_labels, solve_labels
+from regretless.labels import solve_labels
 from regretless.problem import Problem
-from regretless.tensors import ids, tensor
+from regretless.tensors import features_tensor, ids, tensor
 from regretless.types import Status
 
 
@@ -22,12 +22,17 @@ from regretless.types import Status
 class Dataset:
     """Instances to learn from: features, true costs and true optima.
 
+    Arrays, lists and data frames are converted to tensors. ``Dataset.solve`` finds the true optima.
+
     Attributes:
         features: ``(n, ...)`` in the shape that the model takes.
         costs: ``(n, d)`` true costs in the user's sense, float64.
         solutions: ``(n, width)`` true optima in cost space, float64.
         instance: ``(n,)`` ids, for families.
         status: how each label's solve ended; anything but optimal makes a regret a bound, and is flagged as such.
+
+    Raises:
+        InputError: parts that are not numbers, of the wrong shape, or with different numbers of rows.
     """
 
     features: Tensor
@@ -37,11 +42,22 @@ class Dataset:
     status: tuple[Status, ...] | None = None
 
     def __post_init__(self) -> None:
+        given = {"features": features_tensor(self.features), "instance": ids(self.instance)}
+        given |= {name: _matrix(name, getattr(self, name)) for name in ("costs", "solutions")}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        if self.features.ndim == 0:
+            raise InputError("features must have shape (n, ...), got one number")
+        if self.instance is not None and self.instance.ndim != 1:
+            raise InputError(f"instance must have shape (n,), got {tuple(self.instance.shape)}")
         parts = ("features", "costs", "solutions", "instance", "status")
         counts = {name: len(getattr(self, name)) for name in parts if getattr(self, name) is not None}
         if len(set(counts.values())) > 1:
             got = ", ".join(f"{name} has {count}" for name, count in counts.items())
             raise InputError(f"all parts of the data must have the same number of rows: {got}")
+        d, width = self.costs.shape[1], self.solutions.shape[1]
+        if width < d:
+            raise InputError(f"solutions must have a value for each of the {d} costs, got shape {(len(self), width)}")
 
     def __len__(self) -> int:
         return len(self.costs)
@@ -79,7 +95,8 @@ class Dataset:
 
         Args:
             problem: what to solve, with its workers.
-            features: ``(n, ...)`` array, tensor or data frame.
+            features: ``(n, ...)`` array, tensor or data frame; all but tensors are converted to torch's default
+                precision.
             costs: ``(n, d)`` array, tensor or data frame of true costs in the user's sense; columns of a data frame
                 are matched to the names of the model's costs.
             instance: ``(n,)`` ids, for families.
@@ -94,9 +111,7 @@ class Dataset:
                 beaten by another one, so that the oracle or the sense must be wrong.
             FileError: the stored optima are damaged; the message names the file.
         """
-        x, c = tensor("features", features), problem.costs(costs)
-        if not isinstance(features, Tensor) and x.is_floating_point():
-            x = x.to(torch.get_default_dtype())  # a model's weights have it too
+        x, c = features_tensor(features), problem.costs(costs)
         if x.ndim == 0 or len(x) != len(c):
             raise InputError(f"features must have {len(c)} rows as costs have, got shape {tuple(x.shape)}")
         if x.is_floating_point() and not torch.isfinite(x).all():
@@ -105,7 +120,6 @@ class Dataset:
         members = ids(instance)
         problem.check_instance(members, len(c))
         solutions, status = solve_labels(problem, c, members, store=store, memory=memory, progress=progress)
-        refuse_wrong_labels(problem, c, solutions, members, status)
         plain = all(s is Status.OPTIMAL for s in status)
         data = cls(x, c, solutions, members, None if plain else tuple(status))
         found = ~torch.isnan(solutions).any(dim=1)
@@ -140,3 +154,11 @@ class Dataset:
         if any(a == b for a, b in zip(starts, ends, strict=True)):
             raise InputError(f"shares {shares} leave a part of {len(self)} instances empty")
         return tuple(self[order[a:b]] for a, b in zip(starts, ends, strict=True))
+
+
+def _matrix(name: str, value: Any) -> Tensor:
+    """Costs or solutions ``(n, width)``: float64, unless they are a tensor of floating-point numbers already."""
+    given = tensor(name, value)
+    if given.ndim != 2:
+        raise InputError(f"{name} must have shape (n, d), got {tuple(given.shape)}")
+    return given if isinstance(value, Tensor) and given.is_floating_point() else given.to(torch.float64)

@@ -19,8 +19,8 @@ MOST_NUMBERS = 50_000_000  # 400 MB
 class LabelMemory:
     """A bounded store of labels; the rows that were used least recently are dropped. Safe for threads.
 
-    A row is found by its costs, its model, the sense and the solver. Problems that cannot be told apart (a function
-    without a model and a name) are not stored.
+    A row is found by its costs, its model, the sense and the solver. Problems that cannot be told apart are not stored:
+    a function without a model and a name, and an oracle with values that have no hash.
 
     Args:
         most: largest number of values in all stored solutions.
@@ -39,9 +39,10 @@ class LabelMemory:
 
     def keys(self, problem: Problem, costs: Tensor, members: Tensor | None) -> list[bytes] | None:
         """One key per row of costs ``(n, d)``; ``None`` where the problem cannot be told from others."""
-        if problem.model is None and not problem.name:
+        solver = problem.label_solver
+        if solver is None or (problem.model is None and not problem.name):
             return None
-        about = f"{problem.sense}:{problem.solver}:".encode()
+        about = f"{problem.sense}:{solver}:".encode()
         family = problem.model if isinstance(problem.model, Family) else None
         ids = [0] * len(costs) if members is None else members.tolist()
         if family is None:  # a function may serve instances without models

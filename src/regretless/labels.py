@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from regretless.errors import FileError, InputError, SolveError
+from regretless.errors import FileError, InputError, RegretlessWarning, SolveError
 from regretless.family import Family, member
 from regretless.label_memory import LabelMemory
 from regretless.problem import Problem
@@ -32,7 +33,7 @@ def solve_labels(
     memory: LabelMemory | None = None,
     progress: bool | None = None,
 ) -> tuple[Tensor, list[Status]]:
-    """Solve true costs, or find their optima in the store or in memory.
+    """Solve true costs, or find their optima in the store or in memory; only what was checked is kept there.
 
     Args:
         problem: what to solve.
@@ -46,23 +47,21 @@ def solve_labels(
         ``(n, width)`` optima, a row of NaN where there is none, and how each solve ended.
 
     Raises:
-        SolveError: an instance has no solution and ``problem.on_failure`` is ``"raise"``.
+        SolveError: an instance has no solution and ``problem.on_failure`` is ``"raise"``, or a label is wrong; see
+            ``refuse_wrong_labels``.
         FileError: the stored optima are damaged, or cannot be written.
     """
-    if store is None:
-        return _with_memory(problem, costs, members, memory, progress)
-    if problem.model is None and not problem.name:
-        raise InputError("stored labels are told apart by the model; without one, give the problem a name=")
-    path = Path(store) / f"labels-{_digest(problem, costs, members)}.safetensors"
-    if path.exists():
-        solutions, status = _read(path, len(costs), problem.width)
-        if problem.on_failure == "raise":
-            refuse_failures(Solved(solutions, status), members)
+    path = None if store is None else _path(Path(store), problem, costs, members)
+    if path is None or not path.exists():
+        solutions, status = _with_memory(problem, costs, members, memory, progress)
+        # a solve that ended by the clock or by a fault may succeed the next time
+        if path is not None and not {Status.TIME_LIMIT, Status.ERROR} & set(status):
+            save_state(path, {"solutions": solutions, "status": [str(s) for s in status]}, kind="labels")
         return solutions, status
-    solutions, status = _with_memory(problem, costs, members, memory, progress)
-    # a solve that ended by the clock or by a fault may succeed the next time
-    if not {Status.TIME_LIMIT, Status.ERROR} & set(status):
-        save_state(path, {"solutions": solutions, "status": [str(s) for s in status]}, kind="labels")
+    solutions, status = _read(path, len(costs), problem.width)
+    if problem.on_failure == "raise":
+        refuse_failures(Solved(solutions, status), members)
+    refuse_wrong_labels(problem, costs, solutions, members, status)
     return solutions, status
 
 
@@ -122,12 +121,23 @@ def _refuse_infeasible(problem: Problem, solutions: Tensor, members: Tensor | No
             raise error
 
 
-def _digest(problem: Problem, costs: Tensor, members: Tensor | None) -> str:
-    """Hash of all that the labels depend on."""
-    digest = hashlib.sha256(f"{problem.fingerprint}:{problem.sense}:{problem.solver}:{tuple(costs.shape)}".encode())
+def _path(store: Path, problem: Problem, costs: Tensor, members: Tensor | None) -> Path | None:
+    """File of the labels, named by a hash of all that they depend on; ``None`` where that is not known."""
+    if problem.model is None and not problem.name:
+        raise InputError("stored labels are told apart by the model; without one, give the problem a name=")
+    solver = problem.label_solver
+    if solver is None:
+        unknown = "" if problem.identity is None else problem.identity.unknown
+        message = (
+            f"labels are not stored: the oracle uses a value of type {unknown} and cannot be told from other oracles. "
+            "Set its attribute fingerprint to a string that changes with the oracle."
+        )
+        warnings.warn(message, RegretlessWarning, stacklevel=4)
+        return None
+    digest = hashlib.sha256(f"{problem.fingerprint}:{problem.sense}:{solver}:{tuple(costs.shape)}".encode())
     digest.update(costs.cpu().contiguous().numpy().tobytes())
     digest.update(b"" if members is None else members.cpu().contiguous().numpy().tobytes())
-    return digest.hexdigest()[:32]
+    return store / f"labels-{digest.hexdigest()[:32]}.safetensors"
 
 
 def _read(path: Path, n: int, width: int) -> tuple[Tensor, list[Status]]:
@@ -145,24 +155,25 @@ def _read(path: Path, n: int, width: int) -> tuple[Tensor, list[Status]]:
 def _with_memory(
     problem: Problem, costs: Tensor, members: Tensor | None, memory: LabelMemory | None, progress: bool | None
 ) -> tuple[Tensor, list[Status]]:
-    """Solve the rows that are not in memory, and put them there."""
+    """Solve the rows that are not in memory, check all, and put them there."""
     keys = None if memory is None else memory.keys(problem, costs, members)
-    if memory is None or keys is None:
-        return _solve(problem, costs, members, range(len(costs)), progress)
-    found = memory.find(keys)
+    found = {} if memory is None or keys is None else memory.find(keys)
     rest = [i for i in range(len(costs)) if i not in found]
     solutions = torch.full((len(costs), problem.width), torch.nan, dtype=torch.float64)
     status = [Status.OPTIMAL] * len(costs)
     if rest:
         ids = None if members is None else members[rest]
-        solved, ended = _solve(problem, costs[rest], ids, rest, progress)
-        for i, row, end in zip(rest, solved, ended, strict=True):
-            memory.put(keys[i], row, end)
-            solutions[i], status[i] = row, end
+        solutions[rest], ended = _solve(problem, costs[rest], ids, rest, progress)
+        for i, end in zip(rest, ended, strict=True):
+            status[i] = end
     for i, (row, end) in found.items():
         solutions[i], status[i] = row, end
     if problem.on_failure == "raise":
         refuse_failures(Solved(solutions, status), members)
+    refuse_wrong_labels(problem, costs, solutions, members, status)
+    if memory is not None and keys is not None:
+        for i in rest:
+            memory.put(keys[i], solutions[i], status[i])
     return solutions, status
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from regretless.cost_columns import by_name
 from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
+from regretless.tensors import ids, tensor
 from regretless.types import Solved, Status
 
 SOLVE_BATCH = 64  # per worker: all of them wait for the last solve of a batch
@@ -17,10 +20,10 @@ SOLVE_BATCH = 64  # per worker: all of them wait for the last solve of a batch
 
 def regret(
     problem: Problem,
-    predicted: Tensor,
-    true: Tensor,
-    solution: Tensor,
-    instance: Tensor | None = None,
+    predicted: Any,
+    true: Any,
+    solution: Any,
+    instance: Any = None,
     *,
     status: Sequence[Status] | None = None,
 ) -> Tensor:
@@ -30,7 +33,7 @@ def regret(
 
     Args:
         problem: solves at the prediction, exactly.
-        predicted: ``(n, d)``.
+        predicted: ``(n, d)`` tensor, array, nested list or data frame, as all others.
         true: ``(n, d)``.
         solution: ``(n, width)`` true optima in cost space.
         instance: ``(n,)`` ids, for families.
@@ -40,10 +43,13 @@ def regret(
         ``(n,)`` float64; NaN where the solve failed and ``problem.on_failure`` is not ``"raise"``.
 
     Raises:
+        InputError: shapes that do not fit, or predictions that are not finite.
         SolveError: a solve failed, or a decision is better than an optimal label, so that the oracle, the sense or the
             label is wrong. Where a label is not optimal, the regret may be negative: it is only a bound.
     """
-    return regret_of_decisions(problem, predicted, true, solution, instance, status=status)[0]
+    names = problem.cost_names
+    costs = tensor("predicted", by_name(predicted, names)), tensor("true", by_name(true, names))
+    return regret_of_decisions(problem, *costs, tensor("solution", solution), ids(instance), status=status)[0]
 
 
 def regret_of_decisions(
@@ -58,6 +64,10 @@ def regret_of_decisions(
     """Regrets ``(n,)`` as ``regret`` returns them, and the decisions ``(n, width)`` in cost space that have them."""
     if predicted.shape != true.shape:
         raise InputError(f"predicted must have the shape of true, {tuple(true.shape)}, got {tuple(predicted.shape)}")
+    if predicted.ndim != 2 or predicted.shape[1] != problem.dimension:
+        raise InputError(f"predicted must have shape (n, {problem.dimension}), got {tuple(predicted.shape)}")
+    if solution.shape != (expected := (len(predicted), problem.width)):
+        raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
     to_minimization = problem.to_minimization(predicted.detach().to(torch.float64), instance)
     cost = problem.to_minimization(true.detach().to(torch.float64), instance)
     best = solution.detach().to(torch.float64)
@@ -70,12 +80,14 @@ def regret_of_decisions(
     regrets, decisions, size = [], [], SOLVE_BATCH * problem.workers
     for start in range(0, len(to_minimization), size):
         part = slice(start, start + size)
-        ids = None if instance is None else instance[part]
+        members = None if instance is None else instance[part]
         with problem.counted_as("evaluation", unless_set=True):
-            solved = problem.attempt(to_minimization[part], ids)
+            solved = problem.attempt(to_minimization[part], members)
         known = None if status is None else status[part]
         rows = range(start, start + size)
-        regrets.append(checked_regrets(problem, solved, cost[part], best[part], instance=ids, status=known, rows=rows))
+        regrets.append(
+            checked_regrets(problem, solved, cost[part], best[part], instance=members, status=known, rows=rows)
+        )
         decisions.append(solved.solution.to(torch.float64))
     if not regrets:
         return cost.new_zeros(0), torch.zeros_like(best)

@@ -18,9 +18,12 @@ from regretless.known_costs import KnownCosts
 from regretless.milp import MILP, Floats
 from regretless.modeling.convex import ConvexProgram
 from regretless.modeling.read_model import model_and_sense
+from regretless.number_checks import check_integer
+from regretless.oracle_identity import oracle_identity
 from regretless.solvers.backends import engine_backend, oracle_backend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
 from regretless.solvers.found_decisions import FoundDecisions
+from regretless.solvers.function import FunctionBackend
 from regretless.solvers.ledger import Purpose, SolveStatistics, counted_as
 from regretless.tensors import ids, tensor
 from regretless.types import Backend, Decisions, OnFailure, Sense, Solved
@@ -36,7 +39,9 @@ class Problem:
             returns: the path of an ``.mps`` or ``.lp`` file, or a model of CPMpy, Pyomo, cvxpy, MathOpt, gurobipy or
             linopy. ``None`` where only an oracle exists.
         oracle: solves it: ``None`` for ``engine``, an object with ``solve(costs, instance)`` that minimizes in cost
-            space (a ``Backend``), or a plain function ``costs -> solution`` in the user's own sense.
+            space (a ``Backend``), or a plain function ``costs -> solution`` in the user's own sense. Its code, and the
+            values that it uses when the problem is made, tell stored labels apart and, without a model, caches. A
+            string attribute ``fingerprint`` stands for them where they cannot be hashed, such as a solver's own model.
         dimension: number d of predicted costs; needed only without a model.
         sense: ``"min"`` or ``"max"``, of the user's objective; by default that of the model that was read, else
             ``"min"``.
@@ -53,7 +58,7 @@ class Problem:
         bound: the problem's own fast lower bound, ``(costs, instance) -> (batch,)`` of minimizing float64 costs; gap
             policies of a cache use it in place of the Lagrangian bound of the model.
         cost_names: names of the d costs; by default the model's. Columns of data frames are matched to them.
-        name: for messages and reports; without a model it also distinguishes stored labels and caches.
+        name: for messages and reports; without a model it also distinguishes caches, and stored labels need it.
         options: settings of the engine.
 
     >>> problem = Problem(oracle=lambda c: c == c.max(), dimension=3, sense="max")
@@ -97,8 +102,8 @@ class Problem:
         if isinstance(model, MILP) and instances is not None:
             raise InputError("instances= is for functions that serve a family; a family with models is a Family")
         for what, count in (("dimension", dimension), ("instances", instances)):
-            if count is not None and count < 1:
-                raise InputError(f"{what} must be at least 1, got {count}")
+            if count is not None:
+                check_integer(what, count, least=1)
         self.model, self.sense, self.on_failure, self.name = model, sense, on_failure, name
         self.bound = bound
         self._options = options
@@ -112,6 +117,7 @@ class Problem:
         if self.cost_names is not None and len(self.cost_names) != self.dimension:
             raise InputError(f"cost_names must hold {self.dimension} names, got {len(self.cost_names)}")
         self.sign = 1.0 if sense == "min" else -1.0
+        self.identity = None if oracle is None else oracle_identity(oracle)
         self.statistics = SolveStatistics()
         self.found: FoundDecisions | None = None  # where the full decisions of all solves are kept
         self.backend: Backend
@@ -175,7 +181,8 @@ class Problem:
             return self.backend.fingerprint
         function = getattr(self.backend, "function", self.backend)
         label = getattr(function, "__qualname__", type(function).__qualname__)
-        return hashlib.sha256(f"{label}:{self.name}:{self.dimension}:{self.sense}".encode()).hexdigest()[:32]
+        what = "" if self.identity is None else self.identity.digest
+        return hashlib.sha256(f"{label}:{self.name}:{self.dimension}:{self.sense}:{what}".encode()).hexdigest()[:32]
 
     @property
     def solver(self) -> str:
@@ -183,6 +190,14 @@ class Problem:
         if self.engine:
             return f"{self.engine}({', '.join(f'{key}={self._options[key]!r}' for key in sorted(self._options))})"
         return type(self.backend).__qualname__
+
+    @property
+    def label_solver(self) -> str | None:
+        """The solver in the keys of labels; ``None`` where an oracle cannot be told from others."""
+        own = type(self.backend).__module__.startswith("regretless.") and not isinstance(self.backend, FunctionBackend)
+        if self.identity is None or own:  # an engine, or an oracle of this library
+            return self.solver
+        return None if self.identity.unknown else f"{self.solver}({self.identity.digest})"
 
     def to_minimization(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
         """Costs in the user's sense ``(batch, d)`` to minimizing costs ``(batch, width)``.

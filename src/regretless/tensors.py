@@ -38,10 +38,27 @@ def tensor(name: str, value: Any) -> Tensor:
         raise InputError(f"{name} must be numbers, got {type(value).__name__}: {error}") from error
 
 
+def features_tensor(value: Any) -> Tensor:
+    """Return features as a tensor that a model takes.
+
+    Arrays, lists and data frames have the default precision of torch afterwards, as the weights of a model have. So do
+    booleans. A tensor of numbers keeps its kind: integers may be the rows of an embedding.
+
+    Args:
+        value: array, nested list, data frame or tensor ``(n, ...)``.
+
+    Raises:
+        InputError: not numbers.
+    """
+    given = tensor("features", value)
+    keep = isinstance(value, Tensor) and given.dtype != torch.bool
+    return given if keep else given.to(torch.get_default_dtype())
+
+
 def ids(value: Any) -> Tensor | None:
     """Return instance ids as int64, refusing values that are not integers; ``None`` stays ``None``."""
-    if value is None:
-        return None
+    if value is None or (isinstance(value, Tensor) and value.dtype == torch.int64):
+        return value
     given = tensor("instance", value)
     integer = given.to(torch.int64)
     if given.dtype == torch.bool or not torch.equal(integer.to(given.dtype), given):

@@ -157,6 +157,10 @@ def test_family_ids_are_checked_wherever_they_enter():
     cache = SolutionCache(family(), p_solve=0.0)
     with pytest.raises(InputError, match="pass instance="):
         cache.add([[0.0] * 4])
+    with pytest.raises(InputError, match=r"instance must be integers, got .* such as \[0.7\]"):
+        cache.add([[0.0] * 4], instance=[0.7])
+    with pytest.raises(InputError, match="instance must be integers"):
+        SolutionCache(family(), [[0.0] * 4], instance=[True])
     cache.add([[0.0] * 4], instance=[0])
     with pytest.raises(InputError, match="pass instance="):
         cache(torch.ones(1, 4))
@@ -250,6 +254,30 @@ def test_merging_is_a_union_and_leaves_the_other_alone():
     assert torch.equal(b.solutions, POINTS[2:6].double())
     with pytest.raises(InputError, match="different problems"):
         a.merge(SolutionCache(Problem(MILP([WEIGHTS], row_upper=7.0))))
+
+
+def test_caches_of_a_family_that_has_grown_are_merged_and_saved_with_all_members(tmp_path: Path) -> None:
+    many = family()
+    early = SolutionCache(many, POINTS[:1], instance=[0])
+    many.family.extend([MILP([WEIGHTS], row_upper=LIMITS[0])])
+    late = SolutionCache(many, POINTS[:2], instance=[3, 2])
+    early.save(tmp_path / "early")
+    assert torch.equal(SolutionCache.load(tmp_path / "early", many).store.serves, early.store.serves)
+    assert early.merge(late) == 1
+    assert early.store.serves[3].tolist() == early.store.serves[0].tolist()
+
+
+def test_caches_of_two_functions_of_one_factory_are_refused(tmp_path: Path) -> None:
+    def at_most(capacity: float) -> Problem:
+        return Problem(oracle=lambda costs: np.minimum(costs, capacity), dimension=3)
+
+    small, large = (SolutionCache(at_most(k), np.full((1, 3), k)) for k in (4.0, 8.0))
+    with pytest.raises(InputError, match="caches of different problems"):
+        small.merge(large)
+    large.save(tmp_path / "large")
+    with pytest.raises(InputError, match="this cache belongs to another problem"):
+        SolutionCache.load(tmp_path / "large", at_most(4.0))
+    assert len(SolutionCache.load(tmp_path / "large", at_most(8.0))) == 1
 
 
 @pytest.mark.filterwarnings("ignore::regretless.errors.RegretlessWarning")

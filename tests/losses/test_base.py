@@ -58,6 +58,18 @@ def test_the_formula_sees_minimizing_costs_with_the_weight_of_known_costs(plane)
         assert torch.equal(loss.seen[2], b.solution)
 
 
+def test_a_loss_with_a_closed_form_needs_an_oracle():
+    for loss, name in ((SPOPlus, "SPOPlus"), (Plane, "Plane")):
+        with pytest.raises(InputError, match=rf"{name} needs an oracle.*, got none: build it as {name}\(problem\)"):
+            loss()
+    with pytest.raises(InputError, match=r"PlaneByAutograd needs an oracle.*, got str"):
+        PlaneByAutograd("problem")
+    with pytest.raises(InputError, match=r"TwoStage needs an oracle.*, got str"):
+        TwoStage("problem")
+    memory = SolutionCache(problem("min"))
+    assert TwoStage(memory).problem is memory.problem
+
+
 def test_without_an_oracle_costs_are_passed_as_they_are():
     loss = PlaneByAutograd(None)
     predicted = torch.randn(2, 3)

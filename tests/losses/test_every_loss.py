@@ -401,6 +401,22 @@ def test_reductions_agree(name, path):
     assert torch.allclose(per_instance[1], by_sum[1])
 
 
+@EVERY
+@pytest.mark.parametrize("kind", ["plain", "family"])
+@BOTH_PATHS
+@pytest.mark.parametrize("reduction", ["mean", "none", pytest.param("sum", marks=pytest.mark.slow)])
+def test_an_empty_batch_has_no_loss_and_no_gradient(name, kind, path, reduction):
+    row, kind = TABLE[name], KINDS[kind]
+    b = batch(kind)
+    instance = None if b.instance is None else b.instance[:0]
+    empty = replace(b, predicted=b.predicted[:0], true=b.true[:0], solution=b.solution[:0], instance=instance)
+    loss = row.build(oracle_of(row, kind, b, p_solve=1.0), reduction=reduction)
+    value, gradient = value_and_gradient(loss, empty, path=path)
+    assert value.tolist() == ([] if reduction == "none" else 0.0)
+    assert gradient.shape == empty.predicted.shape
+    assert len(value_and_gradient(loss, b, path=path)[1]) == len(b.true), "the next batch is as usual"
+
+
 # --- precision ----------------------------------------------------------------------------------------------------
 
 
@@ -487,6 +503,26 @@ def test_wrong_shapes_are_named(name):
         row.build(oracle_of(row, kind, b), reduction="max")
 
 
+@ONE_PER_LAYER
+@BOTH_PATHS
+def test_labels_may_be_arrays_and_ids_a_list(name, path):
+    row, kind = TABLE[name], KINDS["family"]
+    b = batch(kind)
+    given = replace(b, true=b.true.numpy(), solution=b.solution.tolist(), instance=b.instance.tolist())
+    found, expected = (value_and_gradient(row.build(oracle_of(row, kind, b)), one, path=path) for one in (given, b))
+    assert all(torch.equal(x, y) for x, y in zip(found, expected, strict=True))
+
+
+@EVERY
+def test_what_is_no_oracle_is_refused(name):
+    row, kind = TABLE[name], KINDS["plain"]
+    b = batch(kind)
+    for wrong, what in ((None, "none|NoneType"), (Dataset(b.true, b.true, b.solution), "Dataset"), (len, "builtin")):
+        if row.needs != "none":
+            with pytest.raises(InputError, match=rf"needs .*(Problem|SolutionCache), got ({what})"):
+                row.build(wrong)
+
+
 @EVERY
 def test_a_loss_can_be_pickled_and_copied(name):
     row, kind = TABLE[name], KINDS["plain"]
@@ -518,6 +554,19 @@ def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
     for _ in range(3):
         value_and_gradient(loss, b)
     assert problem.statistics.solves == 0
+
+
+@EVERY
+@pytest.mark.parametrize("p_solve", [0.0, 1.0])
+def test_a_member_that_joins_a_family_later_has_the_loss_of_its_equal(name, p_solve):
+    row, kind = TABLE[name], KINDS["family"]
+    b = batch(kind, seed=9)
+    oracle = oracle_of(row, kind, b, p_solve=p_solve)
+    loss, before = (row.build(one, reduction="none") for one in (oracle, oracle_of(row, kind, b, p_solve=p_solve)))
+    (new,) = oracle.problem.family.extend([kind.milps(1.0)[1]])
+    renamed = replace(b, instance=torch.where(b.instance == 1, new, b.instance))
+    found, expected = value_and_gradient(loss, renamed), value_and_gradient(before, b)
+    assert all(torch.allclose(x, y, atol=row.tolerance) for x, y in zip(found, expected, strict=True))
 
 
 @ONE_PER_LAYER

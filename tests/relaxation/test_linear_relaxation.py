@@ -66,6 +66,16 @@ def test_family_relaxes_every_member():
     torch.testing.assert_close(found.sum(1), torch.tensor([1.0, 1.0 + 2 / 3]))
 
 
+def test_a_member_that_joins_a_family_is_relaxed_too():
+    problem = Problem(Family.vary(MILP([[2.0, 3.0]], row_upper=2.0), row_upper=[[2.0]]))
+    relaxed = LinearRelaxation(problem)
+    relaxed(torch.tensor([[-1.0, -1.0]]), torch.tensor([0]))
+    (new,) = problem.family.add(row_upper=[[4.0]])
+    found = relaxed(torch.tensor([[-1.0, -1.0]]), torch.tensor([new]))
+    torch.testing.assert_close(found.sum(1), torch.tensor([1.0 + 2 / 3]))
+    assert problem.statistics.solves == 2
+
+
 def test_problem_without_a_model_is_refused():
     with pytest.raises(InputError, match="needs a problem with a MILP"):
         LinearRelaxation(Problem(oracle=lambda c: c, dimension=2))

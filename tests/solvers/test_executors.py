@@ -16,7 +16,7 @@ def double(job: int, clock) -> int:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"workers": 0}, "workers must be at least 1, got 0"),
+        ({"workers": 0}, "workers must be an integer, at least 1, got 0"),
         ({"name": "slurm"}, r"executor must be one of threads, processes, ray\[:ADDRESS\], got 'slurm'"),
         ({"name": "threads:2"}, "got 'threads:2'"),
         ({"name": "ray:"}, "got 'ray:'"),

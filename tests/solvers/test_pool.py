@@ -129,7 +129,7 @@ def test_finite_costs_that_overflow_in_the_cost_map_never_reach_an_engine(script
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"workers": 0}, "workers must be at least 1, got 0"),
+        ({"workers": 0}, "workers must be an integer, at least 1, got 0"),
         ({"engine": "higs"}, "engine must be one of highs, .*got 'higs'"),
         ({"time_limit": 0.0}, r"time_limit must be positive seconds or None, got 0\.0"),
         ({"time_limit": float("nan")}, "time_limit must be positive seconds or None, got nan"),

@@ -3,6 +3,8 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -104,6 +106,40 @@ def test_a_function_that_the_other_process_does_not_find_is_refused_with_a_hint(
     (tmp_path / "solver_in_a_module.py").unlink()
     with pytest.raises(InputError, match=r"another process can load.*ModuleNotFoundError"):
         problem.attempt(rows(1.0))
+
+
+SCRIPT = """
+import numpy as np
+import regretless as rl
+
+def solver(costs):
+    return costs == costs.min()
+
+def main():
+    problem = rl.Problem(oracle=solver, dimension=3, executor="processes", on_failure="skip")
+    print("solved", problem.solve(-np.eye(3)).objective.tolist(), flush=True)
+
+"""
+
+
+def run(folder: Path, end: str) -> subprocess.CompletedProcess[str]:
+    (folder / "script.py").write_text(SCRIPT + end)
+    command = [sys.executable, str(folder / "script.py")]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+def test_a_script_without_the_guard_ends_with_a_hint_and_its_processes_solve_nothing(tmp_path: Path) -> None:
+    ended = run(tmp_path, "main()\n")
+    assert ended.returncode == 1
+    assert ended.stdout == ""
+    assert ended.stderr.splitlines()[-1].startswith("regretless.errors.InputError: executor='processes' starts proc")
+    assert "put all that the script does under if __name__ == '__main__':" in ended.stderr
+    assert "bootstrapping" not in ended.stderr
+
+
+def test_a_script_with_the_guard_solves_once(tmp_path: Path) -> None:
+    ended = run(tmp_path, "if __name__ == '__main__':\n    main()\n")
+    assert (ended.returncode, ended.stdout) == (0, "solved [-1.0, -1.0, -1.0]\n")
 
 
 @pytest.mark.slow

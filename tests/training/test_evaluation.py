@@ -33,6 +33,18 @@ def test_figures_are_those_of_the_metrics():
     assert result.as_dict()["regret"] == result.regret
 
 
+def test_predictions_take_arrays_lists_and_booleans():
+    net = model()
+    expected = predict(net, DATA.features)
+    for given in (DATA.features.numpy().astype("float64"), DATA.features.tolist()):
+        assert torch.equal(predict(net, given), expected)
+    assert torch.equal(predict(net, DATA.features.numpy() > 0), predict(net, (DATA.features > 0).float()))
+    with pytest.raises(InputError, match=r"features must have shape \(n, ...\), got one number"):
+        predict(net, 1.0)
+    with pytest.raises(InputError, match="features must be numbers, got str"):
+        predict(net, "text")
+
+
 def test_the_truth_has_no_regret():
     truth = Dataset(DATA.costs, DATA.costs, DATA.solutions)
     result = evaluate(nn.Identity(), truth, problem())

@@ -19,7 +19,7 @@ from regretless.cache.gap_bound import GapBound
 from regretless.cache.growth_exchange import Growth, exchange
 from regretless.cache.heads import Heads, solve_heads
 from regretless.cache.policies import Mask, Policy
-from regretless.cache.served_instances import served
+from regretless.cache.served_instances import join_members, served
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import SolutionStore
 from regretless.cache.warm_starts import WarmStarts
@@ -76,6 +76,7 @@ class Growing:
             )
         if len(set(ranks.gather_objects((self.problem.fingerprint, self.coins.seed, self.grow_at)))) > 1:
             raise InputError("ranks that share a cache need the same problem, seed and grow_at")
+        join_members(self.problem, self.store)
         rows, serves = ranks.gather_rows(self.store.rows), self.store.serves
         self.store.clear()
         self.store.add(rows, None if serves is None else ranks.gather_rows(serves.T).T)
@@ -158,6 +159,7 @@ class Growing:
         used.failed += growth.failed
         used.lookups += growth.lookups
         if not stop and growth.rows.shape[0]:
+            join_members(self.problem, self.store)
             new = self.store.stage(growth.rows, served(self.problem, growth.rows, growth.ids))
             if new is not None:  # else ``SolutionCache.statistics`` counts them
                 used.added += new

@@ -38,6 +38,11 @@ def check_costs(problem: Problem, costs: Tensor) -> None:
 def check_instance(problem: Problem, store: SolutionStore, instance: Tensor | None, batch: int) -> None:
     """Refuse unknown instances, and add to a store the members that joined the family since the last call."""
     problem.check_instance(instance, batch)
+    join_members(problem, store)
+
+
+def join_members(problem: Problem, store: SolutionStore) -> None:
+    """Add to a store the members that joined the family since the last call, and what is feasible for them."""
     known = store.instances
     if known is not None and problem.instances is not None and problem.instances > known:
         new = range(known, problem.instances)

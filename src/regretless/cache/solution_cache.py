@@ -21,14 +21,14 @@ from regretless.cache.growing import GrowAt, Growing
 from regretless.cache.lookup import Objective
 from regretless.cache.overlay import overlay
 from regretless.cache.policies import Bernoulli, Policy
-from regretless.cache.served_instances import check_costs, check_instance, served, sharing_note
+from regretless.cache.served_instances import check_costs, check_instance, join_members, served, sharing_note
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
 from regretless.cache.warm_starts import starts_for
 from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
-from regretless.tensors import tensor
+from regretless.tensors import ids, tensor
 
 
 class SolutionCache:
@@ -192,9 +192,9 @@ class SolutionCache:
             raise InputError(f"solutions must have shape (m, {self.problem.width}), got {tuple(rows.shape)}")
         if not torch.isfinite(rows).all():
             raise InputError("solutions must be finite, got NaN or infinite values")
-        ids = None if instance is None else torch.as_tensor(instance, dtype=torch.int64)
-        check_instance(self.problem, self.store, ids, len(rows))
-        return self.store.add(rows, served(self.problem, rows, ids))
+        members = ids(instance)
+        check_instance(self.problem, self.store, members, len(rows))
+        return self.store.add(rows, served(self.problem, rows, members))
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
         """Answer ``(batch, width)`` minimizing costs."""
@@ -235,10 +235,10 @@ class SolutionCache:
         start = time.perf_counter()
         costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
         check_costs(self.problem, costs)
-        ids = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
-        if self.problem.instances is not None or ids is not None:
-            check_instance(self.problem, self.store, ids, len(costs))
-        found = self.store.take(self.store.look_up(costs, ids, objective)).to(costs.dtype)
+        members = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
+        if self.problem.instances is not None or members is not None:
+            check_instance(self.problem, self.store, members, len(costs))
+        found = self.store.take(self.store.look_up(costs, members, objective)).to(costs.dtype)
         self._growing.count_lookups(costs.shape[0])
         self._statistics.seconds += time.perf_counter() - start
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
@@ -266,11 +266,14 @@ class SolutionCache:
         """Add the solutions of another cache of the same problem (another run or rank); return how many are new."""
         if other.problem.fingerprint != self.problem.fingerprint:
             raise InputError("caches of different problems cannot be merged: their fingerprints differ")
+        for cache in (self, other):  # a family may have grown since one of them was used
+            join_members(cache.problem, cache.store)
         return self.store.add(other.store.rows, other.store.serves)
 
     def state_dict(self) -> dict[str, Any]:
         """Solutions, coin, statistics and settings, as plain data and tensors."""
         how = self._growing
+        join_members(self.problem, self.store)  # the fingerprint is that of all members
         return {
             "fingerprint": self.problem.fingerprint,
             "store": self.store.state_dict(),

@@ -11,10 +11,12 @@ import torch
 from torch import Tensor, nn
 
 from regretless.cache import SolutionCache
+from regretless.cache.served_instances import check_instance
 from regretless.errors import InputError
 from regretless.oracle import Oracle
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
+from regretless.tensors import ids, tensor
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -39,7 +41,8 @@ class Loss(nn.Module, ABC):
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
             raise InputError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
-        self.oracle, self.reduction = oracle, reduction
+        self.oracle = None if oracle is None else needs_oracle(type(self).__name__, oracle)
+        self.reduction = reduction
         self._left_out: Tensor | None = None
 
     @property
@@ -60,7 +63,7 @@ class Loss(nn.Module, ABC):
             predicted: ``(batch, d)`` predicted costs, in the user's sense.
             true: ``(batch, d)`` true costs.
             solution: ``(batch, width)`` true optima in cost space, as a ``Dataset`` holds them.
-            instance: ``(batch,)`` ids, for families.
+            instance: ``(batch,)`` ids, for families: a tensor, or a list as ``Family.add`` returns it.
         """
 
     @abstractmethod
@@ -141,9 +144,10 @@ class Loss(nn.Module, ABC):
         """Flip the cache's coins and grow S, for losses that use S itself.
 
         An instance that the cache leaves out (``on_failure="skip"``) has no loss and does not count in the mean.
+        Members that have joined a family are known afterwards.
         """
         # A step without a solve checks no ids, and without ids the S of a family would be read as one feasible set.
-        cache.problem.check_instance(instance, len(query))
+        check_instance(cache.problem, cache.store, instance, len(query))
         failed = cache.grow([query], predicted, instance)
         if len(cache) == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
@@ -157,6 +161,7 @@ class Loss(nn.Module, ABC):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Check the arguments and return minimizing costs and solutions in one precision; forget the last step."""
         problem = None if self.oracle is None else self.oracle.problem
+        true, solution = _as_tensor("true", true, predicted), _as_tensor("solution", solution, predicted)
         if predicted.ndim != 2 or (problem is not None and predicted.shape[1] != problem.dimension):
             d = "d" if problem is None else problem.dimension
             raise InputError(f"predicted must have shape (batch, {d}), got {tuple(predicted.shape)}")
@@ -176,12 +181,23 @@ class Loss(nn.Module, ABC):
         return problem.to_minimization(predicted, instance), problem.to_minimization(true, instance), solution
 
     def _instances(self, batch: int) -> int:
-        """Number of instances that count in the mean."""
-        return batch if self._left_out is None else max(batch - int(self._left_out.sum()), 1)
+        """Number of instances that count in the mean; 1 where there is none, so that the loss is 0."""
+        return max(batch if self._left_out is None else batch - int(self._left_out.sum()), 1)
 
 
 class ClosedFormLoss(Loss):
-    """A loss whose formula gives value and gradient per instance, so that autograd sees one node."""
+    """A loss whose formula gives value and gradient per instance, so that autograd sees one node.
+
+    Args:
+        oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``.
+        reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
+
+    Raises:
+        InputError: no oracle.
+    """
+
+    def __init__(self, oracle: Oracle | None = None, *, reduction: Reduction = "mean") -> None:
+        super().__init__(needs_oracle(type(self).__name__, oracle), reduction=reduction)
 
     @abstractmethod
     def value_and_gradient(
@@ -204,6 +220,7 @@ class ClosedFormLoss(Loss):
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
         assert self.oracle is not None
+        instance = ids(instance)
         c_hat, c, v = self._minimizing(predicted.detach(), true, solution, instance)
         with _no_autocast(predicted):
             value, gradient = self.value_and_gradient(c_hat, c, v, instance)
@@ -216,7 +233,7 @@ class ClosedFormLoss(Loss):
             value = value.sum()
         elif self.reduction == "mean":
             count = self._instances(predicted.shape[0])
-            value = value.mean() if self._left_out is None else value.sum() / count
+            value = value.sum() / count if self._left_out is not None or not len(value) else value.mean()
             factor /= count
         return value, (gradient * factor).to(predicted.dtype)
 
@@ -230,6 +247,7 @@ class AutogradLoss(Loss):
 
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
+        instance = ids(instance)
         with _no_autocast(predicted):
             values = self.per_instance(*self._minimizing(predicted, true, solution, instance), instance)
         if self._left_out is not None:
@@ -266,10 +284,26 @@ class _WithGradient(torch.autograd.Function):
         return (factor * gradient).to(gradient.dtype), None, None
 
 
+def _as_tensor(name: str, value: Any, like: Tensor) -> Tensor:
+    """Labels as a tensor; one that is given stays as it is."""
+    return value if isinstance(value, Tensor) else tensor(name, value).to(like)
+
+
 def _no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
     """Switch autocast off: in half precision the product of a look-up would confuse members of S."""
     kind = predicted.device.type
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+
+
+def needs_oracle(loss: str, oracle: Any) -> Oracle:
+    """Return the oracle; anything that cannot answer costs with solutions of a problem is refused."""
+    if not isinstance(getattr(oracle, "problem", None), Problem) or not hasattr(oracle, "answer"):
+        raise InputError(
+            f"{loss} needs an oracle, a Problem or a SolutionCache, got "
+            f"{'none' if oracle is None else type(oracle).__name__}: build it as {loss}(problem)"
+        )
+    found: Oracle = oracle
+    return found
 
 
 def needs_cache(loss: str, oracle: object) -> SolutionCache:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.family import member
-from regretless.losses.base import AutogradLoss, Reduction
+from regretless.losses.base import AutogradLoss, Reduction, needs_oracle
 from regretless.losses.normal_cones import NormalCones
 from regretless.oracle import Oracle
 
@@ -31,6 +31,9 @@ class ConeAlignment(AutogradLoss):
     of the cone, and training stops there. The original's CaVE+ stays inside by stopping an interior-point solver after
     three iterations; r > 0 does the same without a solver that is stopped.
 
+    In the gradient p is held constant. For r = 0 this is the exact gradient; for r > 0, where the mean normal is mixed
+    in, it differs a little from finite differences.
+
     Args:
         oracle: the problem; it needs a MILP whose costs belong to its variables.
         inner: r, share of the mean normal, between 0 and 1.
@@ -41,7 +44,7 @@ class ConeAlignment(AutogradLoss):
     """
 
     def __init__(self, oracle: Oracle, *, inner: float = 0.1, reduction: Reduction = "mean") -> None:
-        super().__init__(oracle, reduction=reduction)
+        super().__init__(needs_oracle("ConeAlignment", oracle), reduction=reduction)
         if not 0 <= inner < 1:
             raise InputError(f"inner must be at least 0 and below 1, got {inner}")
         model = oracle.problem.model

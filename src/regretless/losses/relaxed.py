@@ -7,7 +7,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from regretless.losses.base import AutogradLoss, Reduction, dot
+from regretless.losses.base import AutogradLoss, Reduction, dot, needs_oracle
 from regretless.oracle import Oracle
 from regretless.relaxation import Program, Relaxation
 
@@ -19,7 +19,7 @@ class RelaxedLoss(AutogradLoss):
     """
 
     def __init__(self, oracle: Oracle, program: Program, *, reduction: Reduction = "mean") -> None:
-        super().__init__(oracle, reduction=reduction)
+        super().__init__(needs_oracle(type(self).__name__, oracle), reduction=reduction)
         self.relaxation = Relaxation(oracle.problem, program)
 
     def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.losses.base import AutogradLoss, Reduction
+from regretless.losses.base import AutogradLoss, Reduction, needs_oracle
+from regretless.oracle import Oracle
 from regretless.problem import Problem
 
 
@@ -21,14 +22,14 @@ class TwoStage(AutogradLoss):
     Gradients: :math:`2 (\hat c - c) / d` and :math:`(\hat c - c) / (d\, \hat c (1 - \hat c))`.
 
     Args:
-        problem: only for evaluation in ``fit``; the loss does not use it.
+        problem: only for evaluation in ``fit``, a ``Problem`` or a cache around one; the loss does not use it.
         criterion: ``"mse"`` or ``"bce"``; the latter takes predictions that are probabilities.
         reduction: over the batch.
     """
 
     def __init__(
         self,
-        problem: Problem | None = None,
+        problem: Oracle | None = None,
         *,
         criterion: Literal["mse", "bce"] = "mse",
         reduction: Reduction = "mean",
@@ -36,7 +37,8 @@ class TwoStage(AutogradLoss):
         super().__init__(None, reduction=reduction)
         if criterion not in ("mse", "bce"):
             raise InputError(f"criterion must be 'mse' or 'bce', got {criterion!r}")
-        self.criterion, self._problem = criterion, problem
+        self.criterion = criterion
+        self._problem = None if problem is None else needs_oracle("TwoStage", problem).problem
 
     @property
     def problem(self) -> Problem | None:

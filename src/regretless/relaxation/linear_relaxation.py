@@ -28,31 +28,38 @@ class LinearRelaxation:
     def __init__(
         self, problem: Problem, *, workers: int | None = None, engine: Literal["highs", "batched-lp"] = "highs"
     ) -> None:
-        model = problem.model
-        if model is None:
+        if not isinstance(problem, Problem):
+            raise InputError(f"the linear relaxation needs a Problem, got {type(problem).__name__}")
+        if problem.model is None:
             raise InputError("the linear relaxation needs a problem with a MILP, this one has only a solver function")
         if engine not in ("highs", "batched-lp"):
             raise InputError(f"engine must be 'highs' or 'batched-lp', got {engine!r}")
         workers = workers or int(getattr(problem.backend, "workers", 1))
         how: dict[str, Any] = {"warm": True, "workers": workers} if engine == "highs" else {}
-        relaxed = model.relax()
-        self.problem = problem
-        self.relaxed = Problem(
-            relaxed,
-            sense=problem.sense,
-            engine=engine,
-            on_failure=problem.on_failure,
-            name=f"{problem.name} (relaxed)",
-            **how,
+        self.problem, self.engine, self._how = problem, engine, how
+        self.relaxed = self._relax()
+
+    def _relax(self) -> Problem:
+        """The relaxed problem, with the members that the family has now."""
+        relaxed = Problem(
+            self.problem.model.relax(),
+            sense=self.problem.sense,
+            engine=self.engine,
+            on_failure=self.problem.on_failure,
+            name=f"{self.problem.name} (relaxed)",
+            **self._how,
         )
         # Solves of the relaxation count as solves of the problem.
-        self.relaxed.statistics = problem.statistics
+        relaxed.statistics = self.problem.statistics
+        return relaxed
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
         """Relaxed solutions ``(batch, width)`` of minimization costs."""
-        return self.relaxed(costs, instance)
+        return self.answer([costs], costs, instance)[0]
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
         """Relaxed solutions of every query; see ``regretless.oracle.Oracle``."""
+        if self.problem.instances != self.relaxed.instances:  # members have joined the family
+            self.relaxed = self._relax()
         with torch.no_grad():
             return self.relaxed.answer(queries, predicted, instance)

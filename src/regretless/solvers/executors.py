@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from regretless.errors import InputError
+from regretless.number_checks import check_integer
 from regretless.optional import need
 from regretless.types import Status
 
@@ -58,8 +59,7 @@ class Execution(Generic[Job, Result]):
     """
 
     def __init__(self, name: str, work: Work[Job, Result], *, workers: int, limit: float | None) -> None:
-        if workers < 1:
-            raise InputError(f"workers must be at least 1, got {workers}")
+        check_integer("workers", workers, least=1)
         kind, self._address = parse_executor(name)
         self.name, self.work, self.workers, self.limit = kind, work, workers, limit
         if kind != "threads":

@@ -23,7 +23,11 @@ METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods()
 STARTED, ANSWER, RAISED = "started", "answer", "raised"
 HINT = (
     "executor='processes' needs a solver that another process can load: a function at the top level of a module, not "
-    "a lambda, a nested function or a cell of a notebook; a script needs the guard if __name__ == '__main__'"
+    "a lambda, a nested function or a cell of a notebook"
+)
+GUARD = (
+    "executor='processes' starts processes that import the script again: put all that the script does under "
+    "if __name__ == '__main__': and leave only imports and definitions outside of it"
 )
 
 
@@ -40,7 +44,8 @@ class Processes(Generic[Job, Result]):
         limit: seconds for one job, or ``None``.
 
     Raises:
-        InputError: the work cannot be pickled.
+        InputError: the work cannot be pickled, or, from ``map``, a process cannot be started because the script has no
+            guard ``if __name__ == "__main__"``.
     """
 
     def __init__(self, work: Work[Job, Result], *, workers: int, limit: float | None) -> None:
@@ -87,14 +92,19 @@ class _Child:
             context.set_forkserver_preload(["__main__", __name__])
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs,), name="regretless-solver", daemon=True)
-        self.process.start()
+        try:
+            self.process.start()
+        except RuntimeError:  # Python refuses it where a process that was started this way imports the script
+            raise InputError(GUARD) from None
+        except (EOFError, OSError) as error:
+            raise InputError(f"{GUARD} (no process could be started: {type(error).__name__}: {error})") from error
         theirs.close()
         weakref.finalize(self, _end, self.process, self.connection, os.getpid())
         try:
             self.connection.send_bytes(work)
             problem = self.connection.recv()
-        except (EOFError, OSError) as error:
-            raise InputError(f"{HINT} (the process ended before it was ready)") from error
+        except (EOFError, OSError):
+            raise InputError(f"{GUARD} (a process ended before it was ready; its own error is above)") from None
         if problem:
             raise InputError(f"{HINT} ({problem})")
 

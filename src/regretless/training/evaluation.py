@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from regretless import metrics
 from regretless.data import Dataset
+from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
+from regretless.tensors import features_tensor
 
 PREDICT_BATCH = 256
 
@@ -49,8 +52,19 @@ class Evaluation:
         return asdict(self)
 
 
-def predict(model: nn.Module, features: Tensor) -> Tensor:
-    """Predicted costs ``(n, d)`` without a gradient, in batches, in evaluation mode."""
+def predict(model: nn.Module, features: Any) -> Tensor:
+    """Predicted costs ``(n, d)`` without a gradient, in batches, in evaluation mode.
+
+    Args:
+        model: maps features to costs.
+        features: ``(n, ...)`` tensor, array, nested list or data frame.
+
+    Raises:
+        InputError: features that are not numbers, or one number.
+    """
+    given = features_tensor(features)
+    if given.ndim == 0:
+        raise InputError("features must have shape (n, ...), got one number")
     parameter = next(model.parameters(), None)
     was_training = model.training
     model.eval()
@@ -58,7 +72,7 @@ def predict(model: nn.Module, features: Tensor) -> Tensor:
         with torch.no_grad():
             parts = [
                 model(part if parameter is None else to_model(part, parameter))
-                for part in torch.split(features, PREDICT_BATCH)
+                for part in torch.split(given, PREDICT_BATCH)
             ]
     finally:
         model.train(was_training)
