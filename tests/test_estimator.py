@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from regretless import MILP, Problem
-from regretless.errors import InputError
+from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.estimator import DecisionRegressor, decide
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data
@@ -223,6 +223,28 @@ def test_decide_works_behind_a_pipeline_and_a_search():
     assert np.array_equal(decide(search, X), search.best_estimator_[-1].decide(X))
     with pytest.raises(InputError, match="decide needs a DecisionRegressor, or a pipeline or a search with one"):
         decide(StandardScaler(), X)
+
+
+def test_decide_refuses_instances_without_a_decision_or_warns_of_them():
+    X, C = toy()
+    model = DecisionRegressor(choose_one(), method="two-stage").fit(X, C)
+    last = model.predict(X[:3])[2, 0]
+
+    def broken(costs):
+        if np.isclose(costs[0], last):
+            raise ZeroDivisionError("by design")
+        return np.eye(4)[costs.argmin()]
+
+    model.problem = Problem(oracle=broken, dimension=4)
+    for of in (model.decide, lambda x: decide(make_pipeline(model), x)):
+        with pytest.raises(SolveError, match="1 of 3 instances have no decision, the first of them row 2") as caught:
+            of(X[:3])
+        assert caught.value.row == 2
+        assert "ZeroDivisionError: by design" in str(caught.value)
+    model.problem = Problem(oracle=broken, dimension=4, on_failure="skip")
+    with pytest.warns(RegretlessWarning, match=r"Their rows are NaN: rows \[2\]"):
+        decisions = model.decide(X[:3])
+    assert np.isnan(decisions).any(axis=1).tolist() == [False, False, True]
 
 
 def test_a_grid_search_labels_every_row_once(tmp_path):

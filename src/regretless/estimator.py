@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from torch import nn
 
 from regretless.cost_columns import by_name
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.metrics import optimal_values, regret, relative_regret
@@ -26,6 +27,7 @@ from regretless.tables.encoding import Encoding
 from regretless.training import methods, predict
 from regretless.training.model_check import check_model
 from regretless.training.models import make_model
+from regretless.types import Decisions
 
 need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
 from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
@@ -168,8 +170,15 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return predict(self.model_, features).to(torch.float64).numpy()
 
     def decide(self, X: ArrayLike, instance: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Decisions ``(n, variables)`` at the predicted costs, solved exactly."""
-        decisions = self._problem().solve(self.predict(X), instance)
+        """Decisions ``(n, variables)`` at the predicted costs, solved exactly.
+
+        Raises:
+            SolveError: an instance has no solution and ``problem.on_failure`` is ``"raise"``; otherwise its row is NaN,
+                with a warning that names it.
+        """
+        problem = self._problem()
+        decisions = problem.solve(self.predict(X), instance)
+        _report_missing(decisions, refuse=problem.on_failure == "raise")
         return decisions.decision.numpy()
 
     def score(self, X: ArrayLike, y: ArrayLike, instance: ArrayLike | None = None) -> float:
@@ -227,6 +236,21 @@ def _all_numbers(frame: Any) -> bool:
     return all(np.asarray(frame[column]).dtype.kind in "iuf" for column in frame.columns)
 
 
+def _report_missing(decisions: Decisions, *, refuse: bool) -> None:
+    """Refuse instances without a solution, or warn of them."""
+    missing = decisions.solution.isnan().any(dim=1).nonzero().flatten().tolist()
+    if not missing:
+        return
+    row = missing[0]
+    why = f"{decisions.status[row]}. {decisions.message.get(row, '')}".strip()
+    said = f"{len(missing)} of {len(decisions.solution)} instances have no decision, the first of them row {row}: {why}"
+    if refuse:
+        error = SolveError(f"{said} Build the problem with on_failure='skip' for a row of NaN in place of this error.")
+        error.row = row
+        raise error
+    warnings.warn(f"{said} Their rows are NaN: rows {missing[:10]}", RegretlessWarning, stacklevel=3)
+
+
 def decide(model: Any, X: Any, instance: ArrayLike | None = None) -> NDArray[np.float64]:
     """Decisions of a fitted estimator, also behind a ``Pipeline`` or a search.
 
@@ -237,6 +261,10 @@ def decide(model: Any, X: Any, instance: ArrayLike | None = None) -> NDArray[np.
         model: a ``DecisionRegressor``, a ``Pipeline`` that ends in one, or a fitted search over either.
         X: features, as for ``fit``.
         instance: ``(n,)`` ids, for families.
+
+    Raises:
+        InputError: there is no ``DecisionRegressor`` in the model.
+        SolveError: as ``DecisionRegressor.decide``.
     """
     found = getattr(model, "best_estimator_", model)
     if isinstance(found, DecisionRegressor):
