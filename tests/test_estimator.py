@@ -225,6 +225,21 @@ def test_decide_works_behind_a_pipeline_and_a_search():
         decide(StandardScaler(), X)
 
 
+def test_arrays_that_are_views_or_cannot_be_written_are_taken():
+    X, C = toy()
+    turned, frame = X[:, ::-1], pd.DataFrame(X, columns=["a", "b", "c"])
+    frozen = C.copy()
+    frozen.flags.writeable = False
+    model = DecisionRegressor(choose_one(), method="spo", epochs=1)
+    expected = model.fit(np.ascontiguousarray(turned), C).predict(np.ascontiguousarray(turned))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(model.fit(turned, C[:, ::-1][:, ::-1]).predict(turned), expected)
+        assert np.isfinite(model.score(turned, C[::-1]))
+        assert np.array_equal(model.fit(frame, frozen).decide(frame), model.fit(frame, C).decide(frame))
+        assert np.isfinite(model.score(frame, frozen))
+
+
 def test_decide_refuses_instances_without_a_decision_or_warns_of_them():
     X, C = toy()
     model = DecisionRegressor(choose_one(), method="two-stage").fit(X, C)

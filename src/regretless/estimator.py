@@ -24,6 +24,7 @@ from regretless.problem import Problem, SolveStatistics
 from regretless.search import Trained, train
 from regretless.search.check_settings import check_settings
 from regretless.tables.encoding import Encoding
+from regretless.tensors import ids, tensor
 from regretless.training import methods, predict
 from regretless.training.model_check import check_model
 from regretless.training.models import make_model
@@ -113,7 +114,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         settings = dict(self.settings or {})
         if methods.method(self.method).cached:
             settings = {"p_solve": self.p_solve} | settings
-        self._check_settings(problem, settings, torch.as_tensor(features[:2]))
+        self._check_settings(problem, settings, tensor("features", features[:2]))
         data = Dataset.solve(
             problem, features, costs, instance=instance, store=self.store, memory=LABELS, progress=False
         )
@@ -166,7 +167,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Predicted costs ``(n, d)``."""
         check_is_fitted(self, "model_")
-        features = torch.tensor(self._checked(X), dtype=torch.get_default_dtype())
+        features = tensor("features", self._checked(X)).to(torch.get_default_dtype())
         return predict(self.model_, features).to(torch.float64).numpy()
 
     def decide(self, X: ArrayLike, instance: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -186,11 +187,10 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         problem = self._problem()
         predicted = torch.as_tensor(self.predict(X))
         _, costs = self._checked(X, y)
-        true = torch.tensor(costs, dtype=torch.float64)
-        ids = None if instance is None else torch.as_tensor(instance, dtype=torch.int64)
-        best, status = solve_labels(problem, true, ids, store=self.store, memory=LABELS, progress=False)
-        regrets = regret(problem, predicted, true, best, ids, status=status)
-        return -relative_regret(regrets, optimal_values(problem, true, best, ids))
+        true, members = tensor("costs", costs).to(torch.float64), ids(instance)
+        best, status = solve_labels(problem, true, members, store=self.store, memory=LABELS, progress=False)
+        regrets = regret(problem, predicted, true, best, members, status=status)
+        return -relative_regret(regrets, optimal_values(problem, true, best, members))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
