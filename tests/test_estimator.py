@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from regretless import MILP, Problem
+from regretless import MILP, Dataset, Problem, predict, train
 from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.estimator import DecisionRegressor, decide
 from regretless.problems.knapsack.oracle import knapsack_problem
@@ -116,6 +116,15 @@ def test_features_of_variables_share_one_model():
     assert sum(p.numel() for p in model.model_.parameters()) == 8 * 4 + 4 + 4 + 1
 
 
+def test_batches_have_the_size_that_train_takes():
+    X, C = toy()
+    data = Dataset.solve(choose_one(), X, C)
+    for method in ("spo", "two-stage"):
+        found = DecisionRegressor(choose_one(), method=method, epochs=2).fit(X, C)
+        expected = train(choose_one(), data, method=method, epochs=2, progress=False)
+        assert np.array_equal(found.predict(X), predict(expected.model, data.features).double().numpy())
+
+
 def test_validation_stops_early():
     X, C = toy(80)
     model = DecisionRegressor(choose_one(), method="spo", epochs=200, lr=0.1, validation=0.25, patience=2).fit(X, C)
@@ -162,6 +171,10 @@ def test_a_torch_module_is_copied_and_one_that_does_not_fit_is_refused_before_th
         ({"epochs": -1}, "epochs must be an integer, at least 0"),
         ({"batch_size": 0}, "batch_size must be an integer, at least 1"),
         ({"random_state": -1}, "seed must be an integer from 0"),
+        ({"lr": 0.5}, "method 'auto' chooses by folds of the training data: leave out lr"),
+        ({"validation": 0.2}, "method 'auto' chooses by folds of the training data: leave out validation"),
+        ({"method": "two-stage", "validation": 0.2}, "unless fit='gradient' is set or epochs are given: leave out"),
+        ({"method": "direct", "epochs": 3}, "takes no steps by gradients.*leave out epochs"),
     ],
 )
 def test_bad_settings_are_named_before_anything_is_solved(options, message):

@@ -23,6 +23,7 @@ from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
 from regretless.search import Trained, train
 from regretless.search.check_settings import check_settings
+from regretless.search.unused_arguments import refuse_unused
 from regretless.tables.encoding import Encoding
 from regretless.tensors import ids, tensor
 from regretless.training import methods, predict
@@ -49,8 +50,8 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         model: ``"linear"``, ``"quadratic"``, ``"mlp"``, a torch module, of which a copy is trained, or a function
             ``(features, dimension, seed) -> torch module``. By default linear; ``"auto"`` also tries quadratic ones.
         hidden: units of the hidden layer of ``"mlp"``.
-        epochs, lr: of the training; ``None`` for the defaults of the method.
-        batch_size: instances per step.
+        epochs, lr: of the training; ``None`` for the defaults of the method. ``"auto"`` takes no ``lr``.
+        batch_size: instances per step; ``None`` for 24, or what the method prefers, as ``regretless.train`` does.
         validation: share of the data that stops training early by its exact regret; 0 trains to the end.
         patience: epochs without a better validation regret before training stops.
         settings: further settings of the method, as a dictionary.
@@ -76,7 +77,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         hidden: int = 32,
         epochs: int | None = None,
         lr: float | None = None,
-        batch_size: int = 32,
+        batch_size: int | None = None,
         validation: float = 0.0,
         patience: int = 5,
         settings: dict[str, Any] | None = None,
@@ -128,19 +129,17 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_settings(self, problem: Problem, settings: dict[str, Any], features: torch.Tensor) -> None:
         """Check all settings before anything is solved."""
-        given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr}
-        given = {name: value for name, value in given.items() if value is not None}
-        check_numbers(seed=self.random_state, batch_size=self.batch_size, **given)
+        given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr, "batch_size": self.batch_size}
+        check_numbers(seed=self.random_state, **{name: value for name, value in given.items() if value is not None})
         check_integer("patience", self.patience, least=1)
+        if not 0 <= self.validation < 1:
+            raise InputError(f"validation must be a share from 0 to below 1, got {self.validation}")
+        refuse_unused(self.method, settings, given | {"validation": self.validation or None})
         check_settings(self.method, settings, engine=problem.engine or "oracle")
         if isinstance(self.model, str):
             self._model(torch.zeros_like(features), problem.dimension, torch.zeros(2, problem.dimension))
         elif isinstance(self.model, nn.Module):
             check_model(self.model, features, problem.dimension)
-        if not 0 <= self.validation < 1:
-            raise InputError(f"validation must be a share from 0 to below 1, got {self.validation}")
-        if self.validation and self.method == "auto":
-            raise InputError("method 'auto' chooses by folds of all data: leave out validation")
 
     def _model(self, features: torch.Tensor, dimension: int, costs: torch.Tensor) -> nn.Module | None:
         if self.model is None:
