@@ -116,6 +116,20 @@ def test_features_of_variables_share_one_model():
     assert sum(p.numel() for p in model.model_.parameters()) == 8 * 4 + 4 + 4 + 1
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_too_few_rows_for_a_search_are_named_before_the_labels_and_train_by_other_methods(n):
+    X, C = toy(n)
+    unsolved = Problem(oracle=lambda costs: pytest.fail("something was solved"), dimension=C.shape[1])
+    with pytest.raises(InputError, match=f"needs at least 4 instances, got {n}: name a method, for example"):
+        DecisionRegressor(unsolved).fit(X, C)
+    assert DecisionRegressor(choose_one(), method="two-stage").fit(X, C).predict(X).shape == C.shape
+
+
+def test_four_rows_are_enough_for_a_search():
+    X, C = toy(4)
+    assert DecisionRegressor(choose_one(), epochs=1).fit(X, C).search_ is not None
+
+
 def test_batches_have_the_size_that_train_takes():
     X, C = toy()
     data = Dataset.solve(choose_one(), X, C)

@@ -36,6 +36,7 @@ from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 FOLDS = 5
+FEWEST = 4  # instances of a search: two folds of two
 # Labels of all estimators of this process: searches and cross-validation fit the same rows again and again.
 LABELS = LabelMemory()
 
@@ -116,6 +117,11 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if methods.method(self.method).cached:
             settings = {"p_solve": self.p_solve} | settings
         self._check_settings(problem, settings, tensor("features", features[:2]))
+        if self.method == "auto" and "folds" not in settings and len(features) < FEWEST:
+            raise InputError(
+                f"method 'auto' compares on held-out folds and needs at least {FEWEST} instances, got {len(features)}: "
+                "name a method, for example method='two-stage'"
+            )
         data = Dataset.solve(
             problem, features, costs, instance=instance, store=self.store, memory=LABELS, progress=False
         )
@@ -154,7 +160,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _train(self, problem: Problem, data: Dataset, held_out: Dataset | None, settings: dict[str, Any]) -> Trained:
         training: dict[str, Any] = {"epochs": self.epochs, "batch_size": self.batch_size}
         if self.method == "auto":
-            settings = {"folds": min(FOLDS, len(data) // 2)} | settings
+            settings = {"folds": max(min(FOLDS, len(data) // 2), 2)} | settings
         else:
             training |= {"lr": self.lr}
             if held_out is not None:
