@@ -155,6 +155,19 @@ def test_own_model_is_taken():
     assert DecisionRegressor(choose_one(), model=make, epochs=1).fit(X, C).predict(X).shape == C.shape
 
 
+@pytest.mark.parametrize(
+    ("method", "settings"), [pytest.param("auto", {"folds": 2}, marks=pytest.mark.slow), ("map-dc", {})]
+)
+def test_own_models_with_dropout_follow_the_random_state(method, settings):
+    X, C = toy(4)
+
+    def make(features, dimension, seed):
+        return torch.nn.Sequential(torch.nn.Dropout(0.3), torch.nn.Linear(3, dimension))
+
+    model = DecisionRegressor(choose_one(), method=method, model=make, epochs=1, settings=settings)
+    assert np.array_equal(model.fit(X, C).predict(X), model.fit(X, C).predict(X))
+
+
 def test_a_torch_module_is_copied_and_one_that_does_not_fit_is_refused_before_the_labels():
     X, C = toy()
     given = torch.nn.Sequential(torch.nn.Linear(X.shape[1], 3), torch.nn.Tanh(), torch.nn.Linear(3, C.shape[1]))

@@ -29,6 +29,7 @@ from regretless.tensors import ids, tensor
 from regretless.training import methods, predict
 from regretless.training.model_check import check_model
 from regretless.training.models import make_model
+from regretless.training.random_draws import seeded_draws
 from regretless.types import Decisions
 
 need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
@@ -153,7 +154,8 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.model, nn.Module):
             return copy.deepcopy(self.model)
         if not isinstance(self.model, str):
-            return self.model(features, dimension, self.random_state)
+            with seeded_draws(self.random_state):
+                return self.model(features, dimension, self.random_state)
         kind: Any = self.model
         return make_model(features, dimension, costs=costs, kind=kind, hidden=self.hidden, seed=self.random_state)
 
