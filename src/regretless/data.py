@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError, RegretlessWarning
+from regretless.feature_precision import warn_of_rounding
 from regretless.label_memory import LabelMemory
 from regretless.labels import refuse_wrong_labels, solve_labels
 from regretless.problem import Problem
@@ -95,6 +96,7 @@ class Dataset:
             FileError: the stored optima are damaged; the message names the file.
         """
         x, c = tensor("features", features), problem.costs(costs)
+        given = x
         if not isinstance(features, Tensor) and x.is_floating_point():
             x = x.to(torch.get_default_dtype())  # a model's weights have it too
         if x.ndim == 0 or len(x) != len(c):
@@ -102,6 +104,8 @@ class Dataset:
         if x.is_floating_point() and not torch.isfinite(x).all():
             row = int((~torch.isfinite(x)).nonzero()[0][0])
             raise InputError(f"features must be finite, got NaN or infinity in row {row}")
+        if not isinstance(features, Tensor):
+            warn_of_rounding(given)
         members = ids(instance)
         problem.check_instance(members, len(c))
         solutions, status = solve_labels(problem, c, members, store=store, memory=memory, progress=progress)
