@@ -27,6 +27,7 @@ from regretless.search.unused_arguments import refuse_unused
 from regretless.tables.encoding import Encoding
 from regretless.tensors import ids, tensor
 from regretless.training import methods, predict
+from regretless.training.initial_model import refuse_class
 from regretless.training.model_check import check_model
 from regretless.training.models import make_model
 from regretless.training.random_draws import seeded_draws
@@ -143,6 +144,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"validation must be a share from 0 to below 1, got {self.validation}")
         refuse_unused(self.method, settings, given | {"validation": self.validation or None})
         check_settings(self.method, settings, engine=problem.engine or "oracle")
+        refuse_class(self.model)
         if isinstance(self.model, str):
             self._model(torch.zeros_like(features), problem.dimension, torch.zeros(2, problem.dimension))
         elif isinstance(self.model, nn.Module):

@@ -30,6 +30,19 @@ def test_the_default_is_linear():
     assert find_linear(initial_model(None, DATA, 2, 0)) is not None
 
 
+class Net(nn.Linear):
+    """A class that takes a number, which is not a seed."""
+
+    def __init__(self, features: int = 3) -> None:
+        super().__init__(features, 2)
+
+
+@pytest.mark.parametrize("given", [nn.Linear, Net])
+def test_a_class_is_named_and_not_called_with_the_seed(given):
+    with pytest.raises(InputError, match=rf"got the class {given.__name__}: pass an object of it, {given.__name__}\("):
+        initial_model(given, DATA, 2, 3)
+
+
 @pytest.mark.parametrize(
     ("given", "what"), [("linear", "got 'linear'"), (lambda seed: "x", "returned 'x'"), (3, "got 3")]
 )

@@ -29,6 +29,7 @@ def initial_model(
     """
     if model is None:
         return make_model(data.features, dimension, costs=data.costs, seed=seed)
+    refuse_class(model)
     made: Any = model
     if callable(model) and not isinstance(model, nn.Module):
         with seeded_draws(seed):
@@ -39,3 +40,14 @@ def initial_model(
             f"model must be a torch module, a function seed -> module, or None for a linear model, got {what}"
         )
     return made
+
+
+def refuse_class(model: Any) -> None:
+    """Refuse a class of modules, which would be called with the seed as if that were its first argument.
+
+    Raises:
+        InputError: says how to pass a module.
+    """
+    if isinstance(model, type) and issubclass(model, nn.Module):
+        name = model.__name__
+        raise InputError(f"model must be a torch module, got the class {name}: pass an object of it, {name}(...)")
