@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 
 import pytest
 import torch
+from torch import nn
 
 from regretless import MAP, MILP, NCE, Dataset, Problem, SolutionCache, SPOPlus, auto, evaluate, fit
 from regretless import train as train_method
@@ -92,6 +94,24 @@ def test_training_runs_on_the_device_of_the_model():
     assert history.total("lookups") == 2 * len(train)
     assert loss.oracle.store.rows.is_cuda
     assert evaluate(model, train, problem).regret >= 0
+
+
+def test_dropout_follows_the_seed_and_resumes_exactly(tmp_path):
+    problem, train = data(12)
+    start = nn.Sequential(nn.Dropout(0.5), shared_linear(8)(0)).cuda()
+
+    def run(epochs, checkpoint=None):
+        model = copy.deepcopy(start)
+        fit(model, MAP(SolutionCache(problem, train.solutions)), train, epochs=epochs, checkpoint=checkpoint)
+        return torch.cat([parameter.detach().flatten() for parameter in model.parameters()])
+
+    first = run(3)
+    torch.rand(1, device="cuda")
+    before = torch.cuda.get_rng_state()
+    assert torch.equal(run(3), first)
+    run(1, tmp_path / "run")
+    assert torch.equal(run(3, tmp_path / "run"), first)
+    assert torch.equal(torch.cuda.get_rng_state(), before)
 
 
 @pytest.mark.parametrize(

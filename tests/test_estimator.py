@@ -18,11 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from regretless import MILP, Problem
-from regretless.errors import InputError
+from regretless import MILP, Dataset, Problem, predict, train
+from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.estimator import DecisionRegressor, decide
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data
+from regretless.training import two_stage
 
 
 def negative(costs):
@@ -116,6 +117,29 @@ def test_features_of_variables_share_one_model():
     assert sum(p.numel() for p in model.model_.parameters()) == 8 * 4 + 4 + 4 + 1
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_too_few_rows_for_a_search_are_named_before_the_labels_and_train_by_other_methods(n):
+    X, C = toy(n)
+    unsolved = Problem(oracle=lambda costs: pytest.fail("something was solved"), dimension=C.shape[1])
+    with pytest.raises(InputError, match=f"needs at least 4 instances, got {n}: name a method, for example"):
+        DecisionRegressor(unsolved).fit(X, C)
+    assert DecisionRegressor(choose_one(), method="two-stage").fit(X, C).predict(X).shape == C.shape
+
+
+def test_four_rows_are_enough_for_a_search():
+    X, C = toy(4)
+    assert DecisionRegressor(choose_one(), epochs=1).fit(X, C).search_ is not None
+
+
+def test_batches_have_the_size_that_train_takes():
+    X, C = toy()
+    data = Dataset.solve(choose_one(), X, C)
+    for method in ("spo", "two-stage"):
+        found = DecisionRegressor(choose_one(), method=method, epochs=2).fit(X, C)
+        expected = train(choose_one(), data, method=method, epochs=2, progress=False)
+        assert np.array_equal(found.predict(X), predict(expected.model, data.features).double().numpy())
+
+
 def test_validation_stops_early():
     X, C = toy(80)
     model = DecisionRegressor(choose_one(), method="spo", epochs=200, lr=0.1, validation=0.25, patience=2).fit(X, C)
@@ -130,6 +154,18 @@ def test_own_model_is_taken():
         return torch.nn.Linear(features.shape[-1], dimension)
 
     assert DecisionRegressor(choose_one(), model=make, epochs=1).fit(X, C).predict(X).shape == C.shape
+
+
+@pytest.mark.parametrize("method", ["auto", "map-dc"])
+def test_own_models_with_dropout_follow_the_random_state(method, monkeypatch):
+    monkeypatch.setattr(two_stage, "EPOCHS", 3)
+    X, C = toy(12)
+
+    def make(features, dimension, seed):
+        return torch.nn.Sequential(torch.nn.Dropout(0.3), torch.nn.Linear(3, dimension))
+
+    model = DecisionRegressor(choose_one(), method=method, model=make, epochs=1)
+    assert np.array_equal(model.fit(X, C).predict(X), model.fit(X, C).predict(X))
 
 
 def test_a_torch_module_is_copied_and_one_that_does_not_fit_is_refused_before_the_labels():
@@ -154,6 +190,7 @@ def test_a_torch_module_is_copied_and_one_that_does_not_fit_is_refused_before_th
         ({"method": "nothing"}, "method must be one of"),
         ({"model": "forest"}, "model must be one of linear, quadratic, mlp"),
         ({"hidden": 0, "model": "mlp"}, "hidden"),
+        ({"model": torch.nn.Linear}, "got the class Linear: pass an object of it"),
         ({"validation": 2.0}, "validation must be a share"),
         ({"validation": 0.2, "patience": 0}, "patience must be an integer, at least 1"),
         ({"settings": {"tau": 1}}, "does not know 'tau'"),
@@ -162,6 +199,10 @@ def test_a_torch_module_is_copied_and_one_that_does_not_fit_is_refused_before_th
         ({"epochs": -1}, "epochs must be an integer, at least 0"),
         ({"batch_size": 0}, "batch_size must be an integer, at least 1"),
         ({"random_state": -1}, "seed must be an integer from 0"),
+        ({"lr": 0.5}, "method 'auto' chooses by folds of the training data: leave out lr"),
+        ({"validation": 0.2}, "method 'auto' chooses by folds of the training data: leave out validation"),
+        ({"method": "two-stage", "validation": 0.2}, "unless fit='gradient' is set or epochs are given: leave out"),
+        ({"method": "direct", "epochs": 3}, "takes no steps by gradients.*leave out epochs"),
     ],
 )
 def test_bad_settings_are_named_before_anything_is_solved(options, message):
@@ -223,6 +264,43 @@ def test_decide_works_behind_a_pipeline_and_a_search():
     assert np.array_equal(decide(search, X), search.best_estimator_[-1].decide(X))
     with pytest.raises(InputError, match="decide needs a DecisionRegressor, or a pipeline or a search with one"):
         decide(StandardScaler(), X)
+
+
+def test_arrays_that_are_views_or_cannot_be_written_are_taken():
+    X, C = toy()
+    turned, frame = X[:, ::-1], pd.DataFrame(X, columns=["a", "b", "c"])
+    frozen = C.copy()
+    frozen.flags.writeable = False
+    model = DecisionRegressor(choose_one(), method="spo", epochs=1)
+    expected = model.fit(np.ascontiguousarray(turned), C).predict(np.ascontiguousarray(turned))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(model.fit(turned, C[:, ::-1][:, ::-1]).predict(turned), expected)
+        assert np.isfinite(model.score(turned, C[::-1]))
+        assert np.array_equal(model.fit(frame, frozen).decide(frame), model.fit(frame, C).decide(frame))
+        assert np.isfinite(model.score(frame, frozen))
+
+
+def test_decide_refuses_instances_without_a_decision_or_warns_of_them():
+    X, C = toy()
+    model = DecisionRegressor(choose_one(), method="two-stage").fit(X, C)
+    last = model.predict(X[:3])[2, 0]
+
+    def broken(costs):
+        if np.isclose(costs[0], last):
+            raise ZeroDivisionError("by design")
+        return np.eye(4)[costs.argmin()]
+
+    model.problem = Problem(oracle=broken, dimension=4)
+    for of in (model.decide, lambda x: decide(make_pipeline(model), x)):
+        with pytest.raises(SolveError, match="1 of 3 instances have no decision, the first of them row 2") as caught:
+            of(X[:3])
+        assert caught.value.row == 2
+        assert "ZeroDivisionError: by design" in str(caught.value)
+    model.problem = Problem(oracle=broken, dimension=4, on_failure="skip")
+    with pytest.warns(RegretlessWarning, match=r"Their rows are NaN: rows \[2\]"):
+        decisions = model.decide(X[:3])
+    assert np.isnan(decisions).any(axis=1).tolist() == [False, False, True]
 
 
 def test_a_grid_search_labels_every_row_once(tmp_path):

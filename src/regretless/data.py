@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError, RegretlessWarning
+from regretless.feature_precision import warn_of_rounding
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.problem import Problem
@@ -117,6 +118,8 @@ class Dataset:
         if x.is_floating_point() and not torch.isfinite(x).all():
             row = int((~torch.isfinite(x)).nonzero()[0][0])
             raise InputError(f"features must be finite, got NaN or infinity in row {row}")
+        if not isinstance(features, Tensor):
+            warn_of_rounding(tensor("features", features))
         members = ids(instance)
         problem.check_instance(members, len(c))
         solutions, status = solve_labels(problem, c, members, store=store, memory=memory, progress=progress)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from torch import nn
 
 from regretless.cost_columns import by_name
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.metrics import optimal_values, regret, relative_regret
@@ -22,16 +23,22 @@ from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
 from regretless.search import Trained, train
 from regretless.search.check_settings import check_settings
+from regretless.search.unused_arguments import refuse_unused
 from regretless.tables.encoding import Encoding
+from regretless.tensors import ids, tensor
 from regretless.training import methods, predict
+from regretless.training.initial_model import refuse_class
 from regretless.training.model_check import check_model
 from regretless.training.models import make_model
+from regretless.training.random_draws import seeded_draws
+from regretless.types import Decisions
 
 need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
 from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 FOLDS = 5
+FEWEST = 4  # instances of a search: two folds of two
 # Labels of all estimators of this process: searches and cross-validation fit the same rows again and again.
 LABELS = LabelMemory()
 
@@ -46,8 +53,8 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         model: ``"linear"``, ``"quadratic"``, ``"mlp"``, a torch module, of which a copy is trained, or a function
             ``(features, dimension, seed) -> torch module``. By default linear; ``"auto"`` also tries quadratic ones.
         hidden: units of the hidden layer of ``"mlp"``.
-        epochs, lr: of the training; ``None`` for the defaults of the method.
-        batch_size: instances per step.
+        epochs, lr: of the training; ``None`` for the defaults of the method. ``"auto"`` takes no ``lr``.
+        batch_size: instances per step; ``None`` for 24, or what the method prefers, as ``regretless.train`` does.
         validation: share of the data that stops training early by its exact regret; 0 trains to the end.
         patience: epochs without a better validation regret before training stops.
         settings: further settings of the method, as a dictionary.
@@ -73,7 +80,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         hidden: int = 32,
         epochs: int | None = None,
         lr: float | None = None,
-        batch_size: int = 32,
+        batch_size: int | None = None,
         validation: float = 0.0,
         patience: int = 5,
         settings: dict[str, Any] | None = None,
@@ -111,7 +118,12 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         settings = dict(self.settings or {})
         if methods.method(self.method).cached:
             settings = {"p_solve": self.p_solve} | settings
-        self._check_settings(problem, settings, torch.as_tensor(features[:2]))
+        self._check_settings(problem, settings, tensor("features", features[:2]))
+        if self.method == "auto" and "folds" not in settings and len(features) < FEWEST:
+            raise InputError(
+                f"method 'auto' compares on held-out folds and needs at least {FEWEST} instances, got {len(features)}: "
+                "name a method, for example method='two-stage'"
+            )
         data = Dataset.solve(
             problem, features, costs, instance=instance, store=self.store, memory=LABELS, progress=False
         )
@@ -125,19 +137,18 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_settings(self, problem: Problem, settings: dict[str, Any], features: torch.Tensor) -> None:
         """Check all settings before anything is solved."""
-        given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr}
-        given = {name: value for name, value in given.items() if value is not None}
-        check_numbers(seed=self.random_state, batch_size=self.batch_size, **given)
+        given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr, "batch_size": self.batch_size}
+        check_numbers(seed=self.random_state, **{name: value for name, value in given.items() if value is not None})
         check_integer("patience", self.patience, least=1)
+        if not 0 <= self.validation < 1:
+            raise InputError(f"validation must be a share from 0 to below 1, got {self.validation}")
+        refuse_unused(self.method, settings, given | {"validation": self.validation or None})
         check_settings(self.method, settings, engine=problem.engine or "oracle")
+        refuse_class(self.model)
         if isinstance(self.model, str):
             self._model(torch.zeros_like(features), problem.dimension, torch.zeros(2, problem.dimension))
         elif isinstance(self.model, nn.Module):
             check_model(self.model, features, problem.dimension)
-        if not 0 <= self.validation < 1:
-            raise InputError(f"validation must be a share from 0 to below 1, got {self.validation}")
-        if self.validation and self.method == "auto":
-            raise InputError("method 'auto' chooses by folds of all data: leave out validation")
 
     def _model(self, features: torch.Tensor, dimension: int, costs: torch.Tensor) -> nn.Module | None:
         if self.model is None:
@@ -145,14 +156,15 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(self.model, nn.Module):
             return copy.deepcopy(self.model)
         if not isinstance(self.model, str):
-            return self.model(features, dimension, self.random_state)
+            with seeded_draws(self.random_state):
+                return self.model(features, dimension, self.random_state)
         kind: Any = self.model
         return make_model(features, dimension, costs=costs, kind=kind, hidden=self.hidden, seed=self.random_state)
 
     def _train(self, problem: Problem, data: Dataset, held_out: Dataset | None, settings: dict[str, Any]) -> Trained:
         training: dict[str, Any] = {"epochs": self.epochs, "batch_size": self.batch_size}
         if self.method == "auto":
-            settings = {"folds": min(FOLDS, len(data) // 2)} | settings
+            settings = {"folds": max(min(FOLDS, len(data) // 2), 2)} | settings
         else:
             training |= {"lr": self.lr}
             if held_out is not None:
@@ -164,12 +176,19 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
         """Predicted costs ``(n, d)``."""
         check_is_fitted(self, "model_")
-        features = torch.tensor(self._checked(X), dtype=torch.get_default_dtype())
+        features = tensor("features", self._checked(X)).to(torch.get_default_dtype())
         return predict(self.model_, features).to(torch.float64).numpy()
 
     def decide(self, X: ArrayLike, instance: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Decisions ``(n, variables)`` at the predicted costs, solved exactly."""
-        decisions = self._problem().solve(self.predict(X), instance)
+        """Decisions ``(n, variables)`` at the predicted costs, solved exactly.
+
+        Raises:
+            SolveError: an instance has no solution and ``problem.on_failure`` is ``"raise"``; otherwise its row is NaN,
+                with a warning that names it.
+        """
+        problem = self._problem()
+        decisions = problem.solve(self.predict(X), instance)
+        _report_missing(decisions, refuse=problem.on_failure == "raise")
         return decisions.decision.numpy()
 
     def score(self, X: ArrayLike, y: ArrayLike, instance: ArrayLike | None = None) -> float:
@@ -177,11 +196,10 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         problem = self._problem()
         predicted = torch.as_tensor(self.predict(X))
         _, costs = self._checked(X, y)
-        true = torch.tensor(costs, dtype=torch.float64)
-        ids = None if instance is None else torch.as_tensor(instance, dtype=torch.int64)
-        best, status = solve_labels(problem, true, ids, store=self.store, memory=LABELS, progress=False)
-        regrets = regret(problem, predicted, true, best, ids, status=status)
-        return -relative_regret(regrets, optimal_values(problem, true, best, ids))
+        true, members = tensor("costs", costs).to(torch.float64), ids(instance)
+        best, status = solve_labels(problem, true, members, store=self.store, memory=LABELS, progress=False)
+        regrets = regret(problem, predicted, true, best, members, status=status)
+        return -relative_regret(regrets, optimal_values(problem, true, best, members))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -227,6 +245,21 @@ def _all_numbers(frame: Any) -> bool:
     return all(np.asarray(frame[column]).dtype.kind in "iuf" for column in frame.columns)
 
 
+def _report_missing(decisions: Decisions, *, refuse: bool) -> None:
+    """Refuse instances without a solution, or warn of them."""
+    missing = decisions.solution.isnan().any(dim=1).nonzero().flatten().tolist()
+    if not missing:
+        return
+    row = missing[0]
+    why = f"{decisions.status[row]}. {decisions.message.get(row, '')}".strip()
+    said = f"{len(missing)} of {len(decisions.solution)} instances have no decision, the first of them row {row}: {why}"
+    if refuse:
+        error = SolveError(f"{said} Build the problem with on_failure='skip' for a row of NaN in place of this error.")
+        error.row = row
+        raise error
+    warnings.warn(f"{said} Their rows are NaN: rows {missing[:10]}", RegretlessWarning, stacklevel=3)
+
+
 def decide(model: Any, X: Any, instance: ArrayLike | None = None) -> NDArray[np.float64]:
     """Decisions of a fitted estimator, also behind a ``Pipeline`` or a search.
 
@@ -237,6 +270,10 @@ def decide(model: Any, X: Any, instance: ArrayLike | None = None) -> NDArray[np.
         model: a ``DecisionRegressor``, a ``Pipeline`` that ends in one, or a fitted search over either.
         X: features, as for ``fit``.
         instance: ``(n,)`` ids, for families.
+
+    Raises:
+        InputError: there is no ``DecisionRegressor`` in the model.
+        SolveError: as ``DecisionRegressor.decide``.
     """
     found = getattr(model, "best_estimator_", model)
     if isinstance(found, DecisionRegressor):

@@ -150,9 +150,17 @@ def test_validation_stops_training_early(cli: CommandLine, files: Files) -> None
     assert "no better validation_regret" in figures["reason"]
 
 
+def test_options_that_a_method_does_not_use_are_refused(cli: CommandLine, tmp_path: Path) -> None:
+    words = ["train", "synthetic-knapsack-60", "--option", "days=40", "--out", tmp_path / "run"]
+    assert "'auto' chooses by folds of the training data: leave out lr" in cli(*words, "--lr", 0.5).error
+    assert "leave out batch_size" in cli(*words, "--method", "two-stage", "--batch-size", 4).error
+    assert "leave out epochs" in cli(*words, "--method", "direct", "--epochs", 4).error
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_direct_search_is_stopped_by_validation_too(cli: CommandLine, files: Files) -> None:
     pytest.importorskip("cma")
-    words = files.words(method="direct", p_solve=None, patience=1)
+    words = files.words(method="direct", p_solve=None, patience=1, epochs=None)
     figures = cli.ok(*words, "--set", "generations=30", "--set", "population=4", "--json").json
     assert figures["epochs"] < 30
     assert "no better validation regret" in figures["reason"]

@@ -6,7 +6,7 @@ import torch
 
 from regretless import MILP, Dataset, Problem, evaluate, train
 from regretless.errors import InputError
-from regretless.training import methods
+from regretless.training import TimeLimit, methods
 from regretless.training.models import make_model
 
 TRAINED = [name for name in methods.names() if name not in ("auto", "direct")]
@@ -64,6 +64,35 @@ def test_one_learning_rate_serves_all_units_of_the_costs(scale):
     assert regrets[1] == pytest.approx(regrets[0], rel=0.05)
 
 
+def test_two_stage_of_no_epochs_is_the_model_as_it_was():
+    problem, train_data = data()
+    first = make_model(train_data.features, 4, costs=train_data.costs, seed=0)
+    found = train(problem, train_data, method="two-stage", epochs=0, progress=False)
+    assert found.reason == "all 0 epochs done"
+    assert torch.equal(found.model(train_data.features), first(train_data.features))
+
+
+def test_validation_without_patience_is_watched_to_the_end():
+    problem, train_data = data()
+    few, held_out = train_data[:30], train_data[30:]
+    found = train(problem, few, method="spo", validation=held_out, epochs=3, progress=False)
+    assert found.history.column("validation_regret")[-1] == evaluate(found.model, held_out, problem).regret
+    assert found.reason == "all 3 epochs done"
+
+
+def test_validation_without_patience_selects_the_weights_of_a_direct_search():
+    pytest.importorskip("cma")
+    problem, train_data = data()
+    few, held_out = train_data[:30], train_data[30:]
+    found = train(
+        problem, few, method="direct", generations=3, population=4, validation=held_out, seed=1, progress=False
+    )
+    assert len(found.history) == 3
+    start = make_model(few.features, 4, costs=few.costs, seed=1)
+    regrets = [evaluate(start, held_out, problem).regret, *found.history.column("validation_regret")]
+    assert evaluate(found.model, held_out, problem).regret == min(regrets)
+
+
 def test_early_stopping_watches_the_validation_regret():
     problem, train_data = data()
     found = train(
@@ -80,7 +109,19 @@ def test_early_stopping_watches_the_validation_regret():
         ({"method": "map-dc", "start": "nowhere"}, "start must be 'two-stage'"),
         ({"method": "map-dc", "start": make_model(torch.zeros(2, 5), 9)}, "do not fit the model"),
         ({"method": "map-dc", "patience": 2}, "patience needs validation data"),
-        ({"lr": 0.1}, "leave out lr"),
+        ({"lr": 0.1}, "'auto' chooses by folds of the training data: leave out lr"),
+        ({"callbacks": [TimeLimit(1.0)]}, "leave out callbacks"),
+        ({"method": "direct", "epochs": 5}, "its settings are generations, population, sigma: leave out epochs"),
+        ({"method": "direct", "lr": 0.1}, "leave out lr"),
+        ({"method": "direct", "batch_size": 8}, "leave out batch_size"),
+        ({"method": "direct", "callbacks": iter([TimeLimit(1.0)])}, "leave out callbacks"),
+        ({"method": "two-stage", "validation": data()[1], "patience": 2}, "unless fit='gradient'.* out validation"),
+        ({"method": "two-stage", "checkpoint": "file"}, "leave out checkpoint"),
+        ({"method": "two-stage", "batch_size": 8}, "leave out batch_size"),
+        ({"method": "two-stage", "callbacks": [TimeLimit(1.0)]}, "leave out callbacks"),
+        ({"method": "two-stage", "fit": "best", "epochs": 3}, "leave out epochs"),
+        ({"method": "spo", "solutions": (torch.zeros(1, 4), None)}, "has no cache to put them in: leave out solutions"),
+        ({"method": "direct", "solutions": (torch.zeros(1, 4), None)}, "leave out solutions"),
     ],
 )
 def test_what_does_not_apply_is_refused_before_anything_is_solved(settings, message):

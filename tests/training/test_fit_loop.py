@@ -47,12 +47,23 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(name):
     assert not torch.equal(weights(first.model), weights(other.model))
 
 
-def test_training_leaves_the_global_generators_alone():
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_training_leaves_the_global_generators_alone(dropout):
     torch.manual_seed(11)
     expected = torch.rand(3)
     torch.manual_seed(11)
-    fit(model(), LOSSES["map-cache"](TRAIN), TRAIN, epochs=1)
+    fit(model(dropout), LOSSES["map-cache"](TRAIN), TRAIN, epochs=1)
     assert torch.equal(torch.rand(3), expected)
+
+
+def test_dropout_follows_the_seed_and_not_the_global_generator():
+    order = [(TRAIN.features, TRAIN.costs, TRAIN.solutions)]  # one batch, so that nothing but dropout differs
+    found = []
+    for seed in (1, 1, 2):
+        torch.rand(1)
+        found.append(weights(fit(model(0.5), TwoStage(), order, epochs=3, seed=seed).model))
+    assert torch.equal(found[0], found[1])
+    assert not torch.equal(found[0], found[2])
 
 
 def test_validation_regret_is_exact_and_not_counted_as_training():

@@ -15,6 +15,12 @@ def test_a_column_has_a_place_for_every_epoch():
     assert (len(history), history[1]["loss"], [row["epoch"] for row in history]) == (2, 0.25, [1, 2])
 
 
+def test_it_prints_the_number_of_epochs_and_the_last_row():
+    assert repr(History(ROWS)) == "History(2 epochs, the last with loss=0.25, test_regret=7)"
+    assert str(History(ROWS[:1])) == "History(1 epoch, the last with loss=0.5, solves=3)"
+    assert repr(History()) == "History(no epochs)"
+
+
 def test_totals_leave_out_what_is_missing():
     history = History(ROWS)
     assert history.total("solves") == 3

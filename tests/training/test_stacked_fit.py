@@ -43,6 +43,17 @@ def test_a_run_of_a_perceptron_takes_the_steps_of_fit():
         torch.testing.assert_close(mine(train.features), model(train.features), rtol=1e-3, atol=1e-3)
 
 
+def test_dropout_follows_the_seed_and_not_the_global_generator():
+    problem, train = data()
+    found = []
+    for _ in range(2):
+        torch.rand(1)
+        before = torch.get_rng_state()
+        found.append(run(problem, train, "dropout").snapshots[3])
+        assert torch.equal(torch.get_rng_state(), before)
+    assert all(torch.equal(value, found[1][name]) for name, value in found[0].items())
+
+
 def test_snapshots_are_kept_after_the_epochs_asked_for():
     problem, train = data()
     found = run(problem, train, snapshots=[1])

@@ -16,6 +16,7 @@ from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
 from regretless.runs.run_folder import has_epochs
 from regretless.runs.spec_check import check_spec
+from regretless.search.unused_arguments import refuse_unused
 
 SHOWN = (
     "regret", "two_stage_regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "solves", "lookups",
@@ -81,6 +82,8 @@ def train(
     )  # fmt: skip
     options.check_files(problem, files)
     settings = _two_stage(method, epochs, lr) | defaults["settings"]
+    settings |= options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at)
+    refuse_unused(method, settings, {"epochs": epochs, "lr": lr, "batch_size": batch_size, "patience": patience})
     solver = options.given(split=split, engine=engine, time_limit=time_limit, on_failure=on_failure)
     spec = Spec(
         problem=problem,
@@ -90,7 +93,7 @@ def train(
         epochs=defaults["epochs"] if epochs is None else epochs,
         lr=defaults["lr"] if lr is None else lr,
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
-        settings=settings | options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at),
+        settings=settings,
         options=options.parse(option) | files | solver,
         patience=(PATIENCE if files.get("validation") and method != "auto" else 0) if patience is None else patience,
         start=start,

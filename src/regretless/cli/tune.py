@@ -100,7 +100,7 @@ def train_command(spec: Spec) -> str:
     words = ["regretless", "train", spec.problem, "--method", spec.method, "--seed", str(spec.seed)]
     if methods.method(spec.method).search is None:
         words += ["--lr", repr(spec.lr), "--epochs", str(spec.epochs)]
-    words += [] if spec.batch_size is None else ["--batch-size", str(spec.batch_size)]
+        words += [] if spec.batch_size is None else ["--batch-size", str(spec.batch_size)]
     for name, value in spec.settings.items():
         words += ["--set", f"{name}={value if isinstance(value, str) else json_text.dumps(value)}"]
     of_files = ("features", "costs", "validation", "test", "model", "hidden", "intercepts", "cost_variables")

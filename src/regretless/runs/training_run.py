@@ -24,6 +24,7 @@ from regretless.runs.spec import STARTS, Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.stored_cache import cached_solutions
 from regretless.search import AutoResult, Trained, train
+from regretless.search.unused_arguments import unused_arguments
 from regretless.storage import load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
 from regretless.tables.saved_data import has_saved_data, load_saved_data, save_data
@@ -200,9 +201,13 @@ def _train(
         if spec.batch_size:
             training["batch_size"] = spec.batch_size
     first = cached_solutions(spec.retrain, loaded.problem) if spec.retrain else None
+    training |= {"solutions": first, "checkpoint": checkpoint}
+    # A specification has all fields, whether its method uses them or not.
+    unused = unused_arguments(spec.method, spec.settings, training)
+    used = {name: value for name, value in training.items() if name not in unused}
     return train(
-        loaded.problem, loaded.train, model, method=spec.method, seed=spec.seed, solutions=first,
-        checkpoint=checkpoint, progress=progress, **(training | spec.settings),
+        loaded.problem, loaded.train, model, method=spec.method, seed=spec.seed, progress=progress,
+        **(used | spec.settings),
     )  # fmt: skip
 
 

@@ -166,12 +166,14 @@ def _suggested(trial: Any, spec: Spec, ranges: dict[str, tuple[float, float]], m
 def _validation_regret(spec: Spec, loaded: BenchmarkProblem) -> float:
     assert loaded.validation is not None
     row = methods.method(spec.method)
-    training: dict[str, Any] = {} if row.search is not None else {"epochs": spec.epochs, "lr": spec.lr}
-    batch_size = spec.batch_size or row.batch_size or loaded.batch_size
+    training: dict[str, Any] = {}
+    if row.search is None:
+        batch_size = spec.batch_size or row.batch_size or loaded.batch_size
+        training = {"epochs": spec.epochs, "lr": spec.lr, "batch_size": batch_size}
     first = loaded.model(0 if spec.init == "shared" else spec.seed)
     model = train(
-        loaded.problem, loaded.train, first, method=spec.method, seed=spec.seed, batch_size=batch_size, progress=False,
-        **training, **spec.settings,
+        loaded.problem, loaded.train, first, method=spec.method, seed=spec.seed, progress=False, **training,
+        **spec.settings,
     ).model  # fmt: skip
     regret = evaluate(model, loaded.validation, loaded.problem).regret
     if not math.isfinite(regret):

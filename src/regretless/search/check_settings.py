@@ -15,6 +15,7 @@ from regretless.errors import InputError, RegretlessError, SolveError
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.search.train_method import train
+from regretless.search.unused_arguments import is_best_fit
 from regretless.training import methods
 from regretless.types import Status
 
@@ -53,7 +54,7 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
     # A search starts from two-stage weights, which its own linear model has in closed form.
     model = None if method == "auto" else _Scale()
     try:
-        few: dict[str, Any] = {"epochs": 1}
+        few: dict[str, Any] = {} if is_best_fit(method, settings, epochs=1) else {"epochs": 1}
         if method == "direct":
             generations = methods.chosen(method, settings)["generations"]
             few = {"generations": 1} if isinstance(generations, int) and generations > 1 else {}

@@ -16,6 +16,7 @@ from regretless.number_checks import check_numbers
 from regretless.problem import Problem
 from regretless.ranks import ranks_of, unwrapped
 from regretless.search.automatic import AutoResult, auto
+from regretless.search.unused_arguments import is_best_fit, refuse_unused
 from regretless.training.callbacks import Callback, EarlyStopping, Watch
 from regretless.training.fit_loop import fit
 from regretless.training.history import History
@@ -82,9 +83,10 @@ def train(
             model or its ``state_dict`` to copy weights from.
         solutions: more first members of the cache, ``(m, width)``, and for families ``(m,)`` ids of an instance that
             each serves; for example those of an earlier training.
-        validation: data for early stopping.
-        patience: epochs without a smaller validation regret before training stops; 0 trains to the end.
-        callbacks: of ``fit``.
+        validation: its exact regret is the history's column ``validation_regret``.
+        patience: epochs without a smaller validation regret before training stops, with the weights of the smallest; 0
+            trains to the end.
+        callbacks: of ``fit``; for methods that train by gradients.
         checkpoint: file from which an interrupted training continues.
         progress: show bars; by default on a terminal.
         settings: of the method. Two-stage has ``fit="best"`` (closed form for linear models, converged otherwise;
@@ -104,14 +106,14 @@ def train(
     given: dict[str, Any] = {"epochs": epochs, "lr": lr, "batch_size": batch_size}
     check_numbers(seed=seed, patience=patience, **{name: value for name, value in given.items() if value is not None})
     chosen(method, settings)
+    more_callbacks = list(callbacks)
+    given |= {"callbacks": more_callbacks, "validation": validation, "patience": patience}
+    refuse_unused(method, settings, given | {"checkpoint": checkpoint, "solutions": solutions})
     if patience and validation is None:
         raise InputError("patience needs validation data to stop on")
     if method == "auto":
         if isinstance(model, nn.Module) and ranks_of(model) is not None:
             raise InputError("method 'auto' trains on one rank: give it the model without DistributedDataParallel")
-        for name, value in (("lr", lr), ("validation", validation)):
-            if value is not None:
-                raise InputError(f"method 'auto' chooses by folds of the training data: leave out {name}")
         if not (start is None or isinstance(start, str)):
             raise InputError("method 'auto' starts from 'two-stage' or 'random' weights, not from those of a model")
         if batch_size is not None:
@@ -127,12 +129,14 @@ def train(
     if row.search is not None and ranks_of(net) is not None:
         raise InputError(f"method {method!r} trains on one rank: give it the model without DistributedDataParallel")
     _start(unwrapped(net), start, data, seed)
-    if method == "two-stage" and settings.get("fit", "gradient" if epochs or lr else "best") == "best":
+    if is_best_fit(method, settings, epochs=epochs, lr=lr):
         net = unwrapped(net)
         fitted = fit_two_stage(net, data, seed=seed, criterion=settings.get("criterion", "mse"), progress=progress)
         return Trained(net, fitted.history, fitted.reason)
     if row.search is not None:
-        held_out = {"validation": validation, "patience": patience} if patience else {}
+        options = chosen(method, settings)
+        if validation is not None:  # it selects the weights; as many generations as there are never end the search
+            options |= {"validation": validation, "patience": patience or options["generations"]}
         fitted = row.search(
             net,
             problem,
@@ -140,13 +144,12 @@ def train(
             seed=seed,
             checkpoint=checkpoint,
             progress=progress,
-            **held_out,
-            **chosen(method, settings),
+            **options,
         )
         return Trained(net, fitted.history, fitted.reason)
-    more_callbacks = list(callbacks)
-    if patience and validation is not None:
+    if validation is not None:
         more_callbacks.append(Watch(problem, validation, name="validation"))
+    if patience:
         more_callbacks.append(EarlyStopping(patience=patience, column="validation_regret"))
     loss = make_loss(method, problem, data, seed=seed, **settings)
     cache = loss.oracle if isinstance(loss.oracle, SolutionCache) else None

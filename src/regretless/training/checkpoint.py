@@ -16,6 +16,7 @@ from regretless.ranks import Ranks
 from regretless.storage import load_state, save_state
 from regretless.training.callbacks import Callback
 from regretless.training.history import History, Row
+from regretless.training.random_draws import device_state, set_device_state
 
 KIND, VERSION = "checkpoint", 2
 # What a checkpoint holds, and of which type it must be.
@@ -25,7 +26,7 @@ FIELDS: dict[str, type | UnionType] = {
     "history": list, "stopped": str,
 }  # fmt: skip
 # Of these, every rank of a data-parallel training has its own.
-OF_RANK = ("loss", "callbacks", "global", "row")
+OF_RANK = ("loss", "callbacks", "global", "device", "row")
 
 
 @dataclass
@@ -63,6 +64,7 @@ def save(
         "callbacks": [callback.state_dict() for callback in parts.callbacks],
         "shuffle": parts.shuffle.get_state(),
         "global": torch.get_rng_state(),  # dropout and the like draw from it
+        "device": device_state(next(parts.model.parameters()).device),
         "epoch": progress.epoch,
         "step": progress.step,
         "order": progress.order,
@@ -82,6 +84,8 @@ def save(
 
 def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks | None = None) -> Progress:
     """Restore a checkpoint into the parts of a run and return how far it was; only rank 0 needs the file.
+
+    Torch's global generators continue where they were, too: call it inside of ``seeded_draws``.
 
     Raises:
         FileError: the file is damaged or foreign, or was written with other settings (each difference is named).
@@ -115,6 +119,7 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
             callback.load_state_dict(saved)
         parts.shuffle.set_state(state["shuffle"])
         torch.set_rng_state(state["global"])
+        set_device_state(next(parts.model.parameters()).device, state.get("device"))
     except Exception as error:  # whatever the content makes torch do, the file is the cause
         raise FileError(f"{path} does not fit this model, loss or optimizer: {error}") from error
     return Progress(

@@ -20,6 +20,7 @@ from regretless.training.checkpoint import Parts
 from regretless.training.fast_linear import LeanAdam
 from regretless.training.identity import identity
 from regretless.training.model_check import check_model, trained_parameters
+from regretless.training.random_draws import seeded_draws
 from regretless.training.running_fit import Fitted, RunningFit
 
 
@@ -55,7 +56,8 @@ def fit(
         scheduler: of the learning rate of ``optimizer``; it steps after every epoch.
         clip: largest norm of the gradient over all weights; a longer one is scaled down.
         batch_size: instances per step, of each rank.
-        seed: of the shuffling; the cache has its own.
+        seed: of the shuffling, and of what the model draws from torch's global generators, for dropout say; these are
+            afterwards as they were. The cache has its own.
         validation: its exact regret is the history's column ``regret``.
         callbacks: stop rules, watches, schedules.
         checkpoint: file that stores the run after every epoch; where it exists already, the run continues from it.
@@ -100,4 +102,6 @@ def fit(
     settings = (
         {} if checkpoint is None else identity(parts, train, seed=seed, batch_size=batch_size, ranks=size, clip=clip)
     )
-    return run.to_the_end(epochs, False if ranks is not None and ranks.rank else progress, settings)
+    rank = 0 if ranks is None else ranks.rank
+    with seeded_draws(seed, next(model.parameters()).device, rank=rank):
+        return run.to_the_end(epochs, False if rank else progress, settings)

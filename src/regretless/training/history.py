@@ -24,6 +24,8 @@ class History:
     >>> history.append({"epoch": 1, "loss": 0.5, "test_regret": 3.0})
     >>> history.column("test_regret")
     [3.0]
+    >>> history
+    History(1 epoch, the last with loss=0.5, test_regret=3)
     """
 
     def __init__(self, rows: list[Row] | None = None) -> None:
@@ -37,6 +39,14 @@ class History:
 
     def __getitem__(self, index: int) -> Row:
         return self.rows[index]
+
+    def __repr__(self) -> str:
+        """Number of epochs and the values of the last one."""
+        if not self.rows:
+            return "History(no epochs)"
+        last = {name: self.rows[-1].get(name) for name in self.columns if name != "epoch"}
+        values = [f"{name}={_short(value)}" for name, value in last.items() if value is not None]
+        return f"History({len(self)} epoch{'s' if len(self) > 1 else ''}, the last with {', '.join(values)})"
 
     def append(self, row: Row) -> None:
         """Add the row of an epoch."""
@@ -63,3 +73,7 @@ class History:
         writer.writeheader()
         writer.writerows(self.rows)
         return text.getvalue()
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

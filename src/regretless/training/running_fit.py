@@ -24,6 +24,7 @@ from regretless.training.checkpoint import Parts, Progress
 from regretless.training.evaluation import evaluate, to_model
 from regretless.training.history import History
 from regretless.training.interrupt import Interrupted, Interruption
+from regretless.training.label_precision import to_loss
 from regretless.training.rank_batches import RankBatches, total_row
 from regretless.training.solve_totals import COUNTED, totals, watched
 from regretless.training.step import Step, make_step
@@ -62,8 +63,8 @@ class RunningFit:
         if isinstance(train, Dataset):
             self.batches = RankBatches(len(train), batch_size, ranks)
             # Moved once to the device and precision of the model, so that a step only slices.
-            cost = train.costs.to(parameter)
-            self.data = (to_model(train.features, parameter), cost, train.solutions.to(parameter))
+            labels = to_loss(train.costs, parameter), to_loss(train.solutions, parameter)
+            self.data = (to_model(train.features, parameter), *labels)
             self.instance = None if train.instance is None else train.instance.to(parameter.device)
         self.step: Step = make_step(model, parts.optimizer, clip)
         self.at = Progress()

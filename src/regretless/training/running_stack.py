@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from regretless.data import Dataset
 from regretless.losses import Loss
+from regretless.training.label_precision import to_loss
 from regretless.training.stacked_adam import StackedAdam
 from regretless.training.stacked_models import Setting, StackedModels
 from regretless.training.stacking import stack_models
@@ -61,7 +62,7 @@ class RunningStack:
         self.models = stack_models(models, train.features, train.costs, settings)
         example = next(iter(self.models.parameters.values()))
         self.device, dtype = example.device, example.dtype
-        self.costs, self.solutions = train.costs.to(example), train.solutions.to(example)
+        self.costs, self.solutions = to_loss(train.costs, example), to_loss(train.solutions, example)
         self.instance = None if train.instance is None else train.instance.to(self.device)
         rates = torch.tensor([setting.rate for setting in settings], dtype=dtype)
         self.adam = StackedAdam(self.models.parameters, self.models.units, rates)

@@ -13,6 +13,7 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.errors import FileError
 from regretless.storage import load_state, save_state
+from regretless.training.random_draws import device_state, set_device_state
 from regretless.training.running_stack import RunningStack
 from regretless.training.stacked_models import Parameters
 
@@ -43,6 +44,7 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
         "adam": stack.adam.state_dict(),
         "generators": [generator.get_state() for generator in stack.generators],
         "global": torch.get_rng_state(),  # dropout and the like draw from it
+        "device": device_state(stack.device),
         "diverged": stack.diverged,
         "running": [loss.running_state() for loss in stack.losses],
         "cache": None if cache is None else cache.state_dict(),
@@ -55,7 +57,7 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
 
 
 def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: Sequence[int]) -> StackProgress:
-    """Continue from a checkpoint: fill the stack, and return how far it was.
+    """Continue from a checkpoint: fill the stack, and return how far it was; call it inside of ``seeded_draws``.
 
     Args:
         path: of the file.
@@ -79,6 +81,7 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: S
         for generator, saved in zip(stack.generators, content["generators"], strict=True):
             generator.set_state(saved)
         torch.set_rng_state(content["global"])
+        set_device_state(stack.device, content.get("device"))
         stack.diverged.copy_(content["diverged"])
         for loss, running in zip(stack.losses, content["running"], strict=True):
             loss.load_running_state(running)

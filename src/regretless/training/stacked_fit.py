@@ -16,6 +16,7 @@ from regretless.losses import Loss
 from regretless.progress import track
 from regretless.training import stack_checkpoint
 from regretless.training.interrupt import Interrupted, Interruption
+from regretless.training.random_draws import seeded_draws
 from regretless.training.running_stack import Observer, RunningStack
 from regretless.training.stack_checkpoint import StackProgress
 from regretless.training.stacked_models import Parameters, Setting, StackedModels
@@ -70,7 +71,7 @@ def fit_stacked(
         epochs: passes of each stream over its instances.
         batch_size: instances per step and run.
         snapshots: epochs after which parameters are kept; the last epoch always is one.
-        seed: of the shuffling.
+        seed: of the shuffling, and of what the models draw from torch's global generators, for dropout say.
         observer: sees the predictions of every step before the losses do, and the stack after every epoch.
         checkpoint: file that stores the stack after every epoch; an existing one is continued.
         identity: everything that determines the numbers, compared with that of an existing checkpoint.
@@ -91,10 +92,10 @@ def fit_stacked(
     wanted = sorted({*(epoch for epoch in snapshots if 1 <= epoch <= epochs), epochs})
     path = None if checkpoint is None else Path(checkpoint)
     state = StackProgress()
-    if path is not None and path.exists():
-        state = stack_checkpoint.load(path, stack, identity or {}, wanted)
-    start, before = time.perf_counter(), state.seconds
-    with Interruption() as interruption:
+    with seeded_draws(seed, stack.device), Interruption() as interruption:
+        if path is not None and path.exists():
+            state = stack_checkpoint.load(path, stack, identity or {}, wanted)
+        start, before = time.perf_counter(), state.seconds
         remaining = range(state.epoch, epochs)
         for epoch in track(remaining, total=len(remaining), label="training all settings", show=progress):
             if observer is not None and observer.why_stop():

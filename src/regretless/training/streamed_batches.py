@@ -10,12 +10,15 @@ from torch import Tensor
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.training.evaluation import to_model
+from regretless.training.label_precision import to_loss
 
 Batch = tuple[Tensor, Tensor, Tensor, Tensor | None]
 
 
 def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
     """One pass over a loader: features, costs, solutions and ids on the device and in the precision of ``like``.
+
+    Costs and solutions have at least single precision; see ``label_precision``.
 
     Args:
         loader: yields a ``Dataset``, or tuples ``(features, costs, solutions)`` or ``(features, costs, solutions,
@@ -37,5 +40,5 @@ def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
         ids = parts[3] if len(parts) == 4 else None
         if not len(features) == len(costs) == len(solutions) or not len(features):
             raise InputError(f"all parts of batch {number} of the loader must have the same number of rows, at least 1")
-        moved = to_model(features, like), costs.to(like), solutions.to(like)
+        moved = to_model(features, like), to_loss(costs, like), to_loss(solutions, like)
         yield (*moved, None if ids is None else ids.to(like.device))

@@ -1,0 +1,70 @@
+"""What modules draw from torch's global generators while they train, for dropout and the like, follows the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+from torch import Tensor
+
+# Weights of new modules are drawn under this lock, by any thread: a seed that is set in between would change them.
+from regretless.training.models import _GLOBAL_GENERATOR
+
+_open: list[object] = []  # blocks that are entered, by any thread
+_before: dict[torch.Generator, Tensor] = {}  # states before the first of them
+
+
+@contextmanager
+def seeded_draws(seed: int, device: torch.device | None = None, *, rank: int = 0) -> Iterator[None]:
+    """Seed the global generators for the time of a block; afterwards they are as they were.
+
+    All threads share these generators. Blocks of several threads leave them as they were before the first one, but
+    modules that draw numbers in several threads at once do not get the same numbers every time.
+
+    Args:
+        seed: of the numbers; they differ from those of a ``torch.Generator`` with this seed.
+        device: of the model; the generator of a GPU is seeded, too.
+        rank: of a data-parallel training, of which every rank draws its own numbers.
+    """
+    block, generators = object(), [torch.default_generator]
+    if own := _of_device(device):
+        generators.append(own)
+    mixed = int(np.random.SeedSequence([seed, rank]).generate_state(1, np.uint64)[0])
+    with _GLOBAL_GENERATOR:
+        states = {generator: generator.get_state() for generator in generators}
+        for generator, state in states.items():
+            _before.setdefault(generator, state)
+            generator.manual_seed(mixed)
+        _open.append(block)
+    try:
+        yield
+    finally:
+        with _GLOBAL_GENERATOR:
+            _open.remove(block)
+            for generator, state in (states if _open else _before).items():
+                generator.set_state(state)
+            if not _open:
+                _before.clear()
+
+
+def device_state(device: torch.device) -> Tensor | None:
+    """State of the generator of a GPU, for checkpoints; ``None`` for the CPU, whose state is kept apart."""
+    generator = _of_device(device)
+    return None if generator is None else generator.get_state()
+
+
+def set_device_state(device: torch.device, state: Tensor | None) -> None:
+    """Continue from a saved state; one that was saved on another kind of device does not apply."""
+    generator = _of_device(device)
+    if generator is not None and state is not None:
+        generator.set_state(state)
+
+
+def _of_device(device: torch.device | None) -> torch.Generator | None:
+    if device is None or device.type != "cuda":
+        return None
+    index = torch.cuda.current_device() if device.index is None else device.index  # which also starts CUDA
+    found: torch.Generator = torch.cuda.default_generators[index]
+    return found
