@@ -23,7 +23,6 @@ from regretless.oracle_identity import oracle_identity
 from regretless.solvers.backends import engine_backend, oracle_backend
 from regretless.solvers.checked_solve import check_finite, checked_solve, refuse_failures
 from regretless.solvers.found_decisions import FoundDecisions
-from regretless.solvers.function import FunctionBackend
 from regretless.solvers.ledger import Purpose, SolveStatistics, counted_as
 from regretless.tensors import ids, tensor
 from regretless.types import Backend, Decisions, OnFailure, Sense, Solved
@@ -117,7 +116,9 @@ class Problem:
         if self.cost_names is not None and len(self.cost_names) != self.dimension:
             raise InputError(f"cost_names must hold {self.dimension} names, got {len(self.cost_names)}")
         self.sign = 1.0 if sense == "min" else -1.0
-        self.identity = None if oracle is None else oracle_identity(oracle)
+        # An oracle of this library is known by its class and the problem's name.
+        ours = type(oracle).__module__.startswith("regretless.")
+        self.identity = None if oracle is None or ours else oracle_identity(oracle)
         self.statistics = SolveStatistics()
         self.found: FoundDecisions | None = None  # where the full decisions of all solves are kept
         self.backend: Backend
@@ -194,8 +195,7 @@ class Problem:
     @property
     def label_solver(self) -> str | None:
         """The solver in the keys of labels; ``None`` where an oracle cannot be told from others."""
-        own = type(self.backend).__module__.startswith("regretless.") and not isinstance(self.backend, FunctionBackend)
-        if self.identity is None or own:  # an engine, or an oracle of this library
+        if self.identity is None:
             return self.solver
         return None if self.identity.unknown else f"{self.solver}({self.identity.digest})"
 
