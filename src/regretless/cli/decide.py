@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli.one_by_one import Made, decide_one_by_one
+from regretless.cli.output_check import refuse_overwriting
 from regretless.cli.show import print_json, print_ledger
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
 from regretless.cli.writable import refuse_unwritable
@@ -55,7 +56,9 @@ def decide(
         raise InputError("--executor is for decisions without --log and --deadline, which are made in threads")
     for path in (out, log):
         if path is not None:
+            refuse_overwriting(path, features, constraints, model)
             refuse_unwritable(path, folder=False)
+    refuse_overwriting(out, log)
     if out is not None:
         check_decision_file(out)
     one_by_one = log is not None or deadline is not None
