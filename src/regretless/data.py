@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from torch import Tensor
 from regretless.errors import InputError, RegretlessWarning
 from regretless.label_memory import LabelMemory
 from regretless.labels import refuse_wrong_labels, solve_labels
+from regretless.listing import listed
 from regretless.problem import Problem
 from regretless.tensors import ids, tensor
 from regretless.types import Status
@@ -28,6 +30,7 @@ class Dataset:
         solutions: ``(n, width)`` true optima in cost space, float64.
         instance: ``(n,)`` ids, for families.
         status: how each label's solve ended; anything but optimal makes a regret a bound, and is flagged as such.
+        names: of the n instances, where the data has them.
     """
 
     features: Tensor
@@ -35,9 +38,10 @@ class Dataset:
     solutions: Tensor
     instance: Tensor | None = None
     status: tuple[Status, ...] | None = None
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        parts = ("features", "costs", "solutions", "instance", "status")
+        parts = ("features", "costs", "solutions", "instance", "status", "names")
         counts = {name: len(getattr(self, name)) for name in parts if getattr(self, name) is not None}
         if len(set(counts.values())) > 1:
             got = ", ".join(f"{name} has {count}" for name, count in counts.items())
@@ -56,6 +60,7 @@ class Dataset:
             solutions=self.solutions[keep],
             instance=None if self.instance is None else self.instance[keep],
             status=None if self.status is None else tuple(self.status[i] for i in keep.tolist()),
+            names=None if self.names is None else tuple(self.names[i] for i in keep.tolist()),
         )
 
     @property
@@ -73,6 +78,7 @@ class Dataset:
         instance: Any = None,
         store: Path | str | None = None,
         memory: LabelMemory | None = None,
+        names: Sequence[str] | None = None,
         progress: bool | None = None,
     ) -> Dataset:
         """Solve the true optima once and return the labelled data.
@@ -85,6 +91,7 @@ class Dataset:
             instance: ``(n,)`` ids, for families.
             store: folder that keeps the optima by content, so that the next run does not solve them again.
             memory: optima by row that this process has solved before.
+            names: of the n instances.
             progress: show a bar; by default on a terminal.
 
         Raises:
@@ -107,12 +114,14 @@ class Dataset:
         solutions, status = solve_labels(problem, c, members, store=store, memory=memory, progress=progress)
         refuse_wrong_labels(problem, c, solutions, members, status)
         plain = all(s is Status.OPTIMAL for s in status)
-        data = cls(x, c, solutions, members, None if plain else tuple(status))
+        named = None if names is None else tuple(names)
+        data = cls(x, c, solutions, members, None if plain else tuple(status), named)
         found = ~torch.isnan(solutions).any(dim=1)
         if bool(found.all()):
             return data
         missing = (~found).nonzero().flatten().tolist()
-        message = f"{len(missing)} of {len(c)} instances have no solution and are left out: rows {missing[:10]}"
+        which = f"rows {missing[:10]}" if named is None else listed([named[i] for i in missing])
+        message = f"{len(missing)} of {len(c)} instances have no solution and are left out: {which}"
         warnings.warn(message, RegretlessWarning, stacklevel=2)
         return data[found]
 

@@ -17,7 +17,7 @@ def test_another_file_passes_and_the_same_one_is_named(tmp_path: Path) -> None:
     refuse_overwriting(tmp_path / "y.csv", x, None)
     refuse_overwriting(None, x)
     for out in (x, link, tmp_path / "." / "x.csv"):
-        with pytest.raises(InputError, match="would overwrite .*x.csv, which this command uses: choose another file"):
+        with pytest.raises(InputError, match=r"would overwrite .*x\.csv, which this command uses: choose another file"):
             refuse_overwriting(out, None, x)
 
 

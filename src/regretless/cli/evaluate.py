@@ -46,7 +46,7 @@ def evaluate(
     if features is not None and costs is not None:
         given: dict[str, Any] = {"family": constraints is not None, "unseen": checked_unseen(unseen)}
         where, ready = str(features), decider(run, workers=workers, executor=executor, **given)
-        model, problem, data = ready.model, ready.problem, ready.labelled(features, costs, constraints)
+        model, problem, data = ready.model, ready.problem, ready.labelled(ready.rows(features, costs, constraints))
     else:
         where = on or "test"
         _, loaded, model = load_trained(run, workers=workers, executor=executor)

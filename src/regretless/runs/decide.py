@@ -15,6 +15,7 @@ from regretless.milp import MILP
 from regretless.modeling import read
 from regretless.problem import Problem
 from regretless.progress import track
+from regretless.runs.new_rows import Rows
 from regretless.runs.run_folder import read_spec, with_weights
 from regretless.runs.training_run import load_trained
 from regretless.solvers.checked_solve import check_finite
@@ -79,8 +80,8 @@ class LoadedRun:
         ids = varied.join(self.problem.family, seen.instance, count, names=(str(constraints), str(path)))
         return torch.tensor(ids)
 
-    def labelled(self, features: Path | str, costs: Path | str, constraints: Path | str | None = None) -> Dataset:
-        """Read features, true costs and perhaps constraints, and solve the true optima."""
+    def rows(self, features: Path | str, costs: Path | str, constraints: Path | str | None = None) -> Rows:
+        """Read features, true costs and perhaps constraints; nothing is solved."""
         seen, ids = self.read(features, constraints)
         true = read_costs(costs, self.cost_names, id="instance" if self.saved is None else self.saved.id)
         if self.saved is None and ids is not None:  # ids of a family's members may repeat: rows are in the same order
@@ -90,7 +91,11 @@ class LoadedRun:
             order = order_of(seen.instance, true.instance, names=(str(features), str(costs)))
         seen = matched(seen, true, names=(str(features), str(costs)))
         instance = None if ids is None else ids[order]
-        return Dataset.solve(self.problem, self._tensor(seen), true.values, instance=instance)
+        return Rows(self._tensor(seen), torch.as_tensor(true.values).to(torch.float64), instance, seen.instance)
+
+    def labelled(self, rows: Rows) -> Dataset:
+        """Solve the true optima of rows."""
+        return Dataset.solve(self.problem, rows.features, rows.costs, instance=rows.instance, names=rows.names)
 
     def decide(
         self, features: Features, ids: Tensor | None = None, *, progress: bool | None = None
