@@ -66,6 +66,12 @@ def decide(
         run, engine=engine, workers=workers, executor=executor, time_limit=time_limit, model=model,
         family=constraints is not None and not one_by_one, unseen=checked_unseen(unseen),
     )  # fmt: skip
+    if constraints is None and model is None and ready.needs_constraints:
+        print(
+            "note: the run was trained with constraints per instance: without --constraints all decisions are for the "
+            "model as it is written",
+            file=sys.stderr,
+        )
     if one_by_one:
         made = decide_one_by_one(
             run, ready, features, constraints, log=log, deadline=deadline, workers=workers, time_limit=time_limit,

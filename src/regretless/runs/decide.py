@@ -52,6 +52,11 @@ class LoadedRun:
     example: Tensor
     saved: SavedProblem | None = None
 
+    @property
+    def needs_constraints(self) -> bool:
+        """Whether constraints differed between the instances of training."""
+        return self.saved is not None and self.saved.family
+
     def read(self, path: Path | str, constraints: Path | str | None = None) -> tuple[Features, Tensor | None]:
         """Read features for this model, matched by name, and the ids of the instances, for families.
 
@@ -81,7 +86,16 @@ class LoadedRun:
         return torch.tensor(ids)
 
     def rows(self, features: Path | str, costs: Path | str, constraints: Path | str | None = None) -> Rows:
-        """Read features, true costs and perhaps constraints; nothing is solved."""
+        """Read features, true costs and perhaps constraints; nothing is solved.
+
+        Raises:
+            FileError, InputError: a file is wrong, or the run was trained with constraints and these rows have none, so
+                that the optima of the model as it is written are not theirs.
+        """
+        if constraints is None and self.needs_constraints:
+            raise InputError(
+                f"the run was trained with constraints per instance: give those of {features}, too, with --constraints"
+            )
         seen, ids = self.read(features, constraints)
         true = read_costs(costs, self.cost_names, id="instance" if self.saved is None else self.saved.id)
         if self.saved is None and ids is not None:  # ids of a family's members may repeat: rows are in the same order
