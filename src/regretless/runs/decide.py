@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.errors import InputError, SolveError
 from regretless.family import Family, member
 from regretless.milp import MILP
 from regretless.modeling import read
@@ -108,8 +109,20 @@ class LoadedRun:
         return Rows(self._tensor(seen), torch.as_tensor(true.values).to(torch.float64), instance, seen.instance)
 
     def labelled(self, rows: Rows) -> Dataset:
-        """Solve the true optima of rows."""
-        return Dataset.solve(self.problem, rows.features, rows.costs, instance=rows.instance, names=rows.names)
+        """Solve the true optima of rows.
+
+        Raises:
+            SolveError: a row has no solution, and the run was not trained with ``on_failure`` ``cache`` or ``skip``.
+        """
+        try:
+            return Dataset.solve(self.problem, rows.features, rows.costs, instance=rows.instance, names=rows.names)
+        except SolveError as error:
+            row = error.row or 0
+            name = f"row {row} (counted from 0)" if rows.names is None else f"instance {rows.names[row]!r}"
+            said = str(error).partition(" Set on_failure")[0]
+            said = re.sub(r"instance \d+ of the batch( \(family member \d+\))?", name, said)
+            remedy = "leave it out, or use a run that was trained with --on-failure skip"
+            raise SolveError(f"{said.rstrip(' .')}: {remedy}") from error
 
     def decide(
         self, features: Features, ids: Tensor | None = None, *, progress: bool | None = None
@@ -175,7 +188,7 @@ def decider(
         InputError: the model has other cost variables or another sense.
     """
     folder = Path(folder)
-    read_spec(folder)
+    spec = read_spec(folder)
     if has_saved_problem(folder):
         saved = load_saved_problem(folder)
         saved = replace(saved, family=saved.family or family)
@@ -186,6 +199,7 @@ def decider(
         if problem is None:
             problem = saved.problem(engine=engine, workers=workers, executor=executor, time_limit=time_limit)
             problem.name = folder.name
+        problem.on_failure = spec.options.get("on_failure", "raise")
         net = with_weights(saved.blank(), folder)
         names = _names(saved.milp.names, saved.milp.n)
         return LoadedRun(problem, net, saved.cost_names, names, torch.zeros(0, *saved.shape), saved)

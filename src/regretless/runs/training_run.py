@@ -225,6 +225,7 @@ def load_trained(
     spec = files.read_spec(Path(folder))
     if has_saved_data(folder):
         loaded = load_saved_data(folder, workers=workers, executor=executor)
+        loaded.problem.on_failure = spec.options.get("on_failure", "raise")
     else:
         loaded = load_problem(spec, workers=workers, executor=executor, store=store)
     return spec, loaded, files.with_weights(loaded.model(0), Path(folder))
