@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from regretless.cli import spec_options as options
+from regretless.cli.auto_options import refuse_for_auto
 from regretless.cli.show import print_json
 from regretless.cli.train import print_figures
 from regretless.cli.writable import refuse_unwritable
@@ -32,6 +33,8 @@ def retrain(
     """Go on from a run with more data: from its weights, its cache and its labels. Only new rows are labelled."""
     files = options.given(features=features, costs=costs, constraints=constraints)
     spec = retrain_spec(run, files, **options.given(epochs=epochs, lr=lr))
+    if spec.method == "auto":
+        refuse_for_auto(lr=lr, epochs=epochs)
     if has_epochs(out) and not resume:
         raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
     refuse_unwritable(out)
