@@ -33,6 +33,8 @@ def _run(arguments: list[str] | None) -> int:
     except ModuleNotFoundError as error:
         print(f"error: the command line needs typer and rich ({error}): pip install typer rich", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:  # nothing was begun yet
+        return 130
     try:
         with warnings.catch_warnings():
             _tell_warnings()
