@@ -74,7 +74,7 @@ BAD: list[tuple[str, dict[str, list[str]]]] = [
       "time-limit": ["-1", "0", "nan"]}),
     ("retrain run --features x.csv --costs c.csv --out new",
      {"run": ["none", "."], "features": ["none.csv", "c.csv"], "costs": ["none.csv", "x.csv"],
-      "constraints": ["none.csv"],
+      "constraints": ["none.csv"], "unseen": ["guess"],
       "out": ["taken", "run"], "epochs": ["-1"], "lr": ["nan", "0"], "workers": ["0"], "executor": ["slurm"],
       "resume": []}),
     ("demo", {"problem": ["matching"], "out": ["taken", "taken/deeper"], "seed": ["-1"], "workers": ["0", "-2"]}),

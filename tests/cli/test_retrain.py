@@ -201,3 +201,17 @@ def test_one_new_row_is_enough_with_a_random_split(files: Files, cli: CommandLin
     words = ("--features", x, "--costs", c, "--out", files.folder / "new", "--json")
     assert cli.ok("retrain", files.folder / "run", *words).json["instances"] == 8
     assert len(rows_of(files, "new", "train")) == 25
+
+
+def test_a_new_level_joins_with_unseen_other_and_the_new_run_keeps_the_choice(files: Files, cli: CommandLine) -> None:
+    zones = [["north", "south"][i % 2] for i in range(40)]
+    rows = [[*row, zone] for row, zone in zip(files.features.tolist(), zones, strict=True)]
+    write_csv(files.x, ["a", "b", "c", "zone"], rows)
+    cli.ok(*files.words())
+    _, c = more(files)
+    x = write_csv(files.folder / "west.csv", ["a", "b", "c", "zone"], [[i, 0, 0, "west"] for i in range(10)])
+    words = ("retrain", files.folder / "run", "--features", x, "--costs", c, "--out", files.folder / "new")
+    assert "'west' was never seen in training" in cli(*words).error
+    assert not (files.folder / "new").exists()
+    cli.ok(*words, "--unseen", "other")
+    cli.ok("decide", files.folder / "new", "--features", x, "--out", files.folder / "d.csv")

@@ -50,7 +50,7 @@ def retrain_spec(folder: Path | str, options: dict[str, Any], **changed: Any) ->
 
     Args:
         folder: of a finished run on a model file.
-        options: ``features``, ``costs`` and perhaps ``constraints``: files with the new rows.
+        options: ``features``, ``costs`` and perhaps ``constraints``: files with the new rows; and perhaps ``unseen``.
         changed: fields of the specification that differ, such as ``epochs``.
 
     Raises:
@@ -77,7 +77,7 @@ def load_more(spec: Spec, *, workers: int = 1, executor: str = "threads") -> Ben
     """
     folder, options = Path(spec.retrain), spec.options
     old = load_saved_data(folder, workers=workers, executor=executor)
-    ready = decider(folder, workers=workers, problem=old.problem)
+    ready = decider(folder, workers=workers, problem=old.problem, unseen=options.get("unseen"))
     old.problem.found = found_before(folder, len(ready.variable_names))
     parts = old.train, old.validation, old.test if old.evaluated_on == "test" else None
     known = joined([part for part in parts if part is not None])
