@@ -189,6 +189,10 @@ def _train(
     training: dict[str, Any] = {"epochs": spec.epochs or None, "start": _start(spec)}
     if isinstance(training["start"], dict):
         model = files.shaped_like(training["start"], model)
+        if different := files.misfit(training["start"], model):
+            raise InputError(
+                f"the weights of {spec.start or spec.retrain} do not fit the model of this run: {different}"
+            )
     if spec.method != "auto":
         batch_size = spec.batch_size or methods.method(spec.method).batch_size or loaded.batch_size
         training |= {"epochs": spec.epochs, "lr": spec.lr, "batch_size": batch_size, "validation": validation}
