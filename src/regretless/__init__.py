@@ -8,7 +8,7 @@
 
 from typing import Any
 
-from regretless import errors
+from regretless import early_interrupt, errors  # first: what follows takes seconds
 from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
 from regretless.data import Dataset
 from regretless.family import Family
@@ -53,6 +53,7 @@ from regretless.training.models import make_model
 from regretless.training.nearest_neighbors import neighbor_labels
 from regretless.types import Status
 
+early_interrupt.finish()
 __version__ = "0.2.0"
 
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from regretless.errors import InputError, RegretlessWarning
 from regretless.feature_precision import warn_of_rounding
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
+from regretless.listing import listed
 from regretless.problem import Problem
 from regretless.tensors import features_tensor, ids, tensor
 from regretless.types import Status
@@ -31,6 +33,7 @@ class Dataset:
         solutions: ``(n, width)`` true optima in cost space, float64.
         instance: ``(n,)`` ids, for families.
         status: how each label's solve ended; anything but optimal makes a regret a bound, and is flagged as such.
+        names: of the n instances, where the data has them.
 
     Raises:
         InputError: parts that are not numbers, of the wrong shape, or with different numbers of rows.
@@ -41,6 +44,7 @@ class Dataset:
     solutions: Tensor
     instance: Tensor | None = None
     status: tuple[Status, ...] | None = None
+    names: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
         given = {"features": features_tensor(self.features), "instance": ids(self.instance)}
@@ -51,7 +55,7 @@ class Dataset:
             raise InputError("features must have shape (n, ...), got one number")
         if self.instance is not None and self.instance.ndim != 1:
             raise InputError(f"instance must have shape (n,), got {tuple(self.instance.shape)}")
-        parts = ("features", "costs", "solutions", "instance", "status")
+        parts = ("features", "costs", "solutions", "instance", "status", "names")
         counts = {name: len(getattr(self, name)) for name in parts if getattr(self, name) is not None}
         if len(set(counts.values())) > 1:
             got = ", ".join(f"{name} has {count}" for name, count in counts.items())
@@ -73,6 +77,7 @@ class Dataset:
             solutions=self.solutions[keep],
             instance=None if self.instance is None else self.instance[keep],
             status=None if self.status is None else tuple(self.status[i] for i in keep.tolist()),
+            names=None if self.names is None else tuple(self.names[i] for i in keep.tolist()),
         )
 
     @property
@@ -90,6 +95,7 @@ class Dataset:
         instance: Any = None,
         store: Path | str | None = None,
         memory: LabelMemory | None = None,
+        names: Sequence[str] | None = None,
         progress: bool | None = None,
     ) -> Dataset:
         """Solve the true optima once and return the labelled data.
@@ -103,6 +109,7 @@ class Dataset:
             instance: ``(n,)`` ids, for families.
             store: folder that keeps the optima by content, so that the next run does not solve them again.
             memory: optima by row that this process has solved before.
+            names: of the n instances.
             progress: show a bar; by default on a terminal.
 
         Raises:
@@ -124,12 +131,14 @@ class Dataset:
         problem.check_instance(members, len(c))
         solutions, status = solve_labels(problem, c, members, store=store, memory=memory, progress=progress)
         plain = all(s is Status.OPTIMAL for s in status)
-        data = cls(x, c, solutions, members, None if plain else tuple(status))
+        named = None if names is None else tuple(names)
+        data = cls(x, c, solutions, members, None if plain else tuple(status), named)
         found = ~torch.isnan(solutions).any(dim=1)
         if bool(found.all()):
             return data
         missing = (~found).nonzero().flatten().tolist()
-        message = f"{len(missing)} of {len(c)} instances have no solution and are left out: rows {missing[:10]}"
+        which = f"rows {missing[:10]}" if named is None else listed([named[i] for i in missing])
+        message = f"{len(missing)} of {len(c)} instances have no solution and are left out: {which}"
         warnings.warn(message, RegretlessWarning, stacklevel=2)
         return data[found]
 

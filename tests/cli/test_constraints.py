@@ -45,7 +45,10 @@ def test_decisions_keep_constraints_that_training_never_saw(files: Files, cli: C
         assert x @ np.array([*WEIGHTS, -4]) <= capacity + 1e-6
         predicted = np.array([float(row[f"predicted:{name}"]) for name in ITEMS])
         assert float(row["objective"]) == pytest.approx(best_value(predicted, capacity, -1))
-    cli.ok("decide", trained, "--features", features, "--out", out)  # the model as it is written
+    said = cli.ok("decide", trained, "--features", features, "--out", out).err
+    assert said.startswith("note: the run was trained with constraints per instance")
+    assert cli.ok("decide", trained, "--features", features, "--log", files.folder / "d.db").err == said
+    assert cli.ok("decide", trained, "--features", features, "--model", files.model, "--out", out).err == ""
     predicted = np.array([float(rows_of(out)[0][f"predicted:{name}"]) for name in ITEMS])
     assert float(rows_of(out)[0]["objective"]) == pytest.approx(best_value(predicted, 6, -2))
 
@@ -58,7 +61,10 @@ def test_evaluation_takes_constraints(files: Files, cli: CommandLine, trained: P
     r = write_csv(files.folder / "r2.csv", ["row:weight", "fixed:rent"], [[k, -k / 4] for k in capacities(40)[where]])
     words = ("evaluate", trained, "--features", x, "--costs", c, "--json")
     assert cli.ok(*words, "--constraints", r).json["regret"] == pytest.approx(own["regret"])
-    assert cli.ok(*words).json["regret"] != pytest.approx(own["regret"])
+    assert "trained with constraints per instance: give those of" in cli(*words).error
+    retrained = ("retrain", trained, "--features", x, "--costs", c, "--out", files.folder / "new")
+    assert "trained with constraints per instance: give those of" in cli(*retrained).error
+    assert not (files.folder / "new").exists()
     assert "give --features and --costs" in cli("evaluate", trained, "--constraints", r).error
 
 

@@ -50,3 +50,37 @@ def test_parts_that_a_split_does_not_have_are_refused(cli: CommandLine, files: F
 
 def test_a_folder_without_a_run_is_named(cli: CommandLine, tmp_path: Path) -> None:
     assert "is no run" in cli("evaluate", tmp_path).error
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+@pytest.mark.parametrize("on_failure", ["skip", None])
+def test_a_row_without_a_solution_is_named_and_left_out_as_in_training(
+    on_failure: str | None, cli: CommandLine, files: Files
+) -> None:
+    names = [f"d{i}" for i in range(40)]
+    tables = {"features": (["a", "b", "c"], files.features), "costs": (ITEMS, files.costs)}
+    tables |= {"constraints": (["row:weight"], [[6]] * 40)}
+
+    def written(part: slice) -> dict[str, Path]:
+        return {
+            role: write_csv(
+                files.folder / f"{role}.csv",
+                ["instance", *columns],
+                [[name, *row] for name, row in zip(names[part], values[part], strict=True)],
+            )
+            for role, (columns, values) in tables.items()
+        }
+
+    cli.ok(*files.words(on_failure=on_failure, **written(slice(40))))
+    tables["constraints"] = (["row:weight"], [[6]] * 38 + [[-9]] * 2)
+    words = [word for role, path in written(slice(35, 40)).items() for word in (f"--{role}", path)]
+    done = cli("evaluate", files.folder / "run", *words, "--json")
+    if on_failure is None:
+        assert "no solution for instance 'd38': infeasible (2 of 5 failed)" in done.error
+        assert done.error.endswith(": leave it out, or use a run that was trained with --on-failure skip")
+        assert "family member" not in done.error
+        return
+    assert (done.code, done.json["instances"], done.json["left_out"]) == (0, 3, 2)
+    assert done.err == "warning: 2 of 5 instances have no solution and are left out: d38, d39\n"
+    files.x.unlink()
+    assert cli.ok("evaluate", files.folder / "run", "--json").json["left_out"] == 0

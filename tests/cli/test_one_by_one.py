@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from .files import CommandLine, Files, write_csv
+from .files import MODEL, CommandLine, Files, write_csv
 
 
 def days(folder: Path, trained: Files, n: int = 20) -> Path:
@@ -96,3 +96,18 @@ def test_a_named_problem_has_no_log(cli: CommandLine, tmp_path: Path) -> None:
     words = ("decide", tmp_path / "run", "--features", tmp_path / "x.npz", "--log", tmp_path / "d.db")
     assert "for runs on model files" in cli(*words).error
     assert not (tmp_path / "d.db").exists()
+
+
+@pytest.mark.parametrize("more", [("--log", "d.db"), ("--deadline", "20")])
+def test_another_model_may_have_other_variables(
+    more: tuple[str, str], cli: CommandLine, trained_files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("tomorrow.lp").write_text(MODEL.replace("<= 6", "<= 8\n extra: rent + late <= 0"))
+    x = days(tmp_path, trained_files, 3)
+    words = ("decide", trained_files.folder / "run", "--features", x, "--model", "tomorrow.lp", "--out")
+    cli.ok(*words, "plain.csv")
+    cli.ok(*words, "d.csv", *more)
+    for one, other in zip(rows_of(Path("plain.csv")), rows_of(Path("d.csv")), strict=True):
+        assert other["decision:late"] == "0"
+        assert float(one["objective"]) == pytest.approx(float(other["objective"]), rel=1e-6)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regretless.storage import load_state
+from regretless.storage import load_state, save_state
 
 from .files import ITEMS, CommandLine, Files, write_csv
 
@@ -49,8 +49,9 @@ def test_only_new_rows_are_labelled_and_the_old_run_stays(files: Files, cli: Com
     assert again["regret"] == figures["regret"]
     out = files.folder / "d.csv"
     cli.ok("decide", files.folder / "new", "--features", files.folder / "more_x.csv", "--out", out)
-    third = cli.ok(*retrain(files, "--json", run="new", out="third")).json
-    assert third["ledger"]["labels"]["solves"] == 10
+    x, c = more(files, seed=6)
+    words = ("--features", x, "--costs", c, "--out", files.folder / "third", "--json")
+    assert cli.ok("retrain", files.folder / "new", *words).json["ledger"]["labels"]["solves"] == 10
 
 
 def test_no_epoch_keeps_the_weights_of_the_old_run(files: Files, cli: CommandLine) -> None:
@@ -108,3 +109,109 @@ def test_processes_may_solve_for_it_and_give_the_same_figures(files: Files, cli:
     ]
     assert figures[0]["regret"] == figures[1]["regret"]
     assert "executor must be one of" in cli(*retrain(files, "--executor", "cluster", out="none")).error
+
+
+def rows_of(files: Files, run: str, part: str) -> set[bytes]:
+    state = load_state(files.folder / run / "data.safetensors", kind="data")[part]
+    return {row.numpy().tobytes() for row in state["costs"]}
+
+
+def cumulative(files: Files, *, named: bool) -> list[object]:
+    """Files with all rows of the run and ten new ones, in the words of a command."""
+    x, c = more(files)
+    rows = (
+        [line.split(",") for line in x.read_text().split()[1:]],
+        [line.split(",") for line in c.read_text().split()[1:]],
+    )
+    features = [*files.features.tolist(), *([a, b, c] for c, a, b in rows[0])]
+    costs = [*files.costs.tolist(), *rows[1]]
+    head = ["instance"] if named else []
+    both = [
+        write_csv(
+            files.folder / name, [*head, *columns], [[f"d{i}", *row] if named else row for i, row in enumerate(values)]
+        )
+        for name, columns, values in (("all_x.csv", ["a", "b", "c"], features), ("all_c.csv", ITEMS, costs))
+    ]
+    return ["--features", both[0], "--costs", both[1]]
+
+
+def name_rows(files: Files) -> None:
+    names = [f"d{i}" for i in range(40)]
+    for path, columns, values in ((files.x, ["a", "b", "c"], files.features), (files.c, ITEMS, files.costs)):
+        write_csv(
+            path, ["instance", *columns], [[name, *row] for name, row in zip(names, values.tolist(), strict=True)]
+        )
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+@pytest.mark.parametrize("named", [True, False])
+def test_rows_that_the_run_has_are_left_out_and_counted(named: bool, files: Files, cli: CommandLine) -> None:
+    if named:
+        name_rows(files)
+    cli.ok(*files.words())
+    words = ("retrain", files.folder / "run", *cumulative(files, named=named), "--out", files.folder / "new", "--json")
+    done = cli.ok(*words)
+    assert done.json["ledger"]["labels"]["solves"] == 10
+    x, run = files.folder / "all_x.csv", files.folder / "run"
+    assert done.err == f"warning: 40 of 50 rows of {x} are in {run} already and are left out\n"
+    assert not rows_of(files, "new", "train") & rows_of(files, "new", "test")
+    again = cli("retrain", files.folder / "new", *cumulative(files, named=named), "--out", files.folder / "third")
+    assert "has all 50 rows of" in again.error
+    assert not (files.folder / "third").exists()
+
+
+def test_a_file_of_an_older_version_has_no_names_and_rows_are_compared(files: Files, cli: CommandLine) -> None:
+    name_rows(files)
+    cli.ok(*files.words())
+    path = files.folder / "run" / "data.safetensors"
+    state = load_state(path, kind="data")
+    for part in ("train", "validation", "test"):
+        assert state[part].pop("names")[0].startswith("d")
+    save_state(path, state, kind="data")
+    words = ("--features", files.x, "--costs", files.c, "--out", files.folder / "new")
+    assert "has all 40 rows of" in cli("retrain", files.folder / "run", *words).error
+
+
+def test_known_names_with_other_numbers_are_told(files: Files, cli: CommandLine) -> None:
+    name_rows(files)
+    cli.ok(*files.words())
+    write_csv(files.x, ["instance", "a", "b", "c"], [["d0", 1, 2, 3], ["d1", *files.features[1].tolist()]])
+    write_csv(files.c, ["instance", *ITEMS], [[f"d{i}", *row] for i, row in enumerate(files.costs[:2].tolist())])
+    words = ("--features", files.x, "--costs", files.c, "--out", files.folder / "new")
+    said = cli("retrain", files.folder / "run", *words).error
+    assert "has all 2 rows of" in said
+    assert "1 of them hold other numbers there" in said
+
+
+@pytest.mark.parametrize("split", ["chronological", "random"])
+def test_no_row_that_the_weights_were_trained_on_is_held_out(split: str, files: Files, cli: CommandLine) -> None:
+    cli.ok(*files.words(split=split))
+    figures = cli.ok(*retrain(files, "--json")).json
+    assert figures["instances"] == 10
+    seen = rows_of(files, "run", "train")
+    assert seen < rows_of(files, "new", "train")
+    assert not seen & (rows_of(files, "new", "validation") | rows_of(files, "new", "test"))
+    if split == "random":
+        assert rows_of(files, "run", "test") < rows_of(files, "new", "test")
+
+
+def test_one_new_row_is_enough_with_a_random_split(files: Files, cli: CommandLine) -> None:
+    cli.ok(*files.words(split="random"))
+    x, c = more(files, 1)
+    words = ("--features", x, "--costs", c, "--out", files.folder / "new", "--json")
+    assert cli.ok("retrain", files.folder / "run", *words).json["instances"] == 8
+    assert len(rows_of(files, "new", "train")) == 25
+
+
+def test_a_new_level_joins_with_unseen_other_and_the_new_run_keeps_the_choice(files: Files, cli: CommandLine) -> None:
+    zones = [["north", "south"][i % 2] for i in range(40)]
+    rows = [[*row, zone] for row, zone in zip(files.features.tolist(), zones, strict=True)]
+    write_csv(files.x, ["a", "b", "c", "zone"], rows)
+    cli.ok(*files.words())
+    _, c = more(files)
+    x = write_csv(files.folder / "west.csv", ["a", "b", "c", "zone"], [[i, 0, 0, "west"] for i in range(10)])
+    words = ("retrain", files.folder / "run", "--features", x, "--costs", c, "--out", files.folder / "new")
+    assert "'west' was never seen in training" in cli(*words).error
+    assert not (files.folder / "new").exists()
+    cli.ok(*words, "--unseen", "other")
+    cli.ok("decide", files.folder / "new", "--features", x, "--out", files.folder / "d.csv")

@@ -26,7 +26,9 @@ def test_what_was_not_given_is_left_out() -> None:
 
 
 def test_a_model_file_needs_data_and_a_problem_by_name_has_its_own() -> None:
-    check_files("m.lp", {"features": "x", "costs": "c", "hidden": 3})
+    check_files("m.lp", {"features": "x", "costs": "c", "model": "mlp", "hidden": 3})
+    with pytest.raises(InputError, match="add --model mlp, or leave --hidden out"):
+        check_files("m.lp", {"features": "x", "costs": "c", "hidden": 3})
     check_files("knapsack-60", {})
     with pytest.raises(InputError, match="give its data with --features and --costs"):
         check_files("m.mps.gz", {})

@@ -195,6 +195,15 @@ def test_auto_tries_quadratic_models_unless_a_model_is_named(cli: CommandLine, f
     assert [value.shape[1] for value in later.values() if value.ndim == 2] == [9]
 
 
+def test_weights_of_another_shape_are_refused_with_both_shapes(cli: CommandLine, files: Files) -> None:
+    cli.ok(*files.words(epochs=0))
+    write_csv(files.x, ["a", "b", "c", "d"], [[*row, i] for i, row in enumerate(files.features.tolist())])
+    said = cli(*files.words("later", start=files.folder / "run")).error
+    assert f"the weights of {files.folder / 'run'} do not fit the model of this run: " in said
+    assert "has shape (3,) there and (4,) here" in said
+    assert not (files.folder / "later").exists()
+
+
 WRONG = {
     "missing features": ({"features": "none.csv"}, r"there is no file none\.csv"),
     "missing model": ({}, r"there is no file .*knapsack\.lp"),

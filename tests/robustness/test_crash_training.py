@@ -64,7 +64,7 @@ def test_the_command_line_goes_on_after_signals_and_kills(victims: Nursery, tmp_
     ended = victims.kill(*words, after=checkpoint.exists, number=signal.SIGTERM)
     assert ended == 130
     assert "SIGTERM: training ended after epoch" in victims.errors.read_text()
-    assert "run the same command again to continue" in victims.errors.read_text().replace("\n", " ")
+    assert "the same call continues it (train, retrain: with --resume)" in victims.errors.read_text().replace("\n", " ")
     before = checkpoint.read_bytes()
     assert victims.kill(*words, after=0.0, number=signal.SIGCONT) == 2
     assert "add --resume to continue it" in victims.errors.read_text()

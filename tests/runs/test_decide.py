@@ -38,7 +38,7 @@ def test_a_run_decides_and_is_labelled_without_its_model_file(folder: Path) -> N
     assert decisions.decision.sum(dim=1).tolist() == [1.0] * 30
     assert torch.equal(decisions.decision.argmax(dim=1), predicted.argmax(dim=1))
     assert ready.variable_names == ready.cost_names == ("x_0", "x_1", "x_2")
-    data = ready.labelled(folder / "x.npz", folder / "c.npz")
+    data = ready.labelled(ready.rows(folder / "x.npz", folder / "c.npz"))
     assert len(data) == 30
 
 

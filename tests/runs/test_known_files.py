@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from regretless.errors import FileError
-from regretless.runs.known_files import found_before, read_known, write_known
+from regretless.milp import MILP
+from regretless.runs.known_files import found_before, known_for, read_known, write_known
 from regretless.solvers.found_decisions import FoundDecisions
+from regretless.tables.saved_problem import SavedProblem, save_problem
 
 
 def test_decisions_are_read_as_they_were_written(tmp_path: Path) -> None:
@@ -25,3 +27,17 @@ def test_decisions_are_read_as_they_were_written(tmp_path: Path) -> None:
 def test_a_run_without_decisions_has_none(tmp_path: Path) -> None:
     assert read_known(tmp_path, 3) is None
     assert len(found_before(tmp_path, 3)) == 0
+
+
+def test_decisions_are_matched_to_the_variables_of_another_model(tmp_path: Path) -> None:
+    own = MILP([[1.0, 1.0]], row_upper=1.0, names=["a", "b"])
+    save_problem(tmp_path, SavedProblem(own, "min", ("a",), None, (2,)).state())
+    assert known_for(tmp_path, own) is None
+    found = FoundDecisions(2)
+    found.add(np.array([[1.0, 0.0], [0.0, 2.0]]))
+    write_known(tmp_path, found)
+    other = MILP([[1.0, 1.0, 1.0]], row_upper=1.0, lower=[0, 3, 0], upper=9.0, names=["b", "new", "a"])
+    for milp, rows in ((own, [[1, 0], [0, 2]]), (other, [[0, 3, 1], [2, 3, 0]])):
+        known = known_for(tmp_path, milp)
+        assert known is not None
+        assert known.tolist() == rows

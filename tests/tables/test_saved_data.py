@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,5 +68,7 @@ def test_parts_are_joined_in_order_with_their_status() -> None:
     both = joined([one, two])
     assert both.costs[:, 0].tolist() == [0, 0, 1]
     assert both.status == (Status.OPTIMAL, Status.OPTIMAL, Status.FEASIBLE)
+    assert both.names is None
+    assert joined([replace(one, names=("a", "b")), replace(two, names=("c",))]).names == ("a", "b", "c")
     with pytest.raises(InputError, match="features of one shape"):
         joined([one, Dataset(torch.zeros(1, 3), torch.zeros(1, 2), torch.zeros(1, 2))])

@@ -166,7 +166,7 @@ def test_a_process_that_is_signalled_can_be_resumed_by_another(tmp_path, undistu
     assert process.exitcode != 0
     if number == signal.SIGINT:
         assert "Interrupted: SIGINT: training ended after epoch" in said.read_text()
-        assert "run the same command again to continue" in said.read_text()
+        assert "the same call continues it (train, retrain: with --resume)" in said.read_text()
     assert path.exists()
     assert not list(tmp_path.glob("*.tmp"))
     assert same(run("map-cache", path), undisturbed["map-cache"])

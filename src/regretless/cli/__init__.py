@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import warnings
+from typing import Any
 
-from regretless.errors import InputError, MissingDependencyError, RegretlessError
+from regretless.errors import InputError, MissingDependencyError, RegretlessError, RegretlessWarning
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -31,8 +33,12 @@ def _run(arguments: list[str] | None) -> int:
     except ModuleNotFoundError as error:
         print(f"error: the command line needs typer and rich ({error}): pip install typer rich", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:  # nothing was begun yet
+        return 130
     try:
-        return int(commands(arguments, standalone_mode=False) or 0)
+        with warnings.catch_warnings():
+            _tell_warnings()
+            return int(commands(arguments, standalone_mode=False) or 0)
     except UsageError as error:
         if message := " ".join(error.format_message().split()):  # empty after a help page
             print(f"error: {message}", file=sys.stderr)
@@ -43,6 +49,19 @@ def _run(arguments: list[str] | None) -> int:
     except KeyboardInterrupt as stop:
         print(f"\n{stop or 'interrupted'}", file=sys.stderr)
         return 130
+
+
+def _tell_warnings() -> None:
+    """Print our own warnings as one line on standard error, without the place in the code."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, RegretlessWarning):
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            usual(message, category, *place, **more)
+
+    warnings.showwarning = show
 
 
 def _drop_output() -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli.one_by_one import Made, decide_one_by_one
+from regretless.cli.output_check import refuse_overwriting
 from regretless.cli.show import print_json, print_ledger
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
 from regretless.cli.writable import refuse_unwritable
@@ -55,7 +56,9 @@ def decide(
         raise InputError("--executor is for decisions without --log and --deadline, which are made in threads")
     for path in (out, log):
         if path is not None:
+            refuse_overwriting(path, features, constraints, model)
             refuse_unwritable(path, folder=False)
+    refuse_overwriting(out, log)
     if out is not None:
         check_decision_file(out)
     one_by_one = log is not None or deadline is not None
@@ -63,6 +66,12 @@ def decide(
         run, engine=engine, workers=workers, executor=executor, time_limit=time_limit, model=model,
         family=constraints is not None and not one_by_one, unseen=checked_unseen(unseen),
     )  # fmt: skip
+    if constraints is None and model is None and ready.needs_constraints:
+        print(
+            "note: the run was trained with constraints per instance: without --constraints all decisions are for the "
+            "model as it is written",
+            file=sys.stderr,
+        )
     if one_by_one:
         made = decide_one_by_one(
             run, ready, features, constraints, log=log, deadline=deadline, workers=workers, time_limit=time_limit,

@@ -9,7 +9,7 @@ import typer
 
 from regretless.cli import show
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
-from regretless.errors import InputError
+from regretless.errors import InputError, SolveError
 from regretless.runs import load_trained
 from regretless.runs.decide import decider
 from regretless.runs.run_folder import read_spec
@@ -43,10 +43,13 @@ def evaluate(
     spec = read_spec(run)
     parse_executor(executor)
     show.warn_of_idle_workers(spec, workers, executor)
+    left_out = 0  # rows without a solution, of which a warning tells
     if features is not None and costs is not None:
         given: dict[str, Any] = {"family": constraints is not None, "unseen": checked_unseen(unseen)}
         where, ready = str(features), decider(run, workers=workers, executor=executor, **given)
-        model, problem, data = ready.model, ready.problem, ready.labelled(features, costs, constraints)
+        given_rows = ready.rows(features, costs, constraints)
+        model, problem, data = ready.model, ready.problem, ready.labelled(given_rows)
+        left_out = len(given_rows) - len(data)
     else:
         where = on or "test"
         _, loaded, model = load_trained(run, workers=workers, executor=executor)
@@ -55,11 +58,13 @@ def evaluate(
             raise InputError(
                 f"the split of {spec.problem} has no {where} data: use --on, or give --features and --costs"
             )
+    if not len(data):
+        raise SolveError(f"no row of {where} has a solution: there is nothing to evaluate")
     result = exact_evaluation(model, data, problem).as_dict()
     show.warn_of_inexact(result)
     if json:
-        about = {"problem": spec.problem, "method": spec.method, "on": where, "ledger": solve_ledger(problem)}
-        show.print_json(result | about)
+        about = {"problem": spec.problem, "method": spec.method, "on": where, "left_out": left_out}
+        show.print_json(result | about | {"ledger": solve_ledger(problem)})
         return
     rows = [(name.replace("_", " "), show.number(value)) for name, value in result.items() if value is not None]
     show.print_table(f"{spec.problem}, {spec.method}, {where} data", ("figure", "value"), rows)

@@ -15,7 +15,7 @@ from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
 from regretless.errors import InputError
 from regretless.runs.decide import LoadedRun
-from regretless.runs.known_files import read_known
+from regretless.runs.known_files import known_for
 from regretless.runs.run_ledger import Ledger
 from regretless.tables.constraints import read_constraints
 from regretless.types import Decisions, Status
@@ -49,7 +49,7 @@ def decide_one_by_one(
     if ready.saved is None:
         raise InputError("--log and --deadline are for runs on model files")
     requests = _requests(ready, features, constraints)
-    service = Decider(ready, known=read_known(run, len(ready.variable_names)), workers=workers)
+    service = Decider(ready, known=known_for(run, ready.saved.milp), workers=workers)
     service.time_limit = time_limit or service.time_limit
     counts = [0, 0]
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from regretless.cli import spec_options as options
+from regretless.cli.auto_options import refuse_for_auto
 from regretless.cli.show import print_json
 from regretless.cli.train import print_figures
 from regretless.cli.writable import refuse_unwritable
@@ -22,6 +23,7 @@ def retrain(
     costs: Annotated[Path, typer.Option(help="True costs of the new rows.")],
     out: Annotated[Path, typer.Option(help="Folder to keep the new run in.")],
     constraints: options.Constraints = None,
+    unseen: options.Unseen = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data. (as in the first run)")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of Adam. (as in the first run)")] = None,
     workers: options.Workers = 1,
@@ -30,8 +32,11 @@ def retrain(
     json: options.Json = False,
 ) -> None:
     """Go on from a run with more data: from its weights, its cache and its labels. Only new rows are labelled."""
-    files = options.given(features=features, costs=costs, constraints=constraints)
+    choice = options.checked_unseen(unseen)
+    files = options.given(features=features, costs=costs, constraints=constraints, unseen=choice)
     spec = retrain_spec(run, files, **options.given(epochs=epochs, lr=lr))
+    if spec.method == "auto":
+        refuse_for_auto(lr=lr, epochs=epochs)
     if has_epochs(out) and not resume:
         raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
     refuse_unwritable(out)

@@ -95,11 +95,13 @@ def checked_unseen(value: str | None) -> Literal["refuse", "other"] | None:
 
 
 def check_files(problem: str, files: dict[str, Any]) -> None:
-    """Refuse a model file without data, and data of the user's own for a problem by name."""
+    """Refuse a model file without data, data of the user's own for a problem by name, and an option without effect."""
     if is_model_file(problem):
         missing = [f"--{name}" for name in ("features", "costs") if name not in files]
         if missing:
             raise InputError(f"{problem} is a model file: give its data with {' and '.join(missing)}")
+        if "hidden" in files and files.get("model") != "mlp":
+            raise InputError("--hidden is for the perceptron: add --model mlp, or leave --hidden out")
     elif files:
         word = next(iter(files)).replace("_", "-")
         raise InputError(f"--{word} is for model files (.mps, .lp); the problem {problem!r} brings its own data")

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli import spec_options as options
+from regretless.cli.auto_options import refuse_for_auto
 from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers, warn_of_inexact
 from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
@@ -81,6 +82,8 @@ def train(
         unseen=unseen,
     )  # fmt: skip
     options.check_files(problem, files)
+    if method == "auto":
+        refuse_for_auto(lr=lr, epochs=epochs, patience=patience, validation=validation, init=init, start=start)
     settings = _two_stage(method, epochs, lr) | defaults["settings"]
     settings |= options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at)
     refuse_unused(method, settings, {"epochs": epochs, "lr": lr, "batch_size": batch_size, "patience": patience})
@@ -95,7 +98,7 @@ def train(
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
         settings=settings,
         options=options.parse(option) | files | solver,
-        patience=(PATIENCE if files.get("validation") and method != "auto" else 0) if patience is None else patience,
+        patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
         start=start,
     )
     if has_epochs(out) and not resume:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,12 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.errors import InputError, SolveError
 from regretless.family import Family, member
 from regretless.milp import MILP
 from regretless.modeling import read
 from regretless.problem import Problem
 from regretless.progress import track
+from regretless.runs.new_rows import Rows
 from regretless.runs.run_folder import read_spec, with_weights
 from regretless.runs.training_run import load_trained
 from regretless.solvers.checked_solve import check_finite
@@ -51,6 +53,11 @@ class LoadedRun:
     example: Tensor
     saved: SavedProblem | None = None
 
+    @property
+    def needs_constraints(self) -> bool:
+        """Whether constraints differed between the instances of training."""
+        return self.saved is not None and self.saved.family
+
     def read(self, path: Path | str, constraints: Path | str | None = None) -> tuple[Features, Tensor | None]:
         """Read features for this model, matched by name, and the ids of the instances, for families.
 
@@ -79,8 +86,17 @@ class LoadedRun:
         ids = varied.join(self.problem.family, seen.instance, count, names=(str(constraints), str(path)))
         return torch.tensor(ids)
 
-    def labelled(self, features: Path | str, costs: Path | str, constraints: Path | str | None = None) -> Dataset:
-        """Read features, true costs and perhaps constraints, and solve the true optima."""
+    def rows(self, features: Path | str, costs: Path | str, constraints: Path | str | None = None) -> Rows:
+        """Read features, true costs and perhaps constraints; nothing is solved.
+
+        Raises:
+            FileError, InputError: a file is wrong, or the run was trained with constraints and these rows have none, so
+                that the optima of the model as it is written are not theirs.
+        """
+        if constraints is None and self.needs_constraints:
+            raise InputError(
+                f"the run was trained with constraints per instance: give those of {features}, too, with --constraints"
+            )
         seen, ids = self.read(features, constraints)
         true = read_costs(costs, self.cost_names, id="instance" if self.saved is None else self.saved.id)
         if self.saved is None and ids is not None:  # ids of a family's members may repeat: rows are in the same order
@@ -90,7 +106,23 @@ class LoadedRun:
             order = order_of(seen.instance, true.instance, names=(str(features), str(costs)))
         seen = matched(seen, true, names=(str(features), str(costs)))
         instance = None if ids is None else ids[order]
-        return Dataset.solve(self.problem, self._tensor(seen), true.values, instance=instance)
+        return Rows(self._tensor(seen), torch.as_tensor(true.values).to(torch.float64), instance, seen.instance)
+
+    def labelled(self, rows: Rows) -> Dataset:
+        """Solve the true optima of rows.
+
+        Raises:
+            SolveError: a row has no solution, and the run was not trained with ``on_failure`` ``cache`` or ``skip``.
+        """
+        try:
+            return Dataset.solve(self.problem, rows.features, rows.costs, instance=rows.instance, names=rows.names)
+        except SolveError as error:
+            row = error.row or 0
+            name = f"row {row} (counted from 0)" if rows.names is None else f"instance {rows.names[row]!r}"
+            said = str(error).partition(" Set on_failure")[0]
+            said = re.sub(r"instance \d+ of the batch( \(family member \d+\))?", name, said)
+            remedy = "leave it out, or use a run that was trained with --on-failure skip"
+            raise SolveError(f"{said.rstrip(' .')}: {remedy}") from error
 
     def decide(
         self, features: Features, ids: Tensor | None = None, *, progress: bool | None = None
@@ -156,7 +188,7 @@ def decider(
         InputError: the model has other cost variables or another sense.
     """
     folder = Path(folder)
-    read_spec(folder)
+    spec = read_spec(folder)
     if has_saved_problem(folder):
         saved = load_saved_problem(folder)
         saved = replace(saved, family=saved.family or family)
@@ -167,6 +199,7 @@ def decider(
         if problem is None:
             problem = saved.problem(engine=engine, workers=workers, executor=executor, time_limit=time_limit)
             problem.name = folder.name
+        problem.on_failure = spec.options.get("on_failure", "raise")
         net = with_weights(saved.blank(), folder)
         names = _names(saved.milp.names, saved.milp.n)
         return LoadedRun(problem, net, saved.cost_names, names, torch.zeros(0, *saved.shape), saved)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from regretless.errors import FileError
-from regretless.milp import Floats
+from regretless.milp import MILP, Floats
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
+from regretless.tables.saved_problem import load_saved_problem
 
 FILE, KIND = "decisions.safetensors", "decisions"
 
@@ -34,6 +36,24 @@ def read_known(folder: Path | str, n: int) -> Floats | None:
         raise FileError(f"{path}: field 'decisions' must have {n} columns, as the model has variables")
     values: Floats = rows.to(torch.float64).numpy()
     return values
+
+
+def known_for(folder: Path | str, milp: MILP) -> Floats | None:
+    """Read the decisions of a run on a model file for a model that may have other variables.
+
+    Values are taken by the names of the variables. A variable that the run does not have gets the value nearest to 0;
+    whether such a decision is feasible is checked where it is used.
+    """
+    own = load_saved_problem(folder).milp
+    known = read_known(folder, own.n)
+    if known is None or own.names == milp.names:
+        return known
+    place = {name: j for j, name in enumerate(own.names or ())}
+    rows: Floats = np.tile(np.clip(0.0, milp.lower, milp.upper), (len(known), 1))
+    for j, name in enumerate(milp.names or ()):
+        if name in place:
+            rows[:, j] = known[:, place[name]]
+    return rows
 
 
 def found_before(folder: Path | str, n: int) -> FoundDecisions:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from regretless.benchmark_problem import BenchmarkProblem
-from regretless.errors import FileError, InputError
+from regretless.data import Dataset
+from regretless.errors import FileError, InputError, RegretlessWarning
 from regretless.runs import run_folder as files
 from regretless.runs.decide import decider
 from regretless.runs.known_files import found_before
+from regretless.runs.new_rows import Rows, compared
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import run
@@ -45,7 +50,7 @@ def retrain_spec(folder: Path | str, options: dict[str, Any], **changed: Any) ->
 
     Args:
         folder: of a finished run on a model file.
-        options: ``features``, ``costs`` and perhaps ``constraints``: files with the new rows.
+        options: ``features``, ``costs`` and perhaps ``constraints``: files with the new rows; and perhaps ``unseen``.
         changed: fields of the specification that differ, such as ``epochs``.
 
     Raises:
@@ -63,18 +68,60 @@ def retrain_spec(folder: Path | str, options: dict[str, Any], **changed: Any) ->
 def load_more(spec: Spec, *, workers: int = 1, executor: str = "threads") -> BenchmarkProblem:
     """Old and new data of a run that goes on from another; only the new rows are solved.
 
-    All rows, the new ones last, are cut into training, validation and test data by the shares of the first run: with a
-    chronological split the newest rows are tested on.
+    Rows that the run has already are left out, with a warning. With a chronological split all rows, the new ones last,
+    are cut again by the shares of the first run. With a random split the parts stay as they are, and the new rows are
+    spread over them. Either way no row that the weights were trained on is validated or tested on.
+
+    Raises:
+        InputError: the run has all rows already.
     """
     folder, options = Path(spec.retrain), spec.options
     old = load_saved_data(folder, workers=workers, executor=executor)
-    ready = decider(folder, workers=workers, problem=old.problem)
+    ready = decider(folder, workers=workers, problem=old.problem, unseen=options.get("unseen"))
     old.problem.found = found_before(folder, len(ready.variable_names))
-    new = ready.labelled(options["features"], options["costs"], options.get("constraints"))
+    parts = old.train, old.validation, old.test if old.evaluated_on == "test" else None
+    known = joined([part for part in parts if part is not None])
+    rows = ready.rows(options["features"], options["costs"], options.get("constraints"))
+    new = ready.labelled(_unknown(rows, known, spec))
     kept = ready.saved
     assert kept is not None
-    parts = [old.train, old.validation, old.test if old.evaluated_on == "test" else None]
-    every = joined([*(part for part in parts if part is not None), new])
-    seed = options.get("seed", 0) if options.get("split") == "random" else None
     shares = options.get("validation", 0.0), options.get("test", 0.0)
-    return assembled(spec.problem, kept, old.problem, cut(every, *shares, seed))
+    if options.get("split") == "random":
+        return assembled(spec.problem, kept, old.problem, _spread(parts, new, shares, options.get("seed", 0)))
+    return assembled(spec.problem, kept, old.problem, cut(joined([known, new]), *shares, None))
+
+
+def _unknown(rows: Rows, known: Dataset, spec: Spec) -> Rows:
+    """The rows that the run does not have yet."""
+    found = compared(rows, known)
+    if not found.known:
+        return rows
+    source, changed = spec.options["features"], ""
+    if found.changed:
+        changed = f"; {found.changed} of them hold other numbers there, so correct the names if the rows are others"
+    if not len(found.new):
+        raise InputError(
+            f"{spec.retrain} has all {len(rows)} rows of {source} already: give rows that are new{changed}"
+        )
+    said = f"{found.known} of {len(rows)} rows of {source} are in {spec.retrain} already and are left out{changed}"
+    warnings.warn(said, RegretlessWarning, stacklevel=2)
+    return found.new
+
+
+Parts = tuple[Dataset, Dataset | None, Dataset | None]
+
+
+def _spread(parts: Parts, new: Dataset, shares: tuple[float, float], seed: int) -> Parts:
+    """Add new rows to training, validation and test data, so that the shares of all rows come close to the given ones.
+
+    Rows are drawn by the seed, first those for the held-out parts; parts may get none where there are few rows.
+    """
+    order = torch.randperm(len(new), generator=torch.Generator().manual_seed(seed)).tolist()
+    total = len(new) + sum(len(part) for part in parts if part is not None)
+    grown: list[Dataset | None] = []
+    for part, share in zip(parts[1:], shares, strict=True):
+        count = 0 if part is None else max(0, round(share * total) - len(part))
+        taken, order = sorted(order[:count]), order[count:]
+        grown.append(joined([part, new[taken]]) if part is not None and taken else part)
+    train = joined([parts[0], new[sorted(order)]]) if order else parts[0]
+    return train, grown[0], grown[1]

@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from regretless.errors import FileError, RegretlessError
+from regretless.listing import listed
 from regretless.runs.spec import Spec
 from regretless.search import Committee
 from regretless.storage import load_state, read_json, write_json
@@ -62,8 +63,27 @@ def with_weights(model: nn.Module, folder: Path, name: str = WEIGHTS) -> nn.Modu
     try:
         model.load_state_dict(weights)
     except (RuntimeError, TypeError, AttributeError) as error:
-        raise FileError(f"{path} does not fit the model of this run: {str(error).splitlines()[0]}") from error
+        raise FileError(f"{path} does not fit the model of this run: {misfit(weights, model)}") from error
     return model
+
+
+def misfit(weights: Any, model: nn.Module) -> str:
+    """Which weights differ in shape from those of a model, and how; empty where all fit."""
+    if not isinstance(weights, dict):
+        return f"it holds {type(weights).__name__} in place of weights"
+    there, here = _shapes(weights), _shapes(model.state_dict())
+    return listed(
+        [
+            f"{name} has shape {there.get(name, 'none')} there and {here.get(name, 'none')} here"
+            for name in here | there
+            if there.get(name) != here.get(name)
+        ],
+        most=2,
+    )
+
+
+def _shapes(weights: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(getattr(value, "shape", ())) for name, value in weights.items()}
 
 
 def shaped_like(weights: Mapping[str, Any], model: nn.Module) -> nn.Module:

@@ -190,6 +190,10 @@ def _train(
     training: dict[str, Any] = {"epochs": spec.epochs or None, "start": _start(spec)}
     if isinstance(training["start"], dict):
         model = files.shaped_like(training["start"], model)
+        if different := files.misfit(training["start"], model):
+            raise InputError(
+                f"the weights of {spec.start or spec.retrain} do not fit the model of this run: {different}"
+            )
     if spec.method != "auto":
         batch_size = spec.batch_size or methods.method(spec.method).batch_size or loaded.batch_size
         training |= {"epochs": spec.epochs, "lr": spec.lr, "batch_size": batch_size, "validation": validation}
@@ -230,6 +234,7 @@ def load_trained(
     spec = files.read_spec(Path(folder))
     if has_saved_data(folder):
         loaded = load_saved_data(folder, workers=workers, executor=executor)
+        loaded.problem.on_failure = spec.options.get("on_failure", "raise")
     else:
         loaded = load_problem(spec, workers=workers, executor=executor, store=store)
     return spec, loaded, files.with_weights(loaded.model(0), Path(folder))

@@ -87,7 +87,7 @@ def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequen
             rows,
             instance,
             f"no solution for {{}}: {solved.status[row]}{more}. {solved.message.get(row, '')} "
-            "Set on_failure='cache' or 'skip' to train on without such instances.",
+            "Set on_failure='cache' or 'skip' (train --on-failure) to go on without such instances.",
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,10 +61,13 @@ def load_saved_data(folder: Path | str, *, workers: int = 1, executor: str = "th
 
 
 def joined(parts: list[Dataset]) -> Dataset:
-    """All rows of several parts, in order."""
+    """All rows of several parts, in order; with their names where all of them have some."""
     status = None
     if any(part.status is not None for part in parts):
         status = tuple(s for part in parts for s in part.status or (Status.OPTIMAL,) * len(part))
+    names = None
+    if all(part.names is not None for part in parts):
+        names = tuple(name for part in parts for name in part.names or ())
     ids = [part.instance for part in parts if part.instance is not None]
     if len({part.features.shape[1:] for part in parts}) > 1 or len(ids) not in (0, len(parts)):
         raise InputError("parts of one data set need features of one shape, and all or none ids of instances")
@@ -75,16 +77,23 @@ def joined(parts: list[Dataset]) -> Dataset:
         torch.cat([part.solutions for part in parts]),
         torch.cat(ids) if ids else None,
         status,
+        names,
     )
 
 
 def _state(part: Dataset) -> dict[str, Any]:
     status = None if part.status is None else [str(s) for s in part.status]
     tensors = {"features": part.features, "costs": part.costs, "solutions": part.solutions, "instance": part.instance}
-    return tensors | {"status": status}
+    return tensors | {"status": status, "names": None if part.names is None else list(part.names)}
 
 
 def _part(state: dict[str, Any]) -> Dataset:
-    status = state["status"]
-    data = Dataset(state["features"], state["costs"], state["solutions"], state["instance"])
-    return data if status is None else replace(data, status=tuple(Status(s) for s in status))
+    status, names = state["status"], state.get("names")  # files of older versions have no names
+    return Dataset(
+        features=state["features"],
+        costs=state["costs"],
+        solutions=state["solutions"],
+        instance=state["instance"],
+        status=None if status is None else tuple(Status(s) for s in status),
+        names=None if names is None else tuple(names),
+    )

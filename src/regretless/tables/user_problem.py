@@ -124,32 +124,26 @@ def load_model_file(
         ids = varied.join(problem.family, true.instance, len(true.values), names=(constraints, costs))
     _refuse_unsolvable(problem, name, costs, true, ids)
     data = _solved(problem, seen, true, ids, name, store)
-    shuffle = seed if split == "random" else None
-    names = _names(seen.instance, len(data), validation, test, shuffle)
-    return assembled(name, kept, problem, cut(data, validation, test, shuffle), test_names=names)
+    return assembled(name, kept, problem, cut(data, validation, test, seed if split == "random" else None))
 
 
 def assembled(
-    name: str,
-    kept: SavedProblem,
-    problem: Problem,
-    parts: tuple[Dataset, Dataset | None, Dataset | None],
-    *,
-    test_names: tuple[str, ...] | None = None,
+    name: str, kept: SavedProblem, problem: Problem, parts: tuple[Dataset, Dataset | None, Dataset | None]
 ) -> BenchmarkProblem:
     """A problem with training, validation and test data, ready to train on."""
     train, held_out, tested = parts
     on = "test" if tested is not None else "validation" if held_out is not None else "train"
+    figures_on = next(part for part in (tested, held_out, train) if part is not None)
     return BenchmarkProblem(
         name=name,
         problem=problem,
         train=train,
-        test=next(part for part in (tested, held_out, train) if part is not None),
+        test=figures_on,
         validation=held_out,
         model=partial(kept.build, train.features, train.costs),
         batch_size=BATCH_SIZE,
         evaluated_on=on,
-        test_names=test_names,
+        test_names=figures_on.names,
         kept=kept.state(),
     )
 
@@ -209,7 +203,7 @@ def _solved(
     problem: Problem, seen: Features, true: Costs, ids: list[int] | None, name: str, store: str | None
 ) -> Dataset:
     try:
-        return Dataset.solve(problem, seen.values, true.values, instance=ids, store=store)
+        return Dataset.solve(problem, seen.values, true.values, instance=ids, store=store, names=seen.instance)
     except SolveError as error:
         which = f"instance {error.row}" if true.instance is None else f"instance {true.instance[error.row or 0]!r}"
         said = str(error).partition(" Set on_failure")[0]
@@ -225,15 +219,3 @@ def cut(
         return data[:], None, None
     parts = data.split(*shares, seed=seed)
     return parts[0], parts[1] if validation else None, parts[-1] if test else None
-
-
-def _names(
-    names: tuple[str, ...] | None, n: int, validation: float, test: float, seed: int | None
-) -> tuple[str, ...] | None:
-    """Names of the instances that figures are given for, by the same split of their numbers."""
-    if names is None or len(names) != n:  # instances without an optimum were left out
-        return None
-    numbers = torch.arange(n)[:, None]
-    parts = cut(Dataset(numbers, numbers, numbers), validation, test, seed)
-    last = next(part for part in reversed(parts) if part is not None)
-    return tuple(names[i] for i in last.features[:, 0].tolist())

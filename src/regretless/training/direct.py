@@ -137,7 +137,7 @@ def _search(
                 _put(model, kept)
                 where = "nothing was kept (no checkpoint was requested)"
                 if log.path is not None:
-                    where = f"the search is kept in {log.path}; run the same command again to continue"
+                    where = f"it is kept in {log.path}; the same call continues it (train, retrain: with --resume)"
                 said = f"{interruption.received}: direct search ended after generation {generation + 1}"
                 raise Interrupted(f"{said}; {where}")
             if since >= patience:

@@ -239,6 +239,6 @@ class RunningFit:
     def _leave(self, name: str) -> NoReturn:
         kept = "nothing was kept (no checkpoint was requested)"
         if self.path is not None:
-            kept = f"the run is kept in {self.path}; run the same command again to continue"
+            kept = f"the run is kept in {self.path}; the same call continues it (train, retrain: with --resume)"
         done = f"epoch {self.at.epoch}" if self.at.step == 0 else f"epoch {self.at.epoch + 1}, step {self.at.step}"
         raise Interrupted(f"{name}: training ended after {done}; {kept}")

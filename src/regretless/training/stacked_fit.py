@@ -111,7 +111,7 @@ def fit_stacked(
             if interruption.received:
                 kept = "nothing was kept (no checkpoint was requested)"
                 if path is not None:
-                    kept = f"the search is kept in {path}; run the same command again to continue"
+                    kept = f"it is kept in {path}; the same call continues it (train, retrain: with --resume)"
                 raise Interrupted(f"{interruption.received}: the search ended after epoch {state.epoch}; {kept}")
     reason = f"all {epochs} epochs done"
     if observer is not None and state.epoch < epochs:

@@ -1,0 +1,71 @@
+"""Rows of files before their optima are solved, and which of them a run has already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from regretless.data import Dataset
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Instances without their true optima.
+
+    Attributes:
+        features: ``(n, ...)`` as the model takes them.
+        costs: ``(n, d)`` true costs in the user's sense, float64.
+        instance: ``(n,)`` ids of members, for families.
+        names: of the n instances; ``None`` where the files have none.
+    """
+
+    features: Tensor
+    costs: Tensor
+    instance: Tensor | None
+    names: tuple[str, ...] | None
+
+    def __len__(self) -> int:
+        return len(self.costs)
+
+    def at(self, positions: Sequence[int]) -> Rows:
+        """Some of the rows."""
+        keep = torch.tensor(list(positions), dtype=torch.int64)
+        return Rows(
+            self.features[keep],
+            self.costs[keep],
+            None if self.instance is None else self.instance[keep],
+            None if self.names is None else tuple(self.names[i] for i in positions),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Rows that a run does not have, how many others it has, and how many of these hold other numbers there."""
+
+    new: Rows
+    known: int
+    changed: int
+
+
+def compared(rows: Rows, known: Dataset) -> Compared:
+    """Find the rows that are not in ``known``: by name where both have names, else by features, costs and member."""
+    here, there = _contents(rows), _contents(known)
+    if rows.names is None or known.names is None:
+        had = set(there)
+        fresh = [i for i, content in enumerate(here) if content not in had]
+        return Compared(rows.at(fresh), len(rows) - len(fresh), 0)
+    content_of = dict(zip(known.names, there, strict=True))
+    new = [i for i, name in enumerate(rows.names) if name not in content_of]
+    changed = sum(content_of.get(name, content) != content for name, content in zip(rows.names, here, strict=True))
+    return Compared(rows.at(new), len(rows) - len(new), changed)
+
+
+def _contents(rows: Rows | Dataset) -> list[bytes]:
+    """The numbers of each row, as one key."""
+    parts = [rows.features.flatten(1).to(torch.float64), rows.costs]
+    if rows.instance is not None:
+        parts.append(rows.instance[:, None].to(torch.float64))
+    return [row.tobytes() for row in (torch.cat(parts, dim=1) + 0.0).numpy()]  # -0.0 is 0.0

@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regretless.cli.output_check import refuse_overwriting
+from regretless.errors import InputError
+
+from .files import CommandLine, Files
+
+
+def test_another_file_passes_and_the_same_one_is_named(tmp_path: Path) -> None:
+    x, link = tmp_path / "x.csv", tmp_path / "link.csv"
+    x.write_text("a\n1\n")
+    link.symlink_to(x)
+    refuse_overwriting(tmp_path / "y.csv", x, None)
+    refuse_overwriting(None, x)
+    for out in (x, link, tmp_path / "." / "x.csv"):
+        with pytest.raises(InputError, match=r"would overwrite .*x\.csv, which this command uses: choose another file"):
+            refuse_overwriting(out, None, x)
+
+
+@pytest.mark.parametrize("option", ["--out", "--log"])
+def test_decide_does_not_replace_what_it_reads(
+    option: str, cli: CommandLine, trained_files: Files, tmp_path: Path
+) -> None:
+    x = tmp_path / "x.csv"
+    x.write_bytes(trained_files.x.read_bytes())
+    words = ("decide", trained_files.folder / "run", "--features", x)
+    assert "would overwrite" in cli(*words, option, x).error
+    assert x.read_bytes() == trained_files.x.read_bytes()
+    assert "would overwrite" in cli(*words, "--out", tmp_path / "d.csv", "--log", tmp_path / "d.csv").error

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import torch
+
+from regretless.data import Dataset
+from regretless.runs.new_rows import Rows, compared
+
+KNOWN = Dataset(torch.eye(3), torch.eye(3).double(), torch.eye(3).double(), None, None, ("a", "b", "c"))
+
+
+def rows(names: tuple[str, ...] | None, first: float = 1.0) -> Rows:
+    features = torch.tensor([[first, 0, 0], [5, 6, 7]])
+    return Rows(features, torch.tensor([[1, 0, 0], [5, 6, 7]], dtype=torch.float64), None, names)
+
+
+def test_names_decide_where_both_have_them() -> None:
+    found = compared(rows(("c", "d"), first=2.0), KNOWN)
+    assert (found.new.names, found.known, found.changed) == (("d",), 1, 1)
+    assert compared(rows(("x", "y")), KNOWN).known == 0
+
+
+def test_numbers_decide_where_names_are_missing() -> None:
+    found = compared(rows(None), KNOWN)
+    assert (found.new.costs.tolist(), found.known, found.changed) == ([[5, 6, 7]], 1, 0)
+    assert compared(rows(None, first=2.0), KNOWN).known == 0
+
+
+def test_the_same_numbers_under_other_constraints_are_another_row() -> None:
+    ids = torch.tensor([0, 1, 2])
+    known = Dataset(KNOWN.features, KNOWN.costs, KNOWN.solutions, ids)
+    given = rows(None)
+    for member, count in ((0, 1), (4, 0)):
+        varied = Rows(given.features, given.costs, torch.tensor([member, 4]), None)
+        assert compared(varied, known).known == count

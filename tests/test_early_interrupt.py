@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from regretless import early_interrupt
+
+
+def interrupted(words: list[str]) -> tuple[int, str]:
+    """How a process ends that gets Ctrl-C while it imports regretless, and what it says."""
+    # Every import is a line on standard error, after it is done.
+    shown = os.environ | {"PYTHONPROFILEIMPORTTIME": "1"}
+    with subprocess.Popen([sys.executable, *words], stderr=subprocess.PIPE, text=True, env=shown) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.rpartition("|")[2].strip() == "numpy":
+                process.send_signal(signal.SIGINT)
+                break
+        said = process.stderr.read()
+    return process.returncode, said
+
+
+def test_the_command_line_ends_quietly_while_it_is_importing() -> None:
+    code, said = interrupted(["-m", "regretless", "--version"])
+    assert code == 130
+    assert "Traceback" not in said
+
+
+def test_a_program_that_imports_the_library_is_interrupted_as_usual() -> None:
+    code, said = interrupted(["-c", "import regretless"])
+    assert code == -signal.SIGINT
+    assert "KeyboardInterrupt" in said
+
+
+def test_afterwards_and_elsewhere_nothing_is_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    early_interrupt.begin()
+    assert signal.getsignal(signal.SIGINT) is before
+    monkeypatch.setattr(sys, "orig_argv", ["python", "/usr/bin/regretless", "train"])
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        early_interrupt.begin()
+        assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
+        early_interrupt.finish()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
