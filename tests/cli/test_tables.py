@@ -105,6 +105,26 @@ def test_a_bad_table_is_refused_before_anything_is_solved_or_written(
     assert sorted(dated.folder.rglob("*")) == before
 
 
+def test_costs_or_constraints_without_the_id_are_refused_and_not_matched_by_position(
+    dated: Files, cli: CommandLine
+) -> None:
+    folder = dated.folder
+    before = sorted(folder.rglob("*"))
+    without = dated.words(features=folder / "t.csv", costs=dated.c, id="day")
+    assert "c.csv, line 1: there is no column 'day', which names the rows: add it" in cli(*without).error
+    assert sorted(folder.rglob("*")) == before
+    table = write_csv(folder / "r.csv", ["row:weight"], [[6]] * 40)
+    assert "r.csv, line 1: there is no column 'day'" in cli(*words(dated, constraints=table)).error
+    cli.ok(*words(dated))
+    decide = ("decide", folder / "run", "--features", folder / "t.csv", "--constraints", table, "--out", folder / "d.csv")
+    assert "r.csv, line 1: there is no column 'day'" in cli(*decide).error
+
+
+def test_one_table_with_the_column_instance_and_one_without_are_refused(files: Files, cli: CommandLine) -> None:
+    write_csv(files.x, ["instance", "a"], [[i, i] for i in range(40)])
+    assert "x.csv names its rows and" in cli(*files.words()).error
+
+
 NEW = {
     "a missing date": (["", "north", 1, "no"], "line 2, column 'day': the cell is empty"),
     "a text among numbers": ([day(90), "north", "windy", "no"], "line 2, column 'wind': expected a finite number, got"),
@@ -122,7 +142,10 @@ def dated_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     files = make_files(tmp_path_factory.mktemp("dated"))
     write_csv(files.folder / "t.csv", HEADER, features())
-    options = {"features": str(files.folder / "t.csv"), "costs": str(files.c), "cost_variables": ["x_*"], "id": "day"}
+    costs = write_csv(
+        files.folder / "k.csv", ["day", *ITEMS], [[day(i), *row] for i, row in enumerate(files.costs.tolist())]
+    )
+    options = {"features": str(files.folder / "t.csv"), "costs": str(costs), "cost_variables": ["x_*"], "id": "day"}
     run(Spec(str(files.model), "two-stage", epochs=1, options=options), files.folder / "run", progress=False)
     return files.folder / "run"
 

@@ -62,6 +62,11 @@ class Cells:
             )
         return tuple(_text(cell) for cell in cells)
 
+    def refuse_unnamed(self, id: str) -> None:
+        """Refuse a table without the column that names the rows, where the user chose that column."""
+        if id != "instance" and id not in self.columns:
+            raise self.error(f"there is no column {id!r}, which names the rows: add it, or train without --id")
+
     def unique_key(self, name: str) -> tuple[str, ...] | None:
         """The cells of a column that names the rows; a name that occurs twice is an error."""
         names = self.key(name)

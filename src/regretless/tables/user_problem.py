@@ -19,7 +19,7 @@ from regretless.problem import Problem
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
-from regretless.tables.costs import order_of
+from regretless.tables.costs import row_order
 from regretless.tables.encoding import Encoding, Missing, Unseen
 from regretless.tables.features import feature_table
 from regretless.tables.saved_problem import SavedProblem
@@ -175,14 +175,8 @@ def _features(
     if suffix_of(path) == ".npz":
         return matched(read_features(path, cost_names), true, names=(path, costs)), None
     table = feature_table(path, cost_names, id=settings.pop("id"))
-    by_name = table.instance is not None and true.instance is not None
-    order = list(range(len(table.rows)))
-    if by_name:
-        order = order_of(table.instance or (), true.instance or (), names=(path, costs))
-    elif len(order) != len(true.values):
-        raise InputError(
-            f"{path} has {len(order)} instances and {costs} has {len(true.values)}; the numbers must be equal"
-        )
+    counts = len(table.rows), len(true.values)
+    order = row_order(table.instance, true.instance, counts=counts, names=(path, costs))
     encoding = table.learn([order[i] for i in train], **settings)
     return matched(table.encoded(encoding), true, names=(path, costs)), encoding
 
