@@ -116,7 +116,16 @@ def test_costs_or_constraints_without_the_id_are_refused_and_not_matched_by_posi
     table = write_csv(folder / "r.csv", ["row:weight"], [[6]] * 40)
     assert "r.csv, line 1: there is no column 'day'" in cli(*words(dated, constraints=table)).error
     cli.ok(*words(dated))
-    decide = ("decide", folder / "run", "--features", folder / "t.csv", "--constraints", table, "--out", folder / "d.csv")
+    decide = (
+        "decide",
+        folder / "run",
+        "--features",
+        folder / "t.csv",
+        "--constraints",
+        table,
+        "--out",
+        folder / "d.csv",
+    )
     assert "r.csv, line 1: there is no column 'day'" in cli(*decide).error
 
 
@@ -181,6 +190,20 @@ def test_parquet_files_with_real_dates_are_the_same(dated: Files, cli: CommandLi
     cli.ok(*dated.words("parquet", features=dated.folder / "t.parquet", costs=dated.folder / "k.csv", id="day"))
     figures = [json.loads((dated.folder / run / "metrics.json").read_text())["regret"] for run in ("csv", "parquet")]
     assert np.isclose(*figures)
+
+
+def test_days_have_one_name_whichever_kind_of_file_they_come_from(
+    dated_run: Path, cli: CommandLine, tmp_path: Path
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame(features(3), columns=HEADER)
+    frame.assign(day=pandas.to_datetime(frame["day"])).to_parquet(tmp_path / "new.parquet")
+    table = write_csv(tmp_path / "r.csv", ["day", "row:weight"], [[day(i), 6] for i in (2, 0, 1)])
+    words = ("decide", dated_run, "--features", tmp_path / "new.parquet", "--constraints", table)
+    cli.ok(*words, "--out", tmp_path / "d.csv")
+    with (tmp_path / "d.csv").open() as file:
+        assert [row["instance"] for row in csv.DictReader(file)] == [day(0), day(1), day(2)]
 
 
 @pytest.fixture

@@ -76,6 +76,17 @@ def test_days_without_costs_wait_and_costs_without_a_decision_are_named(
     assert len(found.days) == 15
 
 
+def test_an_hour_that_was_logged_alone_is_the_midnight_of_the_costs(trained: TrainedRun, tmp_path: Path) -> None:
+    decider = Decider.load(trained.run)
+    with DecisionLog(tmp_path / "d.db") as log:
+        run = log.add_run(log_files(decider, trained.run))
+        rows = [LogRequest(hour, trained.features[0], {}) for hour in ("2024-01-31", "2024-01-31 01:00:00")]
+        decide_and_log(decider, log, run, rows, baseline=None)
+    hours = [[f"2024-01-31 0{k}:00:00", *trained.costs[k]] for k in range(2)]
+    found = audited(tmp_path / "d.db", write_csv(tmp_path / "c.csv", ["instance", *ITEMS], hours))
+    assert (len(found.days), found.waiting, found.not_logged) == (2, (), ())
+
+
 def test_the_latest_decision_of_an_instance_counts(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
     copy = tmp_path / "d.db"
     with DecisionLog(log, create=False) as old, DecisionLog(copy) as new:

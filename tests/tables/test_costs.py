@@ -45,7 +45,7 @@ def test_rows_are_matched_by_instance_where_both_files_name_them_and_by_position
     assert matched(features, costs, names=("x", "c")).values.tolist() == [[2.0], [1.0]]
     plain = Features(features.values, ("a",), None)
     assert matched(plain, Costs(np.zeros((2, 2)), None), names=("x", "c")).values.tolist() == [[1.0], [2.0]]
-    with pytest.raises(InputError, match=r"1 instances of x are not in c: p"):
+    with pytest.raises(InputError, match=r"1 instances of x are not in c: p; those of c are q, r"):
         matched(features, Costs(np.zeros((2, 2)), ("q", "r")), names=("x", "c"))
     with pytest.raises(InputError, match="x has 2 instances and c has 3"):
         matched(plain, Costs(np.zeros((3, 2)), None), names=("x", "c"))
@@ -53,7 +53,9 @@ def test_rows_are_matched_by_instance_where_both_files_name_them_and_by_position
 
 def test_two_files_of_which_one_names_its_rows_are_refused() -> None:
     named, plain = (Features(np.zeros((2, 1)), ("a",), names) for names in (("p", "q"), None))
-    with pytest.raises(InputError, match=r"x names its rows and c does not, .*: name the rows of both .* or of neither"):
+    with pytest.raises(
+        InputError, match=r"x names its rows and c does not, .*: name the rows of both .* or of neither"
+    ):
         matched(named, Costs(np.zeros((2, 2)), None), names=("x", "c"))
     with pytest.raises(InputError, match="c names its rows and x does not"):
         matched(plain, Costs(np.zeros((2, 2)), ("p", "q")), names=("x", "c"))

@@ -85,10 +85,13 @@ def row_order(
 
 
 def order_of(have: Sequence[str], wanted: Sequence[str], *, names: tuple[str, str]) -> list[int]:
-    """Positions of the wanted instances; the error for instances of only one of two files names them."""
+    """Positions of the wanted instances; the error for instances of only one of two files shows names of both."""
     for one, other, what in ((have, wanted, names), (wanted, have, names[::-1])):
         alone = sorted(set(one) - set(other))
         if alone:
-            raise InputError(f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}")
+            raise InputError(
+                f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}; "
+                f"those of {what[1]} are {listed(other)}"
+            )
     place = {instance: i for i, instance in enumerate(have)}
     return [place[instance] for instance in wanted]
