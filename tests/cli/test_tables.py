@@ -238,3 +238,12 @@ def test_intercepts_need_features_per_variable(files: Files, cli: CommandLine) -
     with pytest.raises(AssertionError, match="intercepts are for features per variable"):
         cli.ok(*files.words(), "--intercepts")
     assert not (files.folder / "run").exists()
+
+
+def test_decimal_commas_are_refused_unless_the_column_is_declared(dated: Files, cli: CommandLine) -> None:
+    rows = [[*row[:2], f"{row[2]},0", row[3]] for row in features()]
+    write_csv(dated.folder / "t.csv", HEADER, rows)
+    said = "t.csv, line 41, column 'wind': '4,0' looks like a number: write numbers as 1234.5, or declare"
+    assert said in cli(*words(dated)).error  # the costs are in reverse order, and training sees their first rows
+    assert not (dated.folder / "run").exists()
+    cli.ok(*words(dated, categories="wind", epochs=1))

@@ -7,6 +7,7 @@ import math
 from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
+from regretless.tables.foreign_numbers import foreign_form
 
 Kind = Literal["number", "boolean", "date", "time", "category"]
 BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
@@ -26,7 +27,7 @@ def kind_of(cells: Cells, column: str) -> Kind:
 
     Raises:
         InputError: the column is empty, mixes kinds (the first cell that differs from the most frequent kind is
-            named), or holds words of which most occur once.
+            named), or holds words of which most occur once or look like numbers, dates or times.
     """
     found: dict[Kind, list[int]] = {}
     for i, cell in enumerate(cells.columns[column]):
@@ -35,6 +36,8 @@ def kind_of(cells: Cells, column: str) -> Kind:
     if not found:
         raise cells.error("all cells are empty: leave the column out", column=column)
     kind = max(found, key=lambda one: len(found[one]))
+    if kind == "category":
+        _refuse_foreign(cells, column, found[kind])
     for other, rows in found.items():
         if other != kind:
             raise cells.error(
@@ -117,6 +120,19 @@ def _kind(cell: Any) -> Kind:
     if as_time(cell) is not None:
         return "time"
     return "category" if as_date(cell) is None else "date"
+
+
+def _refuse_foreign(cells: Cells, column: str, rows: list[int]) -> None:
+    words = [str(cells.columns[column][i]) for i in rows]
+    form = foreign_form(words)
+    if form is not None:
+        first, what, remedy = form
+        raise cells.error(
+            f"{words[first][:40]!r} looks like {what}: write {remedy}, or declare the column with "
+            f"--categories {column}",
+            row=rows[first],
+            column=column,
+        )
 
 
 def _refuse_identifiers(cells: Cells, column: str) -> None:
