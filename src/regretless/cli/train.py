@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli import spec_options as options
+from regretless.cli.columns_read import columns_read
 from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers, warn_of_inexact
 from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
@@ -118,6 +119,8 @@ def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:
     rows = [(name.replace("_", " "), number(figures[name])) for name in SHOWN if figures.get(name) is not None]
     print_table(f"{title}: {on} figures", ("figure", "value"), rows)
     print_ledger(figures.get("ledger"))
+    if columns := columns_read(out):
+        print(columns)
     if "verdict" in figures:
         print(f"{figures['chosen']}. {figures['verdict']}")
     if on != "test":
