@@ -62,7 +62,9 @@ def test_regrets_are_those_of_brute_force_and_sums_are_sums(log: Path, trained: 
     assert total["gain_low"] is not None
     assert total["gain_high"] is not None
     assert total["gain_low"] <= total["gain"] <= total["gain_high"]  # type: ignore[operator]
-    assert [day.regret for day in found.worst] == sorted((day.regret for day in found.days), reverse=True)[:10]  # type: ignore[type-var]
+    lost = sorted((day.regret for day in found.days if day.regret and day.regret > 1e-4), reverse=True)
+    assert [day.regret for day in found.worst] == lost[:10]
+    assert len(lost) < 20
 
 
 def test_days_without_costs_wait_and_costs_without_a_decision_are_named(

@@ -56,6 +56,7 @@ def _print(found: Audit) -> None:
     worst = [
         (day.instance, day.found, day.objective, day.best, day.regret, day.two_stage_regret) for day in found.worst
     ]
-    print_table("worst days", columns, worst)
+    if worst:
+        print_table("worst days", columns, worst)
     for sentence in sentences(found):
         print(sentence)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from regretless.deciding.audited_run import AuditedDay, AuditedRun
+from regretless.deciding.audited_run import AuditedDay, AuditedRun, is_loss
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
 from regretless.errors import FileError, InputError
@@ -54,8 +54,9 @@ class Audit:
 
     @property
     def worst(self) -> list[AuditedDay]:
-        """The ten days of largest regret."""
-        return sorted(self.known, key=lambda day: -(day.regret or 0.0))[:10]
+        """The ten days of largest regret; those without a regret but for rounding are left out."""
+        lost = [day for day in self.known if is_loss(day.regret or 0.0, day.best or 0.0)]
+        return sorted(lost, key=lambda day: -(day.regret or 0.0))[:10]
 
     def totals(self) -> dict[str, float | None]:
         """Sums over all days with a regret; those with two-stage over the days that have both."""
