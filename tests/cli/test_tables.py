@@ -240,6 +240,18 @@ def test_intercepts_need_features_per_variable(files: Files, cli: CommandLine) -
     assert not (files.folder / "run").exists()
 
 
+@pytest.mark.parametrize("word", ["NaN", "NA", "n/a", "null"])
+def test_words_for_an_empty_cell_are_refused_or_filled(word: str, dated: Files, cli: CommandLine) -> None:
+    rows = features()
+    rows[30][1:3] = [word, word]
+    write_csv(dated.folder / "t.csv", HEADER, rows)
+    said = f"t.csv, line 32, column 'zone': the cell is empty ('{word}'): fill it, leave the row out, or train with"
+    assert said in cli(*words(dated)).error
+    cli.ok(*words(dated, missing="fill", method="two-stage", p_solve=None, epochs=1))
+    encoding = json.loads((dated.folder / "run" / "encoding.json").read_text())
+    assert encoding["columns"][2]["gaps"]
+
+
 def test_decimal_commas_are_refused_unless_the_column_is_declared(dated: Files, cli: CommandLine) -> None:
     rows = [[*row[:2], f"{row[2]},0", row[3]] for row in features()]
     write_csv(dated.folder / "t.csv", HEADER, rows)

@@ -59,6 +59,15 @@ def test_a_column_of_no_kind_is_refused_with_a_remedy(column: list[Any], said: s
         kind_of(cells(column), "a")
 
 
+@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "na", "N/A", "null", "NULL"])
+def test_words_for_an_empty_cell_are_empty_cells(word: str) -> None:
+    assert kind_of(cells(["1.5", word]), "a") == "number"
+    assert kind_of(cells(["north", word, word]), "a") == "category"
+    assert value_of(cells([word]), "a", 0, "number") is None
+    with pytest.raises(InputError, match="all cells are empty"):
+        kind_of(cells([word]), "a")
+
+
 def test_a_cell_of_another_kind_than_in_training_is_refused() -> None:
     for cell, kind in (("x", "number"), ("inf", "number"), ("7", "date"), ("maybe", "boolean"), ("noon", "time")):
         with pytest.raises(InputError, match=r"line 2, column 'a': expected .*: correct the cell"):

@@ -18,6 +18,8 @@ EXAMPLES = {
     "time": "a time of day such as 12:30",
     "category": "a word",
 }
+# Text that stands for an empty cell, in any case.
+EMPTY = {"nan", "na", "n/a", "null"}
 # A column of words is a set of categories only if they repeat.
 MOST_LEVELS = 20
 
@@ -31,7 +33,7 @@ def kind_of(cells: Cells, column: str) -> Kind:
     """
     found: dict[Kind, list[int]] = {}
     for i, cell in enumerate(cells.columns[column]):
-        if cell is not None:
+        if not is_empty(cell):
             found.setdefault(_kind(cell), []).append(i)
     if not found:
         raise cells.error("all cells are empty: leave the column out", column=column)
@@ -59,7 +61,7 @@ def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
         InputError: the cell is of another kind.
     """
     cell = cells.columns[column][row]
-    if cell is None:
+    if is_empty(cell):
         return None
     if kind == "category":
         return word_of(cell)
@@ -78,6 +80,11 @@ def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
             f"expected {EXAMPLES[kind]}, got {str(cell)[:40]!r}: correct the cell", row=row, column=column
         )
     return value
+
+
+def is_empty(cell: Any) -> bool:
+    """Whether a cell of a feature is empty, or says so."""
+    return cell is None or (isinstance(cell, str) and cell.lower() in EMPTY)
 
 
 def word_of(cell: Any) -> str:
@@ -136,7 +143,7 @@ def _refuse_foreign(cells: Cells, column: str, rows: list[int]) -> None:
 
 
 def _refuse_identifiers(cells: Cells, column: str) -> None:
-    words = [word_of(cell) for cell in cells.columns[column] if cell is not None]
+    words = [word_of(cell) for cell in cells.columns[column] if not is_empty(cell)]
     levels = len(set(words))
     if levels > MOST_LEVELS and 2 * levels > len(words):
         raise cells.error(
