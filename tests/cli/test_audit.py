@@ -56,3 +56,33 @@ def test_what_cannot_be_audited_is_one_line_and_leaves_no_page(
     assert not page.exists()
     assert not (tmp_path / "none.db").exists()
     assert "cannot write" in cli("audit", log, "--costs", costs, "--out", costs / "a.html").error
+
+
+def test_a_page_that_would_replace_an_input_or_is_no_page_is_refused(
+    cli: CommandLine, logged: tuple[Path, Path], tmp_path: Path
+) -> None:
+    log, costs = logged
+    before = [path.read_bytes() for path in logged]
+    for out in (log, costs):
+        assert "would overwrite" in cli("audit", log, "--costs", costs, "--out", out).error
+    assert [path.read_bytes() for path in logged] == before
+    other = tmp_path / "audit.csv"
+    assert "its name must end in .html" in cli("audit", log, "--costs", costs, "--out", other).error
+    assert not other.exists()
+
+
+def test_costs_are_named_by_the_column_that_named_the_rows_in_training(cli: CommandLine, files: Files) -> None:
+    folder = files.folder
+    x, c = (
+        write_csv(folder / name, ["day", *columns], [[f"day {i}", *row] for i, row in enumerate(rows.tolist())])
+        for name, columns, rows in (("x2.csv", "abc", files.features), ("c2.csv", ITEMS, files.costs))
+    )
+    words = {"features": x, "costs": c, "id": "day", "method": "two-stage", "p_solve": None, "epochs": 1}
+    cli.ok(*files.words(**words))
+    cli.ok("decide", folder / "run", "--features", x, "--log", folder / "d.db")
+    cli.ok("audit", folder / "d.db", "--costs", c)
+    other = folder / "o.csv"
+    other.write_text(c.read_text().replace("day,", "instance,", 1))
+    error = cli("audit", folder / "d.db", "--costs", other).error
+    assert "o.csv, line 1: there is no column 'day', which names the rows: add it" in error
+    assert "--id" in cli.ok("audit", "--help").out

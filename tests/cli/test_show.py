@@ -15,6 +15,8 @@ from regretless.cli.show import (
 )
 from regretless.runs import Spec
 
+from ..terminal import wide_terminal
+
 
 @pytest.mark.parametrize(
     ("value", "text"),
@@ -35,6 +37,35 @@ def test_titles_stay_whole_and_brackets_are_text(capsys: pytest.CaptureFixture[s
     assert printed.splitlines()[0] == "a title that is much longer than its table"
     assert "x[0]" in printed
     assert "[red]y" in printed
+
+
+TEXT = "one long text of words that no narrow table has room for on a single line of its own"
+ROW = ("a name of middling length", 1.5, 2.5, "a second name that is long", TEXT)
+
+
+def test_nothing_is_cut_off_without_a_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    print_table("title", ("the name", "regret", "objective", "other", "text"), [ROW])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6
+    assert all(str(cell) in lines[-2] for cell in ROW)
+
+
+@pytest.mark.parametrize(("kind", "columns"), [("xterm", 60), ("xterm", 100), ("dumb", 60)])
+def test_a_narrow_terminal_wraps_and_loses_nothing(kind: str, columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = wide_terminal(monkeypatch)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", kind)
+    monkeypatch.setattr("sys.stdout", terminal)
+    print_table("title", ("the name", "regret", "objective", "other", "text"), [ROW])
+    lines = terminal.text.splitlines()[1:]
+    assert len({len(line) for line in lines}) == 1
+    assert all(line[-1] in "┓┃┩│┘" for line in lines)
+    cells = [line.split("│")[-2].strip() for line in lines if "│" in line]
+    assert " ".join(cells) == TEXT
+    assert all(str(cell) in terminal.text for cell in ROW[:-1])
 
 
 def test_figures_that_are_not_exact_are_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:

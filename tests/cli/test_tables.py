@@ -105,6 +105,35 @@ def test_a_bad_table_is_refused_before_anything_is_solved_or_written(
     assert sorted(dated.folder.rglob("*")) == before
 
 
+def test_costs_or_constraints_without_the_id_are_refused_and_not_matched_by_position(
+    dated: Files, cli: CommandLine
+) -> None:
+    folder = dated.folder
+    before = sorted(folder.rglob("*"))
+    without = dated.words(features=folder / "t.csv", costs=dated.c, id="day")
+    assert "c.csv, line 1: there is no column 'day', which names the rows: add it" in cli(*without).error
+    assert sorted(folder.rglob("*")) == before
+    table = write_csv(folder / "r.csv", ["row:weight"], [[6]] * 40)
+    assert "r.csv, line 1: there is no column 'day'" in cli(*words(dated, constraints=table)).error
+    cli.ok(*words(dated))
+    decide = (
+        "decide",
+        folder / "run",
+        "--features",
+        folder / "t.csv",
+        "--constraints",
+        table,
+        "--out",
+        folder / "d.csv",
+    )
+    assert "r.csv, line 1: there is no column 'day'" in cli(*decide).error
+
+
+def test_one_table_with_the_column_instance_and_one_without_are_refused(files: Files, cli: CommandLine) -> None:
+    write_csv(files.x, ["instance", "a"], [[i, i] for i in range(40)])
+    assert "x.csv names its rows and" in cli(*files.words()).error
+
+
 NEW = {
     "a missing date": (["", "north", 1, "no"], "line 2, column 'day': the cell is empty"),
     "a text among numbers": ([day(90), "north", "windy", "no"], "line 2, column 'wind': expected a finite number, got"),
@@ -122,7 +151,10 @@ def dated_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     files = make_files(tmp_path_factory.mktemp("dated"))
     write_csv(files.folder / "t.csv", HEADER, features())
-    options = {"features": str(files.folder / "t.csv"), "costs": str(files.c), "cost_variables": ["x_*"], "id": "day"}
+    costs = write_csv(
+        files.folder / "k.csv", ["day", *ITEMS], [[day(i), *row] for i, row in enumerate(files.costs.tolist())]
+    )
+    options = {"features": str(files.folder / "t.csv"), "costs": str(costs), "cost_variables": ["x_*"], "id": "day"}
     run(Spec(str(files.model), "two-stage", epochs=1, options=options), files.folder / "run", progress=False)
     return files.folder / "run"
 
@@ -160,6 +192,20 @@ def test_parquet_files_with_real_dates_are_the_same(dated: Files, cli: CommandLi
     assert np.isclose(*figures)
 
 
+def test_days_have_one_name_whichever_kind_of_file_they_come_from(
+    dated_run: Path, cli: CommandLine, tmp_path: Path
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame(features(3), columns=HEADER)
+    frame.assign(day=pandas.to_datetime(frame["day"])).to_parquet(tmp_path / "new.parquet")
+    table = write_csv(tmp_path / "r.csv", ["day", "row:weight"], [[day(i), 6] for i in (2, 0, 1)])
+    words = ("decide", dated_run, "--features", tmp_path / "new.parquet", "--constraints", table)
+    cli.ok(*words, "--out", tmp_path / "d.csv")
+    with (tmp_path / "d.csv").open() as file:
+        assert [row["instance"] for row in csv.DictReader(file)] == [day(0), day(1), day(2)]
+
+
 @pytest.fixture
 def per_variable(files: Files) -> Files:
     """One feature per item and day; a level of its own per item."""
@@ -192,3 +238,24 @@ def test_intercepts_need_features_per_variable(files: Files, cli: CommandLine) -
     with pytest.raises(AssertionError, match="intercepts are for features per variable"):
         cli.ok(*files.words(), "--intercepts")
     assert not (files.folder / "run").exists()
+
+
+@pytest.mark.parametrize("word", ["NaN", "NA", "n/a", "null"])
+def test_words_for_an_empty_cell_are_refused_or_filled(word: str, dated: Files, cli: CommandLine) -> None:
+    rows = features()
+    rows[30][1:3] = [word, word]
+    write_csv(dated.folder / "t.csv", HEADER, rows)
+    said = f"t.csv, line 32, column 'zone': the cell is empty ('{word}'): fill it, leave the row out, or train with"
+    assert said in cli(*words(dated)).error
+    cli.ok(*words(dated, missing="fill", method="two-stage", p_solve=None, epochs=1))
+    encoding = json.loads((dated.folder / "run" / "encoding.json").read_text())
+    assert encoding["columns"][2]["gaps"]
+
+
+def test_decimal_commas_are_refused_unless_the_column_is_declared(dated: Files, cli: CommandLine) -> None:
+    rows = [[*row[:2], f"{row[2]},0", row[3]] for row in features()]
+    write_csv(dated.folder / "t.csv", HEADER, rows)
+    said = "t.csv, line 41, column 'wind': '4,0' looks like a number: write numbers as 1234.5, or declare"
+    assert said in cli(*words(dated)).error  # the costs are in reverse order, and training sees their first rows
+    assert not (dated.folder / "run").exists()
+    cli.ok(*words(dated, categories="wind", epochs=1))

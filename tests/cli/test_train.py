@@ -110,7 +110,9 @@ def test_features_of_variables_share_one_small_model(cli: CommandLine, files: Fi
         for j, name in enumerate(ITEMS)
     ]
     long = write_csv(files.folder / "long.csv", ["instance", "variable", "hint", "a"], rows)
-    cli.ok(*files.words(features=long, epochs=5))
+    named = [[f"day {i}", *row] for i, row in enumerate(files.costs.tolist())]
+    costs = write_csv(files.folder / "c2.csv", ["instance", *ITEMS], named)
+    cli.ok(*files.words(features=long, costs=costs, epochs=5))
     weights = load_state(files.folder / "run" / "weights.safetensors", kind="weights")
     assert sorted(tuple(value.shape) for name, value in weights.items() if "0." in name) == [(1,), (1, 2)]
     cube = files.folder / "cube.npz"

@@ -1,11 +1,17 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+from typing import Any
 
 import pytest
 
-from .files import CommandLine, Files
+from regretless.cli.tune import train_command
+from regretless.runs import Spec, tune
+from regretless.runs.trial_log import LOG
+
+from .files import ITEMS, CommandLine, Files, write_csv
 
 pytest.importorskip("optuna")
 
@@ -36,3 +42,70 @@ def test_data_without_validation_are_refused(cli: CommandLine, files: Files) -> 
     error = cli("tune", files.model, *words, "--out", files.folder / "search").error
     assert "no validation data to tune on" in error
     assert not (files.folder / "search").exists()
+
+
+def with_validation(files: Files, *more: object) -> list[object]:
+    words = ["--features", files.x, "--costs", files.c, "--cost-variables", "x_*", "--validation", 0.2]
+    return ["tune", files.model, *words, "--out", files.folder / "search", *more]
+
+
+def test_auto_is_not_tuned_and_not_offered(cli: CommandLine, files: Files) -> None:
+    error = cli(*with_validation(files, "--method", "auto")).error
+    assert "method 'auto' needs no tuning" in error
+    assert re.findall(r"\bauto\b[ ,.]+(\w*)", cli.ok("tune", "--help").out) == ["tries"]  # of --model
+    assert not (files.folder / "search").exists()
+
+
+def test_a_fixed_p_solve_is_not_searched(cli: CommandLine, files: Files) -> None:
+    for fixed in (("--p-solve", 0.3), ("--set", "p_solve=0.3")):
+        assert (
+            "leave out one of --with-p-solve, --p-solve" in cli(*with_validation(files, "--with-p-solve", *fixed)).error
+        )
+    assert not (files.folder / "search").exists()
+
+
+@pytest.mark.parametrize("ended", [0, 2])
+def test_an_interrupted_search_says_what_is_kept(
+    ended: int, cli: CommandLine, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, score = [], tune._validation_regret
+
+    def interrupted(*given: Any) -> float:
+        if len(done) == ended:
+            raise KeyboardInterrupt("training ended after epoch 1; nothing was kept (no checkpoint was requested)")
+        done.append(score(*given))
+        return done[-1]
+
+    monkeypatch.setattr(tune, "_validation_regret", interrupted)
+    words = with_validation(files, "--trials", 3, "--most-epochs", 2)
+    result = cli(*words)
+    assert result.code == 130
+    if ended:
+        assert "the trials that ended are kept in" in result.err
+        assert "the same command continues" in result.err
+    else:
+        assert "before a trial had ended: nothing was kept" in result.err
+    assert (files.folder / "search" / LOG).exists() == bool(ended)
+    monkeypatch.setattr(tune, "_validation_regret", score)
+    assert cli.ok(*words, "--json").json["trials"] == 3
+
+
+def test_the_train_command_has_the_options_of_the_command_line(cli: CommandLine, files: Files) -> None:
+    folder = files.folder
+    rows = [[f"d{i}", i % 3, 5 + i % 2] for i in range(40)]
+    x = write_csv(folder / "x2.csv", ["day", "code", "a"], rows)
+    c = write_csv(folder / "c2.csv", ["day", *ITEMS], [[f"d{i}", *row] for i, row in enumerate(files.costs.tolist())])
+    r = write_csv(folder / "r.csv", ["day", "row:weight"], [[row[0], row[2]] for row in rows])
+    words = ["--features", x, "--costs", c, "--constraints", r, "--id", "day", "--categories", "code"]
+    words += ["--missing", "fill", "--unseen", "other", "--engine", "highs", "--split", "random", "--validation", 0.2]
+    search = ["--cost-variables", "x_*", "--trials", 1, "--most-epochs", 2, "--out", folder / "search", "--json"]
+    command = cli.ok("tune", files.model, *words, *search).json["command"]
+    assert "--option" not in command
+    for word, value in zip(words[::2], words[1::2], strict=True):
+        assert f"{word} {value}" in command
+    cli.ok(*shlex.split(command)[1:-1], folder / "run")
+
+
+def test_options_of_a_problem_by_name_stay_options_of_the_problem() -> None:
+    command = train_command(Spec("workshop", "map-dc", options={"days": 30, "engine": "highs"}))
+    assert "--option days=30 --engine highs" in command

@@ -19,6 +19,11 @@ def test_a_loss_is_called_a_loss_and_an_unsure_gain_unsure() -> None:
     assert "includes zero" in findings(make_audit(*[(1.0, 2.0), (2.0, 1.0)] * 10))[1]
 
 
+def test_equal_decisions_have_no_interval() -> None:
+    said = findings(make_audit((1.0, 1.0), (0.0, 0.0)))
+    assert said[1:] == ["Two-stage would have had the same regret: the decisions are the same."]
+
+
 def test_without_a_baseline_that_is_said() -> None:
     said = findings(make_audit((1.0, None)))
     assert said[0].startswith("The decisions for 1 instance have")

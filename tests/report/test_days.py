@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regretless.report.days import audited_days, differences, held_out_days, worst_table
+from regretless.report.days import audited_days, differences, every_table, held_out_days, worst_table
 from regretless.runs.held_out import HeldOutView
 
 from .audits import make_audit
@@ -31,9 +31,19 @@ def test_days_of_an_audit_without_a_regret_are_left_out() -> None:
 
 def test_the_worst_come_first_with_both_decisions() -> None:
     table = worst_table(audited_days(make_audit(*[(float(k), 1.0) for k in range(14)])))
+    assert table is not None
     assert len(table.rows) == 10
     assert [row[1].value for row in table.rows] == [13.0, 12.0, 11.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0]
     assert [cell.text for cell in table.rows[0][-2:]] == ["x = 1", "x = 0"]
+
+
+def test_days_without_a_regret_are_not_among_the_worst() -> None:
+    days = audited_days(make_audit((0.0, 1.0), (2.0, 1.0), (1e-9, 1.0)))
+    table = worst_table(days)
+    assert table is not None
+    assert (len(table.rows), table.caption) == (1, "The instance of largest regret")
+    assert worst_table(days[:1]) is None
+    assert len(every_table(days).rows) == 3
 
 
 def test_many_differences_are_counted() -> None:

@@ -40,6 +40,13 @@ def test_runs_without_details_have_no_section_and_sections_are_few() -> None:
     assert len(run_details([auto_run(str(k)) for k in range(20)])) == MOST
 
 
+def test_the_same_decisions_as_two_stage_have_no_interval_and_no_worst_instance() -> None:
+    days = tuple(Day(f"day {k}", 10.0, 10.0, 0.0, 0.0, {"x": 1.0}, {"x": 1.0}) for k in range(4))
+    (found,) = run_details([Run("run", {"problem": "m.lp", "method": "spo"}, DONE, {"on": "test"}, days=days)])
+    assert found.findings == ["On the 4 test instances the decisions have a total regret of 0, as two-stage."]
+    assert found.worst is None
+
+
 def test_odd_files_are_no_error() -> None:
     odd = Run("odd", {}, DONE, {"ledger": {"labels": 3}, "verdict": 7}, search={"candidates": ["x", {"name": None}]})
     (found,) = run_details([odd])

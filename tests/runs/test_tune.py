@@ -106,7 +106,9 @@ def test_only_settings_worth_a_search_are_varied() -> None:
 
 def test_what_was_given_by_hand_stays(loaded: BenchmarkProblem, tmp_path: Path) -> None:
     fixed = dataclasses.replace(SPEC, settings={"lambda_": 20.0, "p_solve": 0.5})
-    assert search(loaded, tmp_path, 1, spec=fixed, with_p_solve=True).spec.settings == fixed.settings
+    assert search(loaded, tmp_path, 1, spec=fixed).spec.settings == fixed.settings
+    with pytest.raises(InputError, match=r"with_p_solve searches p_solve.*: leave out one of"):
+        search(loaded, tmp_path / "other", 1, spec=fixed, with_p_solve=True)
 
 
 def test_training_that_diverges_is_counted_and_not_chosen(

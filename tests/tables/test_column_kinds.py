@@ -42,12 +42,30 @@ def test_a_column_is_of_one_kind(column: list[Any], kind: Any, first: Any) -> No
         (["2024-01-31", "2024-01-31", "31.1."], r"line 4, column 'a': expected a date such as .*, got '31.1.'"),
         (["red", "blue", "3"], r"line 4, column 'a': expected a word .*--categories a"),
         ([None, None], r"x\.csv, line 1, column 'a': all cells are empty: leave the column out"),
+        (
+            ["3,5", "4,0"],
+            r"line 2, column 'a': '3,5' looks like a number: write numbers as 1234\.5, or .*--categories a",
+        ),
+        (["2", "3,5", "4,0"], r"line 3, column 'a': '3,5' looks like a number"),
+        (
+            ["1/2/2024", "1/2/2024", "none"],
+            r"line 2, column 'a': '1/2/2024' looks like a date: write dates as 2024-01-31",
+        ),
         ([f"31.{m}.{y}" for m in range(1, 8) for y in range(4)], r"28 different words in 28 rows.* write dates as"),
     ],
 )
 def test_a_column_of_no_kind_is_refused_with_a_remedy(column: list[Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         kind_of(cells(column), "a")
+
+
+@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "na", "N/A", "null", "NULL"])
+def test_words_for_an_empty_cell_are_empty_cells(word: str) -> None:
+    assert kind_of(cells(["1.5", word]), "a") == "number"
+    assert kind_of(cells(["north", word, word]), "a") == "category"
+    assert value_of(cells([word]), "a", 0, "number") is None
+    with pytest.raises(InputError, match="all cells are empty"):
+        kind_of(cells([word]), "a")
 
 
 def test_a_cell_of_another_kind_than_in_training_is_refused() -> None:

@@ -43,15 +43,25 @@ def test_bounds_and_known_costs_belong_to_variables(tmp_path: Path) -> None:
     assert found.variations["lower"].tolist() == [[0, 0, 1]]
 
 
-def test_rows_are_matched_by_instance_or_by_position(tmp_path: Path) -> None:
+def test_rows_are_matched_by_instance_or_by_position_and_a_mixture_is_refused(tmp_path: Path) -> None:
     found = read_constraints(put(tmp_path, "instance,row:capacity\nmon,1\ntue,3\n"), MODEL)
     family = Family.vary(MODEL)
     ids = found.join(family, ("tue", "mon"), 2, names=("r.csv", "c.csv"))
     assert [float(family[i].row_upper[0]) for i in ids] == [3.0, 1.0]
     with pytest.raises(InputError, match=r"1 instances of c\.csv are not in r\.csv: wed"):
         found.join(family, ("mon", "tue", "wed"), 3, names=("r.csv", "c.csv"))
+    with pytest.raises(InputError, match=r"r\.csv names its rows and c\.csv does not"):
+        found.join(family, None, 2, names=("r.csv", "c.csv"))
+    plain = read_constraints(put(tmp_path, "row:capacity\n1\n3\n"), MODEL)
     with pytest.raises(InputError, match=r"r\.csv has 2 instances and c\.csv has 3; the numbers must be equal"):
-        found.join(family, None, 3, names=("r.csv", "c.csv"))
+        plain.join(family, None, 3, names=("r.csv", "c.csv"))
+    with pytest.raises(InputError, match=r"c\.csv names its rows and r\.csv does not"):
+        plain.join(family, ("mon", "tue"), 2, names=("r.csv", "c.csv"))
+
+
+def test_a_table_without_the_column_that_names_the_rows_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"r\.csv, line 1: there is no column 'day', which names the rows: add it"):
+        read_constraints(put(tmp_path, "row:capacity\n1\n"), MODEL, id="day")
 
 
 def test_parquet_files_hold_the_same(tmp_path: Path) -> None:

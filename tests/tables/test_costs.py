@@ -39,13 +39,30 @@ def test_arrays_are_matched_by_their_names(tmp_path: Path) -> None:
         read_costs(tmp_path / "c.npz", NAMES)
 
 
-def test_rows_are_matched_by_instance_where_both_files_name_them() -> None:
+def test_rows_are_matched_by_instance_where_both_files_name_them_and_by_position_where_neither_does() -> None:
     features = Features(np.array([[1.0], [2.0]]), ("a",), ("p", "q"))
     costs = Costs(np.zeros((2, 2)), ("q", "p"))
     assert matched(features, costs, names=("x", "c")).values.tolist() == [[2.0], [1.0]]
-    plain = Costs(np.zeros((2, 2)), None)
-    assert matched(features, plain, names=("x", "c")).values.tolist() == [[1.0], [2.0]]
-    with pytest.raises(InputError, match=r"1 instances of x are not in c: p"):
+    plain = Features(features.values, ("a",), None)
+    assert matched(plain, Costs(np.zeros((2, 2)), None), names=("x", "c")).values.tolist() == [[1.0], [2.0]]
+    with pytest.raises(InputError, match=r"1 instances of x are not in c: p; those of c are q, r"):
         matched(features, Costs(np.zeros((2, 2)), ("q", "r")), names=("x", "c"))
     with pytest.raises(InputError, match="x has 2 instances and c has 3"):
-        matched(features, Costs(np.zeros((3, 2)), None), names=("x", "c"))
+        matched(plain, Costs(np.zeros((3, 2)), None), names=("x", "c"))
+
+
+def test_two_files_of_which_one_names_its_rows_are_refused() -> None:
+    named, plain = (Features(np.zeros((2, 1)), ("a",), names) for names in (("p", "q"), None))
+    with pytest.raises(
+        InputError, match=r"x names its rows and c does not, .*: name the rows of both .* or of neither"
+    ):
+        matched(named, Costs(np.zeros((2, 2)), None), names=("x", "c"))
+    with pytest.raises(InputError, match="c names its rows and x does not"):
+        matched(plain, Costs(np.zeros((2, 2)), ("p", "q")), names=("x", "c"))
+
+
+def test_costs_without_the_column_that_names_the_rows_are_refused(tmp_path: Path) -> None:
+    table = put(tmp_path / "c.csv", "x,y\n1,2\n")
+    assert read_costs(table, NAMES).instance is None
+    with pytest.raises(InputError, match=r"c\.csv, line 1: there is no column 'day', which names the rows: add it"):
+        read_costs(table, NAMES, id="day")

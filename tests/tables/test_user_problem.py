@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from regretless.errors import InputError, SolveError
+from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.problems import load
 from regretless.tables.user_problem import is_model_file
 
@@ -98,3 +98,44 @@ def test_what_cannot_be_trained_on_is_refused(folder: Path) -> None:
     (folder / "m.lp").write_text(unbounded)
     with pytest.raises(SolveError, match=r"m\.lp is unbounded"):
         loaded(folder)
+
+
+def with_demand(folder: Path, demand: list[int]) -> str:
+    path = folder / "r.csv"
+    path.write_text("row:cover\n" + "".join(f"{one}\n" for one in demand))
+    return str(path)
+
+
+def test_constraints_without_a_solution_are_named_and_not_the_costs(folder: Path) -> None:
+    for rows, which in (([9] * 20, 0), ([2] * 12 + [9] * 8, 12)):
+        with pytest.raises(SolveError) as error:
+            loaded(folder, constraints=with_demand(folder, rows))
+        said = str(error.value)
+        assert "m.lp is infeasible" in said
+        assert (
+            f"with the constraints of instance {which} (counted from 0) in {folder / 'r.csv'}: correct the row" in said
+        )
+        assert not any(word in said for word in ("c.npz", "batch", "member", "Infeasible"))
+
+
+def test_a_named_instance_is_called_by_its_name(folder: Path) -> None:
+    days = np.array([f"day {i}" for i in range(20)])
+    for name, what in (("x", "features"), ("c", "costs")):
+        with np.load(folder / f"{name}.npz") as file:
+            content = file[what]
+        np.savez(folder / f"{name}.npz", **{what: content, "instance": days})
+    table = folder / "r.csv"
+    table.write_text("instance,row:cover\n" + "".join(f"day {i},{9 if i == 7 else 2}\n" for i in range(20)))
+    with pytest.raises(SolveError, match=r"m\.lp is infeasible with the constraints of 'day 7' in .*r\.csv: correct"):
+        loaded(folder, constraints=str(table))
+
+
+def test_instances_without_a_solution_are_left_out_the_first_one_too(folder: Path) -> None:
+    with pytest.warns(RegretlessWarning, match="1 of 20 instances have no solution"):
+        found = loaded(folder, constraints=with_demand(folder, [9] + [2] * 19), on_failure="skip")
+    assert len(found.train) == 19
+    with (
+        pytest.warns(RegretlessWarning, match="20 of 20"),
+        pytest.raises(SolveError, match=r"m\.lp has no solution for any instance of .*r\.csv"),
+    ):
+        loaded(folder, constraints=with_demand(folder, [9] * 20), on_failure="skip", test=0.2)

@@ -7,24 +7,34 @@ from typing import Annotated
 
 import typer
 
+from regretless.cli.output_check import refuse_overwriting
 from regretless.cli.show import print_json, print_table
 from regretless.cli.spec_options import Json, Workers
 from regretless.cli.writable import need_report_packages, refuse_unwritable
 from regretless.deciding.audit import Audit, audit_decisions
+from regretless.errors import InputError
 from regretless.report.audit_page import write_audit
 from regretless.report.audit_words import sentences
 
 
 def audit(
     log: Annotated[Path, typer.Argument(help="Log of decisions that decide --log wrote.")],
-    costs: Annotated[Path, typer.Option(help="True costs, with a column instance and one per cost variable.")],
-    out: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
+    costs: Annotated[
+        Path,
+        typer.Option(
+            help="True costs: a column per cost variable, and the one that names the rows (instance or --id)."
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(help="HTML page to write (.html).")] = None,
     workers: Workers = 1,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per solve.")] = None,
     json: Json = False,
 ) -> None:
     """Compare logged decisions with the true costs: regret, gain over two-stage, worst days, drift."""
     if out is not None:
+        refuse_overwriting(out, log, costs)
+        if out.suffix.lower() != ".html":
+            raise InputError(f"--out is an HTML page, so its name must end in .html, got {out}")
         need_report_packages()
         refuse_unwritable(out, folder=False)
     found = audit_decisions(log, costs, workers=workers, time_limit=time_limit, progress=False if json else None)
@@ -46,6 +56,7 @@ def _print(found: Audit) -> None:
     worst = [
         (day.instance, day.found, day.objective, day.best, day.regret, day.two_stage_regret) for day in found.worst
     ]
-    print_table("worst days", columns, worst)
+    if worst:
+        print_table("worst days", columns, worst)
     for sentence in sentences(found):
         print(sentence)

@@ -16,6 +16,7 @@ from regretless.runs import Spec
 from regretless.runs.run_ledger import Ledger, ledger_line
 from regretless.runs.spec_check import engine_of
 
+WIDEST = 100_000
 # Figures that count what is not exact, and what a count above zero means.
 INEXACT = {
     "not_optimal": "labels are not proven optimal: the regret is only a bound",
@@ -32,18 +33,20 @@ def print_json(value: Any) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table with numbers on the right."""
+    """Print a table with numbers on the right, as wide as the terminal; without one nothing limits its width."""
     table = Table()
     numeric = [all(not isinstance(row[i], str) for row in rows) for i in range(len(columns))]
     cells = [[number(cell) for cell in row] for row in rows]
     for i, (name, right) in enumerate(zip(columns, numeric, strict=True)):
-        # On a narrow terminal headings wrap, figures and names do not.
+        # On a narrow terminal headings and long texts wrap, figures and names do not.
         longest = max((len(row[i]) for row in cells), default=0)
         table.add_column(name, justify="right" if right else "left", min_width=min(longest, 40), overflow="fold")
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))  # as text: a name such as x[0] is no markup
     print(title)  # not as the table's own title, which a narrow table would wrap
-    Console().print(table)
+    console = Console()
+    console = console if console.is_terminal else Console(width=WIDEST)
+    console.print(table, crop=False)  # a terminal wraps a table that it has no room for: nothing is lost
 
 
 def number(value: Any) -> str:

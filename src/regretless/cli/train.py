@@ -10,6 +10,7 @@ import typer
 
 from regretless.cli import spec_options as options
 from regretless.cli.auto_options import refuse_for_auto
+from regretless.cli.columns_read import columns_read
 from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers, warn_of_inexact
 from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
@@ -124,6 +125,8 @@ def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:
     rows = [(name.replace("_", " "), number(figures[name])) for name in SHOWN if figures.get(name) is not None]
     print_table(f"{title}: {on} figures", ("figure", "value"), rows)
     print_ledger(figures.get("ledger"))
+    if columns := columns_read(out):
+        print(columns)
     if "verdict" in figures:
         print(f"{figures['chosen']}. {figures['verdict']}")
     if on != "test":

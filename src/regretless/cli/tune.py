@@ -12,18 +12,29 @@ import typer
 from regretless.cli import spec_options as options
 from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers
 from regretless.cli.writable import refuse_unwritable
+from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec
 from regretless.runs.spec_check import check_spec
+from regretless.runs.trial_log import LOG
 from regretless.runs.tune import tune_settings
 from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
+
+# Options of problems that are options of the command line, too; the second ones only of model files.
+OF_ANY = ("split", "engine", "time_limit", "on_failure")
+OF_FILES = (
+    "features", "costs", "constraints", "id", "categories", "missing", "unseen", "cost_variables", "validation",
+    "test", "model", "hidden", "intercepts",
+)  # fmt: skip
 
 
 def tune(
     problem: options.ProblemName,
     out: Annotated[Path, typer.Option(help="Folder that keeps the search; the same command continues it.")],
-    method: options.Method = "map-dc",
+    method: Annotated[
+        str, typer.Option(help=f"One of {', '.join(name for name in methods.names() if name != 'auto')}.")
+    ] = "map-dc",
     trials: Annotated[int, typer.Option(help="Number of settings to try, earlier ones included.")] = 50,
     most_epochs: Annotated[int, typer.Option(help="Upper end of the range of epochs.")] = 40,
     with_p_solve: Annotated[bool, typer.Option(help="Also search p_solve.")] = False,
@@ -64,6 +75,10 @@ def tune(
         unseen=unseen,
     )  # fmt: skip
     options.check_files(problem, files)
+    if method == "auto":
+        raise InputError(
+            "method 'auto' needs no tuning, it searches its settings itself: train with it, or tune another"
+        )
     spec = Spec(
         problem=problem,
         method=method,
@@ -76,10 +91,13 @@ def tune(
     check_spec(spec, workers=workers)
     if executor == "threads":
         warn_of_idle_workers(spec, workers)
-    found = tune_settings(
-        spec, out, workers=workers, executor=executor, trials=trials, most_epochs=most_epochs,
-        with_p_solve=with_p_solve, progress=False if json else None,
-    )  # fmt: skip
+    try:
+        found = tune_settings(
+            spec, out, workers=workers, executor=executor, trials=trials, most_epochs=most_epochs,
+            with_p_solve=with_p_solve, progress=False if json else None,
+        )  # fmt: skip
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt(_kept(out)) from stop
     command = train_command(found.spec)
     if json:
         figures = {"validation_regret": found.regret, "trials": found.trials, "failed": found.failed}
@@ -95,6 +113,13 @@ def tune(
     print(f"train with:\n  {command}")
 
 
+def _kept(out: Path) -> str:
+    """What an interrupted search leaves: its log is there if a trial has ended."""
+    if (out / LOG).is_file():
+        return f"interrupted: the trials that ended are kept in {out}, and the same command continues the search"
+    return "interrupted before a trial had ended: nothing was kept"
+
+
 def train_command(spec: Spec) -> str:
     """The command that trains a specification."""
     words = ["regretless", "train", spec.problem, "--method", spec.method, "--seed", str(spec.seed)]
@@ -103,9 +128,8 @@ def train_command(spec: Spec) -> str:
         words += [] if spec.batch_size is None else ["--batch-size", str(spec.batch_size)]
     for name, value in spec.settings.items():
         words += ["--set", f"{name}={value if isinstance(value, str) else json_text.dumps(value)}"]
-    of_files = ("features", "costs", "validation", "test", "model", "hidden", "intercepts", "cost_variables")
     for name, value in spec.options.items():
-        if is_model_file(spec.problem) and name in of_files:
+        if name in OF_ANY or (is_model_file(spec.problem) and name in OF_FILES):
             word = f"--{name.replace('_', '-')}"
             for one in value if isinstance(value, list) else [value]:
                 words += [word] if one is True else [word, str(one)]

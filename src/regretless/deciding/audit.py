@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from regretless.deciding.audited_run import AuditedDay, AuditedRun
+from regretless.deciding.audited_run import AuditedDay, AuditedRun, is_loss
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
 from regretless.errors import FileError, InputError
@@ -19,6 +19,7 @@ from regretless.progress import track
 from regretless.runs.held_out import HeldOutView
 from regretless.search.verdict import Verdict, judge
 from regretless.tables import read_costs
+from regretless.tables.row_names import row_key
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,9 @@ class Audit:
 
     @property
     def worst(self) -> list[AuditedDay]:
-        """The ten days of largest regret."""
-        return sorted(self.known, key=lambda day: -(day.regret or 0.0))[:10]
+        """The ten days of largest regret; those without a regret but for rounding are left out."""
+        lost = [day for day in self.known if is_loss(day.regret or 0.0, day.best or 0.0)]
+        return sorted(lost, key=lambda day: -(day.regret or 0.0))[:10]
 
     def totals(self) -> dict[str, float | None]:
         """Sums over all days with a regret; those with two-stage over the days that have both."""
@@ -109,7 +111,7 @@ def audit_decisions(
     records = log.records()
     if not records:
         raise FileError(f"{log.path} holds no decision yet")
-    latest = {record.instance: record for record in records}
+    latest = {row_key(record.instance): record for record in records}
     runs = {run: AuditedRun(log, run) for run in dict.fromkeys(record.run for record in latest.values())}
     last = runs[records[-1].run]
     for run in runs.values():
@@ -122,9 +124,10 @@ def audit_decisions(
         raise InputError(
             f"{costs} must have a column {last.saved.id!r} with the names that the decisions were logged under"
         )
-    if not set(true.instance) & set(latest):
-        raise InputError(f"no instance of {costs} ({listed(true.instance)}) is in {log.path} ({listed(tuple(latest))})")
-    pairs = [(latest[name], true.values[i]) for i, name in enumerate(true.instance) if name in latest]
+    with_costs = [row_key(name) for name in true.instance]
+    if not set(with_costs) & set(latest):
+        raise InputError(f"no instance of {costs} ({listed(with_costs)}) is in {log.path} ({listed(tuple(latest))})")
+    pairs = [(latest[name], true.values[i]) for i, name in enumerate(with_costs) if name in latest]
     days = [
         runs[record.run].day(record, values, workers=workers, time_limit=time_limit)
         for record, values in track(pairs, total=len(pairs), label="audit", show=progress)
@@ -135,8 +138,8 @@ def audit_decisions(
         verdict=_verdict(days),
         regret_drift=_regret_drift(days, last.view),
         feature_drift=_feature_drift([record for record, _ in pairs if record.run == records[-1].run], last),
-        waiting=tuple(name for name in latest if name not in set(true.instance)),
-        not_logged=tuple(name for name in true.instance if name not in latest),
+        waiting=tuple(name for name in latest if name not in set(with_costs)),
+        not_logged=tuple(name for name in with_costs if name not in latest),
         superseded=len(records) - len(latest),
         infeasible=sum(record.found == "infeasible" for record, _ in pairs),
     )

@@ -22,7 +22,12 @@ from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_p
 from regretless.tables.saved_problem import FILE as PROBLEM
 from regretless.types import Status
 
-SAME = 1e-6  # difference of two decisions that rounding explains
+SAME = 1e-6  # difference of two decisions or objectives that rounding explains
+
+
+def is_loss(regret: float, best: float) -> bool:
+    """Whether a regret is more than rounding explains, beside the best objective."""
+    return regret > SAME * max(1.0, abs(best))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from regretless.charts.text import show
 from regretless.deciding.audit import Audit
 from regretless.report.audit_words import findings, limits
 from regretless.report.day_charts import day_charts
-from regretless.report.days import audited_days, worst_table
+from regretless.report.days import audited_days, every_table, worst_table
 from regretless.report.page import page_parts, templates
 from regretless.storage import write_text
 
@@ -17,7 +17,7 @@ def render_audit(audit: Audit, *, title: str) -> str:
     """Write the page; equal data give equal bytes."""
     days = audited_days(audit)
     charts, legend = day_charts(days, "audit")
-    total = audit.totals()
+    worst, total = worst_table(days), audit.totals()
     facts = [("instances", f"{len(audit.known):,}"), ("regret", show(total["regret"]))]
     if total["gain"] is not None:
         facts += [("gain over two-stage", show(total["gain"])), ("changed decisions", str(total["changed_decisions"]))]
@@ -30,8 +30,8 @@ def render_audit(audit: Audit, *, title: str) -> str:
         limits=limits(audit),
         charts=charts,
         legend=legend,
-        worst=worst_table(days) if days else None,
-        every=worst_table(days, most=len(days)) if len(days) > 10 else None,
+        worst=worst,
+        every=every_table(days) if len(days) > (len(worst.rows) if worst else 0) else None,
     )  # fmt: skip
 
 

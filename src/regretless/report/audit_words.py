@@ -27,6 +27,9 @@ def findings(audit: Audit) -> list[str]:
     ]
     if audit.verdict is None or total["gain"] is None:
         return [*said, "What two-stage would have decided is not known: the run has no two-stage baseline."]
+    changed, compared = int(total["changed_decisions"] or 0), int(total["compared_days"] or 0)
+    if not changed:
+        return [*said, "Two-stage would have had the same regret: the decisions are the same."]
     gain, low, high = (total[name] or 0.0 for name in ("gain", "gain_low", "gain_high"))
     words = "gained" if gain >= 0 else "lost"
     sure = "lies" if low > 0 or high < 0 else "includes zero and lies"
@@ -35,8 +38,7 @@ def findings(audit: Audit) -> list[str]:
         f"{show(abs(gain))} against it in total, and the {100 * audit.verdict.level:.0f} % interval of the gain "
         f"{sure} between {show(low)} and {show(high)}."
     )
-    changed = int(total["changed_decisions"] or 0)
-    return [*said, f"{changed} of {int(total['compared_days'] or 0)} decisions differ from those of two-stage."]
+    return [*said, f"{changed} of {compared} decisions differ from those of two-stage."]
 
 
 def limits(audit: Audit) -> list[str]:

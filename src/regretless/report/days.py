@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from regretless.charts.text import MISSING, decimals, show
 from regretless.deciding.audit import Audit
+from regretless.deciding.audited_run import is_loss
 from regretless.listing import listed
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.held_out import HeldOutView
@@ -68,9 +69,20 @@ def held_out_days(view: HeldOutView) -> list[Day]:
     return days
 
 
-def worst_table(days: Sequence[Day], *, most: int = WORST) -> SortableTable:
-    """The days of largest regret, with what was decided and what would have been best, where they differ."""
-    worst = sorted(days, key=lambda day: -day.regret)[:most]
+def worst_table(days: Sequence[Day]) -> SortableTable | None:
+    """The ten days of largest regret; those without a regret are left out, and ``None`` is the table of no day."""
+    lost = sorted((day for day in days if is_loss(day.regret, day.best)), key=lambda day: -day.regret)[:WORST]
+    what = "The instance" if len(lost) == 1 else f"The {len(lost)} instances"
+    return _table(lost, f"{what} of largest regret") if lost else None
+
+
+def every_table(days: Sequence[Day]) -> SortableTable:
+    """All days, those of largest regret first."""
+    return _table(sorted(days, key=lambda day: -day.regret), f"All {len(days)} instances, the largest regret first")
+
+
+def _table(days: Sequence[Day], caption: str) -> SortableTable:
+    """Days with what was decided and what would have been best, where they differ."""
     columns = [
         Column("instance", numeric=False),
         Column("regret", explain="how much worse the decision is than the best one in hindsight"),
@@ -80,16 +92,16 @@ def worst_table(days: Sequence[Day], *, most: int = WORST) -> SortableTable:
         Column("decided", numeric=False, explain="variables whose value differs from the best decision"),
         Column("best decision", numeric=False, explain="values of the same variables in the best decision"),
     ]
-    places = {name: decimals([getattr(day, name) for day in worst]) for name in ("regret", "objective", "best", "gain")}
+    places = {name: decimals([getattr(day, name) for day in days]) for name in ("regret", "objective", "best", "gain")}
     rows = []
-    for day in worst:
+    for day in days:
         cells = [Cell(f"{day.name} ({day.note})" if day.note else day.name)]
         cells += [
             Cell(show(getattr(day, name), places[name]), getattr(day, name))
             for name in ("regret", "objective", "best", "gain")
         ]
         rows.append([*cells, *(Cell(text) for text in differences(day.decided, day.hindsight))])
-    return SortableTable(f"The {len(worst)} instances of largest regret", columns, rows)
+    return SortableTable(caption, columns, rows)
 
 
 def differences(decided: Mapping[str, float], best: Mapping[str, float]) -> tuple[str, str]:

@@ -48,7 +48,7 @@ def _details(run: Run, anchor: str) -> RunDetails:
         [*_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))],
         charts,
         legend,
-        worst_table(run.days) if run.days else None,
+        worst_table(run.days),
         _candidates(run.search.get("candidates")),
     )
 
@@ -67,6 +67,10 @@ def _gain(days: Sequence[Day], on: str) -> list[str]:
         return []
     two_stage, regret = (torch.tensor(column, dtype=torch.float64) for column in zip(*both, strict=True))
     found, n = judge(two_stage, regret, 1.0), len(both)
+    if not found.gain and found.low == found.high:  # the same for every instance
+        return [
+            f"On the {n} {on} instances the decisions have a total regret of {show(n * found.model)}, as two-stage."
+        ]
     words = "less" if found.gain >= 0 else "more"
     return [
         f"On the {n} {on} instances the decisions have a total regret of {show(n * found.model)}, which is "

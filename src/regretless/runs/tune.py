@@ -93,6 +93,10 @@ def tune_settings(
         raise InputError(f"need trials >= 1 and most_epochs >= {FEWEST_EPOCHS}, got {trials} and {most_epochs}")
     if with_p_solve and not methods.method(spec.method).cached:
         raise InputError(f"method {spec.method!r} has no cache, so there is no p_solve to search")
+    if with_p_solve and "p_solve" in spec.settings:
+        raise InputError(
+            "with_p_solve searches p_solve, so it cannot be fixed: leave out one of --with-p-solve, --p-solve"
+        )
     one_by_one = parse_executor(executor)[0] == "threads"
     check_spec(spec, workers=workers)
     ranges = searched(spec.method, with_p_solve=with_p_solve)

@@ -14,6 +14,7 @@ from typing import Any
 from regretless.errors import FileError, InputError
 from regretless.listing import listed
 from regretless.optional import need
+from regretless.tables.row_names import row_names
 from regretless.tables.table import refuse_missing, suffix_of
 
 
@@ -52,7 +53,7 @@ class Cells:
         return replace(self, columns={name: cells for name, cells in self.columns.items() if name not in names})
 
     def key(self, name: str) -> tuple[str, ...] | None:
-        """The cells of a column as text, none of them empty; ``None`` if there is no such column."""
+        """The cells of a column as names, none of them empty; ``None`` if there is no such column."""
         if name not in self.columns:
             return None
         cells = self.columns[name]
@@ -60,7 +61,12 @@ class Cells:
             raise self.error(
                 "the cell is empty: every row needs a name, or leave the column out", row=cells.index(None), column=name
             )
-        return tuple(_text(cell) for cell in cells)
+        return row_names([_text(cell) for cell in cells])
+
+    def refuse_unnamed(self, id: str) -> None:
+        """Refuse a table without the column that names the rows, where the user chose that column."""
+        if id != "instance" and id not in self.columns:
+            raise self.error(f"there is no column {id!r}, which names the rows: add it, or train without --id")
 
     def unique_key(self, name: str) -> tuple[str, ...] | None:
         """The cells of a column that names the rows; a name that occurs twice is an error."""

@@ -7,6 +7,7 @@ import math
 from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
+from regretless.tables.foreign_numbers import foreign_form
 
 Kind = Literal["number", "boolean", "date", "time", "category"]
 BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
@@ -17,6 +18,8 @@ EXAMPLES = {
     "time": "a time of day such as 12:30",
     "category": "a word",
 }
+# Text that stands for an empty cell, in any case.
+EMPTY = {"nan", "na", "n/a", "null"}
 # A column of words is a set of categories only if they repeat.
 MOST_LEVELS = 20
 
@@ -26,15 +29,17 @@ def kind_of(cells: Cells, column: str) -> Kind:
 
     Raises:
         InputError: the column is empty, mixes kinds (the first cell that differs from the most frequent kind is
-            named), or holds words of which most occur once.
+            named), or holds words of which most occur once or look like numbers, dates or times.
     """
     found: dict[Kind, list[int]] = {}
     for i, cell in enumerate(cells.columns[column]):
-        if cell is not None:
+        if not is_empty(cell):
             found.setdefault(_kind(cell), []).append(i)
     if not found:
         raise cells.error("all cells are empty: leave the column out", column=column)
     kind = max(found, key=lambda one: len(found[one]))
+    if kind == "category":
+        _refuse_foreign(cells, column, found[kind])
     for other, rows in found.items():
         if other != kind:
             raise cells.error(
@@ -56,7 +61,7 @@ def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
         InputError: the cell is of another kind.
     """
     cell = cells.columns[column][row]
-    if cell is None:
+    if is_empty(cell):
         return None
     if kind == "category":
         return word_of(cell)
@@ -75,6 +80,11 @@ def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
             f"expected {EXAMPLES[kind]}, got {str(cell)[:40]!r}: correct the cell", row=row, column=column
         )
     return value
+
+
+def is_empty(cell: Any) -> bool:
+    """Whether a cell of a feature is empty, or says so."""
+    return cell is None or (isinstance(cell, str) and cell.lower() in EMPTY)
 
 
 def word_of(cell: Any) -> str:
@@ -119,8 +129,21 @@ def _kind(cell: Any) -> Kind:
     return "category" if as_date(cell) is None else "date"
 
 
+def _refuse_foreign(cells: Cells, column: str, rows: list[int]) -> None:
+    words = [str(cells.columns[column][i]) for i in rows]
+    form = foreign_form(words)
+    if form is not None:
+        first, what, remedy = form
+        raise cells.error(
+            f"{words[first][:40]!r} looks like {what}: write {remedy}, or declare the column with "
+            f"--categories {column}",
+            row=rows[first],
+            column=column,
+        )
+
+
 def _refuse_identifiers(cells: Cells, column: str) -> None:
-    words = [word_of(cell) for cell in cells.columns[column] if cell is not None]
+    words = [word_of(cell) for cell in cells.columns[column] if not is_empty(cell)]
     levels = len(set(words))
     if levels > MOST_LEVELS and 2 * levels > len(words):
         raise cells.error(

@@ -14,7 +14,7 @@ from regretless.family import Family
 from regretless.listing import listed
 from regretless.milp import MILP, Floats, with_infinities
 from regretless.tables.cells import row_cells
-from regretless.tables.costs import order_of
+from regretless.tables.costs import row_order
 from regretless.tables.read_table import numeric_table, read_table
 from regretless.tables.table import Table
 from regretless.variations import first_crossed
@@ -51,16 +51,10 @@ class Constraints:
 
     def order(self, instance: Sequence[str] | None, count: int, *, names: tuple[str, str]) -> list[int]:
         """The row of each instance; arguments as for ``join``."""
-        if instance is not None and self.instance is not None:
-            return order_of(self.instance, instance, names=names)
-        if len(self) != count:
-            raise InputError(
-                f"{names[0]} has {len(self)} instances and {names[1]} has {count}; the numbers must be equal"
-            )
-        return list(range(count))
+        return row_order(self.instance, instance, counts=(len(self), count), names=names)
 
     def join(self, family: Family, instance: Sequence[str] | None, count: int, *, names: tuple[str, str]) -> list[int]:
-        """Add members to a family for instances, matched by the column ``instance`` if both have one, else row by row.
+        """Add members to a family for instances, matched by their names, or row by row where neither file has names.
 
         Args:
             family: variations of the model that the constraints were read for.

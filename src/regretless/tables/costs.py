@@ -44,27 +44,54 @@ def read_costs(path: Path | str, cost_names: Sequence[str], *, id: str = "instan
 
 
 def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Features:
-    """Return features in the order of the costs: by the column ``instance`` if both have one, else row by row.
+    """Return features in the order of the costs: by the names of the rows, or row by row where neither has names.
 
     Args:
         features: features in any order.
         costs: costs, whose order is kept.
         names: names of the two files, for messages.
     """
-    if features.instance is None or costs.instance is None:
-        n, m = len(features.values), len(costs.values)
-        if n != m:
-            raise InputError(f"{names[0]} has {n} instances and {names[1]} has {m}; the numbers must be equal")
-        return features if features.instance is not None else replace(features, instance=costs.instance)
-    order = order_of(features.instance, costs.instance, names=names)
+    counts = len(features.values), len(costs.values)
+    order = row_order(features.instance, costs.instance, counts=counts, names=names)
     return replace(features, values=features.values[order], instance=costs.instance)
 
 
+def row_order(
+    have: Sequence[str] | None, wanted: Sequence[str] | None, *, counts: tuple[int, int], names: tuple[str, str]
+) -> list[int]:
+    """Positions of the wanted rows: by their names, or by position where neither file names them.
+
+    Args:
+        have, wanted: names of the rows of two files; ``None`` for a file without names.
+        counts: numbers of their rows.
+        names: names of the files, for messages.
+
+    Raises:
+        InputError: only one file names its rows, or the names or numbers differ.
+    """
+    if have is not None and wanted is not None:
+        return order_of(have, wanted, names=names)
+    if have is not None or wanted is not None:
+        named, other = names if have is not None else names[::-1]
+        raise InputError(
+            f"{named} names its rows and {other} does not, so that they cannot be matched: name the rows of both "
+            "(column or array 'instance', or --id), or of neither"
+        )
+    if counts[0] != counts[1]:
+        raise InputError(
+            f"{names[0]} has {counts[0]} instances and {names[1]} has {counts[1]}; the numbers must be equal"
+        )
+    return list(range(counts[0]))
+
+
 def order_of(have: Sequence[str], wanted: Sequence[str], *, names: tuple[str, str]) -> list[int]:
-    """Positions of the wanted instances; the error for instances of only one of two files names them."""
+    """Positions of the wanted instances; the error for instances of only one of two files shows names of both."""
     for one, other, what in ((have, wanted, names), (wanted, have, names[::-1])):
         alone = sorted(set(one) - set(other))
         if alone:
-            raise InputError(f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}")
+            raise InputError(
+                f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}; "
+                f"those of {what[1]} are {listed(other)}"
+            )
     place = {instance: i for i, instance in enumerate(have)}
     return [place[instance] for instance in wanted]

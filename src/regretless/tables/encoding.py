@@ -237,4 +237,6 @@ def _empty(cells: Cells, column: str, row: int, kind: Kind) -> InputError:
         if kind in ("date", "time")
         else ("fill it, leave the row out, or train with --missing fill")
     )
-    return cells.error(f"the cell is empty: {remedy}", row=row, column=column)
+    cell = cells.columns[column][row]
+    shown = "" if cell is None else f" ({cell!r})"
+    return cells.error(f"the cell is empty{shown}: {remedy}", row=row, column=column)

@@ -86,8 +86,7 @@ def feature_table(path: Path | str, cost_names: Sequence[str], *, id: str = "ins
         FileError, InputError: the message names file, line and column if they are known.
     """
     cells = read_cells(path)
-    if id != "instance" and id not in cells.columns:
-        raise cells.error(f"there is no column {id!r}, which names the rows: add it, or train without --id")
+    cells.refuse_unnamed(id)
     if set(cells.columns) <= {id, "variable"} and id == "instance":
         raise InputError(f"{path} has no column with a feature")
     if "variable" not in cells.columns:

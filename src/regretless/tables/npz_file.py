@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from regretless.errors import FileError, InputError
 from regretless.milp import Floats
+from regretless.tables.row_names import row_names
 from regretless.tables.table import refuse_missing
 
 
@@ -61,7 +62,7 @@ def strings(path: Path, arrays: dict[str, Any], name: str, count: int) -> tuple[
     array = arrays[name]
     if array.shape != (count,):
         raise InputError(f"{path}: {name!r} must have shape ({count},), got {array.shape}")
-    names = tuple(str(item) for item in array)
+    names = row_names([str(item) for item in array])
     if len(set(names)) < count:
         raise InputError(f"{path}: {name!r} holds a name twice")
     return names

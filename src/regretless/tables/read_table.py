@@ -16,13 +16,16 @@ def read_table(path: Path | str, *, id: str | None = "instance") -> Table:
 
     Args:
         path: the file.
-        id: column that names the rows, if there is one of this name; ``None`` if all columns are numbers.
+        id: column that names the rows. A table may lack the default one, no other. ``None``: all columns are numbers.
 
     Raises:
         FileError, InputError, MissingDependencyError: as ``read_cells``; and for a cell that is empty or no finite
-            number, or a name that occurs twice.
+            number, a name that occurs twice, or a column ``id`` of the user's choice that is not there.
     """
-    return numeric_table(read_cells(path), id=id)
+    cells = read_cells(path)
+    if id is not None:
+        cells.refuse_unnamed(id)
+    return numeric_table(cells, id=id)
 
 
 def numeric_table(cells: Cells, *, id: str | None = "instance") -> Table:

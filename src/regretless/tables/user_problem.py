@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from regretless.problem import Problem
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
-from regretless.tables.costs import order_of
+from regretless.tables.costs import row_order
 from regretless.tables.encoding import Encoding, Missing, Unseen
 from regretless.tables.features import feature_table
 from regretless.tables.saved_problem import SavedProblem
@@ -28,6 +30,8 @@ from regretless.training.models import Kind
 from regretless.types import OnFailure, Status
 
 BATCH_SIZE = 32
+# How the library names a row of a batch; a user knows it by its name.
+_OF_BATCH = re.compile(r"(no solution for )?instance \d+ of the batch( \(family member \d+\))?:? ?")
 
 
 def is_model_file(name: str) -> bool:
@@ -122,8 +126,12 @@ def load_model_file(
     if constraints is not None:
         varied = read_constraints(constraints, milp, id=id)
         ids = varied.join(problem.family, true.instance, len(true.values), names=(constraints, costs))
-    _refuse_unsolvable(problem, name, costs, true, ids)
-    data = _solved(problem, seen, true, ids, name, store)
+    where = _Where(name, costs, constraints, true.instance)
+    if ids is None or on_failure == "raise":  # other constraints may have a solution
+        _refuse_unsolvable(problem, where, true, ids)
+    data = _solved(problem, seen, true, ids, where, store)
+    if not len(data):
+        raise SolveError(f"{name} has no solution for any instance of {constraints or costs}: nothing can be trained")
     return assembled(name, kept, problem, cut(data, validation, test, seed if split == "random" else None))
 
 
@@ -169,14 +177,8 @@ def _features(
     if suffix_of(path) == ".npz":
         return matched(read_features(path, cost_names), true, names=(path, costs)), None
     table = feature_table(path, cost_names, id=settings.pop("id"))
-    by_name = table.instance is not None and true.instance is not None
-    order = list(range(len(table.rows)))
-    if by_name:
-        order = order_of(table.instance or (), true.instance or (), names=(path, costs))
-    elif len(order) != len(true.values):
-        raise InputError(
-            f"{path} has {len(order)} instances and {costs} has {len(true.values)}; the numbers must be equal"
-        )
+    counts = len(table.rows), len(true.values)
+    order = row_order(table.instance, true.instance, counts=counts, names=(path, costs))
     encoding = table.learn([order[i] for i in train], **settings)
     return matched(table.encoded(encoding), true, names=(path, costs)), encoding
 
@@ -190,24 +192,46 @@ def _check_shares(validation: float, test: float, split: str) -> None:
         raise InputError(f"the split of a model file's data must be 'chronological' or 'random', got {split!r}")
 
 
-def _refuse_unsolvable(problem: Problem, name: str, costs: str, true: Costs, ids: list[int] | None) -> None:
+@dataclass(frozen=True)
+class _Where:
+    """Names of the files and of the instances, for messages."""
+
+    model: str
+    costs: str
+    constraints: str | None
+    instance: tuple[str, ...] | None
+
+    def error(self, row: int, said: str) -> SolveError:
+        """The error for an instance without a solution: its constraints may leave none, its costs cannot."""
+        which = f"instance {row} (counted from 0)" if self.instance is None else f"{self.instance[row]!r}"
+        said = said.strip().removesuffix(". Infeasible").removesuffix(".")  # an engine's word for the status
+        if self.constraints is None or not said.startswith(Status.INFEASIBLE):
+            return SolveError(f"{self.model} cannot be solved at the costs of {which} in {self.costs}: {said}")
+        remedy = "correct the row, or leave it out with --on-failure skip"
+        return SolveError(f"{self.model} is {said} with the constraints of {which} in {self.constraints}: {remedy}")
+
+
+def _refuse_unsolvable(problem: Problem, where: _Where, true: Costs, ids: list[int] | None) -> None:
     """Report in one line what would fail for every instance."""
     with problem.counted_as("labels"):
         first = problem.solve(true.values[:1], None if ids is None else ids[:1])
-    if first.status[0] in (Status.INFEASIBLE, Status.UNBOUNDED, Status.ERROR):
-        said = f" ({first.message[0]})" if first.message.get(0) else ""
-        raise SolveError(f"{name} is {first.status[0]} at the costs of the first instance of {costs}{said}")
+    status, message = first.status[0], first.message.get(0, "")
+    if status not in (Status.INFEASIBLE, Status.UNBOUNDED, Status.ERROR):
+        return
+    if ids is not None:
+        raise where.error(0, f"{status}. {message}")
+    said = f" ({message})" if message and message.lower() != status else ""
+    raise SolveError(f"{where.model} is {status} at the costs of the first instance of {where.costs}{said}")
 
 
 def _solved(
-    problem: Problem, seen: Features, true: Costs, ids: list[int] | None, name: str, store: str | None
+    problem: Problem, seen: Features, true: Costs, ids: list[int] | None, where: _Where, store: str | None
 ) -> Dataset:
     try:
         return Dataset.solve(problem, seen.values, true.values, instance=ids, store=store, names=seen.instance)
     except SolveError as error:
-        which = f"instance {error.row}" if true.instance is None else f"instance {true.instance[error.row or 0]!r}"
-        said = str(error).partition(" Set on_failure")[0]
-        raise SolveError(f"{name} cannot be solved at the costs of {which} (counted from 0): {said}") from error
+        said = _OF_BATCH.sub("", str(error).partition(" Set on_failure")[0])
+        raise where.error(error.row or 0, said) from error
 
 
 def cut(

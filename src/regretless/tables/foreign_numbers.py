@@ -1,0 +1,37 @@
+"""Text that looks like a number, a date or a time in a form that is not read as one: ``3,5``, ``5%``, ``1/2/2024``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+# The form of a cell, and how to write it so that it is read.
+_DIGITS = r"(?:\d{1,3}(?:[,.'\u2019\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+_DAY, _TIME = r"\d{1,2}", r"\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp]\.?[Mm]\.?)?"
+FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("a number", "numbers as 1234.5", re.compile(rf"[$€£]?\s*[+\-\u2212]?\s*{_DIGITS}\s*[%‰$€£]?")),
+    (
+        "a date",
+        "dates as 2024-01-31",
+        re.compile(rf"(?:{_DAY}([./-]){_DAY}\1(?:\d{{4}}|\d\d)|\d{{4}}([./-]){_DAY}\2{_DAY})(?:[ T]+{_TIME})?"),
+    ),
+    ("a time", "times as 09:30", re.compile(_TIME)),
+)
+
+
+def foreign_form(words: Sequence[str]) -> tuple[int, str, str] | None:
+    """Find the form that more than half of the words of a column have, of those that are not read.
+
+    Returns:
+        Position of the first such word, what it looks like, and how to write it; ``None`` for ordinary words.
+
+    >>> foreign_form(["3,0", "4,5"])
+    (0, 'a number', 'numbers as 1234.5')
+    >>> foreign_form(["A1", "2-B", "1/2"]) is None
+    True
+    """
+    for what, remedy, pattern in FORMS:
+        rows = [i for i, word in enumerate(words) if pattern.fullmatch(word)]
+        if 2 * len(rows) > len(words):
+            return rows[0], what, remedy
+    return None
