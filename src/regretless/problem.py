@@ -182,8 +182,8 @@ class Problem:
             return self.backend.fingerprint
         function = getattr(self.backend, "function", self.backend)
         label = getattr(function, "__qualname__", type(function).__qualname__)
-        what = "" if self.identity is None else self.identity.digest
-        return hashlib.sha256(f"{label}:{self.name}:{self.dimension}:{self.sense}:{what}".encode()).hexdigest()[:32]
+        what = "" if self.identity is None else f":{self.identity.digest}"
+        return hashlib.sha256(f"{label}:{self.name}:{self.dimension}:{self.sense}{what}".encode()).hexdigest()[:32]
 
     @property
     def solver(self) -> str:
