@@ -154,7 +154,7 @@ def test_validation_stops_training_early(cli: CommandLine, files: Files) -> None
 
 def test_options_that_a_method_does_not_use_are_refused(cli: CommandLine, tmp_path: Path) -> None:
     words = ["train", "synthetic-knapsack-60", "--option", "days=40", "--out", tmp_path / "run"]
-    assert "'auto' chooses by folds of the training data: leave out lr" in cli(*words, "--lr", 0.5).error
+    assert "'auto' chooses by folds of the training data: leave out --lr" in cli(*words, "--lr", 0.5).error
     assert "leave out batch_size" in cli(*words, "--method", "two-stage", "--batch-size", 4).error
     assert "leave out epochs" in cli(*words, "--method", "direct", "--epochs", 4).error
     assert not (tmp_path / "run").exists()

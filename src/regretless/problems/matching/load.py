@@ -70,7 +70,8 @@ def load_matching(
     else:
         how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
         problem = Problem(family, sense="max", engine=engine, bound=bound, name=name, **how)
-    data = Dataset.solve(problem, ids[order], links(network, ids)[order], instance=order, store=store)
+    papers = torch.from_numpy(ids[order])  # a tensor of integers stays one: they are rows of the table of words
+    data = Dataset.solve(problem, papers, links(network, ids)[order], instance=order, store=store)
     words = torch.as_tensor(network.words.toarray())
     return BenchmarkProblem(
         name,
