@@ -374,9 +374,10 @@ def test_terms_are_chosen_by_name():
     assert forms_of(found) == {(), ("intercepts",)}
 
 
-def test_terms_need_a_linear_model():
+def test_terms_need_a_linear_model(monkeypatch):
     problem, data = squared(20)
     net = make_model(data.features, 3, kind="mlp")
+    monkeypatch.setattr("regretless.search.automatic.fit_baseline", None)  # refused before anything is trained
     with pytest.raises(InputError, match="terms are added to linear models only"):
         auto(problem, data, net, terms="products", epochs=1, folds=2)
     with pytest.raises(InputError, match="terms are products, intercepts, or 'none'; got 'cubes'"):

@@ -29,7 +29,7 @@ from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
 from regretless.training.initial_model import initial_model
 from regretless.training.model_check import check_model
-from regretless.training.model_terms import checked_terms, possible_terms, with_terms
+from regretless.training.model_terms import checked_terms, linear_model_for, possible_terms, with_terms
 from regretless.training.stacked_fit import fit_stacked
 
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
@@ -181,6 +181,8 @@ def auto(
     forms = list(dict.fromkeys(candidate.terms for candidate in candidates))
     if not candidates:
         raise InputError("a search needs at least one method or candidate, got none")
+    for form in filter(None, forms):
+        linear_model_for(made, form)
     parts = make_folds(n, folds, seed=seed, ordered=ordered)
     streams = [*(rest_of(n, part) for part in parts), torch.arange(n)]
     cache = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0, seed=seed)

@@ -52,6 +52,20 @@ def checked_terms(given: str | Sequence[str]) -> Terms:
     return tuple(name for name in TERMS if name in wanted)
 
 
+def linear_model_for(model: nn.Module, terms: Collection[str]) -> LinearModel:
+    """The linear layer of a model that these terms can be added to.
+
+    Raises:
+        InputError: the model is not linear, or its layer is not shared and has an intercept per variable already.
+    """
+    view = find_linear(model)
+    if view is None:
+        raise InputError("terms are added to linear models only: leave out terms, or give a linear model")
+    if "intercepts" in terms and not view.shared:
+        raise InputError("intercepts are for a layer that all variables share; this one has a constant for each")
+    return view
+
+
 def with_terms(model: nn.Module, features: Tensor, terms: Collection[str]) -> nn.Module:
     """Return a copy of a linear model that also has these terms, with weights of zero.
 
@@ -61,14 +75,10 @@ def with_terms(model: nn.Module, features: Tensor, terms: Collection[str]) -> nn
         terms: names out of ``TERMS``.
 
     Raises:
-        InputError: the model is not linear, or its layer is not shared and has an intercept per variable already.
+        InputError: see ``linear_model_for``.
     """
     made = copy.deepcopy(model)
-    view = find_linear(made)
-    if view is None:
-        raise InputError("terms are added to linear models only: leave out terms, or give a linear model")
-    if "intercepts" in terms and not view.shared:
-        raise InputError("intercepts are for a layer that all variables share; this one has a constant for each")
+    view = linear_model_for(made, terms)
     layer, products, intercepts = view.layer, view.products, view.intercepts
     if "products" in terms and products is None:
         products = QuadraticTerms(view.inputs(features.to(layer.weight)).detach().cpu()).to(layer.weight)
