@@ -215,10 +215,10 @@ def test_other_processes_and_names_of_the_script_give_the_same_hash(tmp_path: Pa
             [sys.executable, *command], cwd=tmp_path, check=True, capture_output=True, text=True,
             env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(path for path in sys.path if path)},
         ).stdout
-        for command, seed in ((["script.py"], "1"), (["script.py"], "2"), (["-c", "import copy_of_a_script"], "3"))
+        for command, seed in ((["script.py"], "1"), (["-c", "import copy_of_a_script"], "2"))
     ]  # fmt: skip
     assert "Identity" in texts[0]
-    assert texts[0] == texts[1] == texts[2]
+    assert texts[0] == texts[1]
 
 
 def test_an_identity_is_plain_data() -> None:

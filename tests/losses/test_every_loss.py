@@ -404,7 +404,9 @@ def test_reductions_agree(name, path):
 @EVERY
 @pytest.mark.parametrize("kind", ["plain", "family"])
 @BOTH_PATHS
-@pytest.mark.parametrize("reduction", ["mean", "none", pytest.param("sum", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "reduction", ["mean", *(pytest.param(name, marks=pytest.mark.slow) for name in ("none", "sum"))]
+)
 def test_an_empty_batch_has_no_loss_and_no_gradient(name, kind, path, reduction):
     row, kind = TABLE[name], KINDS[kind]
     b = batch(kind)
@@ -626,7 +628,9 @@ def trained(loss: Loss, train: Dataset, epochs: int = 2) -> Tensor:
 
 
 @EXACT
-@pytest.mark.parametrize("kind", [pytest.param("plain", marks=pytest.mark.slow), "mapped and known", "family"])
+@pytest.mark.parametrize(
+    "kind", [*(pytest.param(name, marks=pytest.mark.slow) for name in ("plain", "mapped and known")), "family"]
+)
 def test_a_cache_at_p_1_transformed_trains_bit_for_bit_like_no_cache(name, kind):
     row, kind = TABLE[name], KINDS[kind]
     train = data(kind)
@@ -640,6 +644,7 @@ def test_a_cache_at_p_1_transformed_trains_bit_for_bit_like_no_cache(name, kind)
 
 
 @ONE_PER_LAYER
+@pytest.mark.slow  # tests/robustness/test_determinism.py is fast
 def test_the_number_of_workers_does_not_change_the_weights(name):
     row, kind = TABLE[name], KINDS["plain"]
     train = data(kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from torch import nn
 
@@ -24,6 +25,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
     **{name: {"samples": 3} for name in ("imle", "imle-cache", "aimle", "aimle-cache", "dpo", "dpo-cache")},
 }
 AUTO: dict[str, Any] = {"folds": 2, "methods": ["map-dc", "spo-cache"], "growth": 1.5}
+# One method of each kind, for the fast tests. Others differ from these in a formula or in having a cache.
+OF_EACH_KIND = {
+    "auto", "two-stage", "spo", "spo-cache", "spo-relax", "interior", "nce-c", "map-dc", "soft", "pfy-cache", "imle",
+    "rfy", "cave", "pairwise", "direct",
+}  # fmt: skip
+
+
+def fast_if_of_its_kind(name: str, *more: Any) -> Any:
+    """A parameter set of a test whose first value is the name of a method."""
+    return pytest.param(name, *more, marks=() if name in OF_EACH_KIND else pytest.mark.slow)
 
 
 def problem(**settings: Any) -> Problem:

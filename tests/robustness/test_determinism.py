@@ -31,7 +31,7 @@ def rows(fitted) -> str:
     return json.dumps([{k: v for k, v in row.items() if "seconds" not in k} for row in fitted.history])
 
 
-@pytest.mark.parametrize("name", methods.names())
+@pytest.mark.parametrize("name", map(small.fast_if_of_its_kind, methods.names()))
 def test_workers_and_a_resume_change_no_bit(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = small.data()
     one, _ = small.train(name, small.problem(), given)

@@ -18,12 +18,11 @@ LIMIT = 0.3  # seconds; the pool gives up after 0.7, and a fault hangs for one
 
 
 def rules() -> list[Any]:
-    """Every method with both rules; the fast ones are the rule that a method has a use for."""
+    """Every method with both rules; the fast ones have the rule that the method has a use for."""
     own = {name: "cache" if row.cached else "skip" for name, row in methods.TABLE.items()}
-    slow = pytest.mark.slow
-    return [
-        pytest.param(name, rule, marks=() if rule == own[name] else slow) for name in own for rule in ("cache", "skip")
-    ]
+    other = {"cache": "skip", "skip": "cache"}
+    fast = [small.fast_if_of_its_kind(name, rule) for name, rule in own.items()]
+    return fast + [pytest.param(name, other[rule], marks=pytest.mark.slow) for name, rule in own.items()]
 
 
 @pytest.mark.parametrize(("name", "on_failure"), rules())
@@ -134,7 +133,7 @@ def test_labels_that_cannot_be_solved_are_named_under_raise(monkeypatch: pytest.
         Dataset.solve(small.problem(engine="faulty", time_limit=LIMIT), given.features, given.costs)
 
 
-@pytest.mark.parametrize("on_failure", ["cache", "skip"])
+@pytest.mark.parametrize("on_failure", ["cache", pytest.param("skip", marks=pytest.mark.slow)])
 def test_every_kind_of_fault_comes_and_training_ends(on_failure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = small.data(60)
     injector = Injector(SHARE, seed=0, hangs=3)

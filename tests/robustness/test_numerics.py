@@ -47,7 +47,7 @@ SIMILAR = ("equal", "duplicates")  # zero costs are equal, and rows of ties are 
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, marks=[pytest.mark.slow] * (case in SIMILAR)) for case in CASES])
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", map(small.fast_if_of_its_kind, LOSSES))
 def test_costs_of_any_size_train_and_stay_finite(name: str, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     given = labelled(CASES[case])
     problem = small.problem()

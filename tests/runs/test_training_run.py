@@ -119,7 +119,7 @@ def test_files_that_were_there_before_a_failed_run_stay(loaded: BenchmarkProblem
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["notes.txt"]
 
 
-# tests/robustness/test_ledger.py has the ledger of every method in the fast suite.
+# tests/robustness/test_ledger.py has the ledger of more methods in the fast suite.
 FEW = ("two-stage", "spo", "map-dc", "direct", "auto")
 
 

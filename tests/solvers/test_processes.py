@@ -137,6 +137,7 @@ def test_a_script_without_the_guard_ends_with_a_hint_and_its_processes_solve_not
     assert "bootstrapping" not in ended.stderr
 
 
+@pytest.mark.slow
 def test_a_script_with_the_guard_solves_once(tmp_path: Path) -> None:
     ended = run(tmp_path, "if __name__ == '__main__':\n    main()\n")
     assert (ended.returncode, ended.stdout) == (0, "solved [-1.0, -1.0, -1.0]\n")

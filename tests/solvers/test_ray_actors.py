@@ -54,9 +54,10 @@ class Busy:
 @pytest.mark.parametrize(
     ("workers", "fault"),
     # An actor that ends is started three times, which takes seconds.
-    [(1, 13.0), pytest.param(2, 14.0, marks=pytest.mark.slow)],
+    [(1, 13.0), (2, 14.0)],
     ids=["raises", "ends"],
 )
+@pytest.mark.slow  # tests/runs/test_ray_runs.py is fast
 def test_faults_are_reported_as_with_threads_and_cost_one_instance_each(ray: Any, workers: int, fault: float) -> None:
     costs = rows(1.0, 13.0, 7.0, fault, 16.0, 2.0)
     problem = Problem(oracle=solver, dimension=3, workers=workers, executor="ray", on_failure="skip")
