@@ -7,7 +7,8 @@ from functools import partial
 
 from torch import nn
 
-from regretless.training.models import SharedLinear, seeded_weights
+from regretless.training.models import SharedLinear
+from regretless.training.random_draws import seeded_weights
 
 
 def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Literal, get_args
 
 import torch
@@ -15,22 +12,10 @@ from regretless.training.cost_scale import with_cost_scale
 from regretless.training.deviation import deviation_or_one
 from regretless.training.intercepts import Intercepts
 from regretless.training.quadratic_terms import QuadraticTerms, count_terms
+from regretless.training.random_draws import seeded_weights
 
 Kind = Literal["linear", "quadratic", "mlp"]
 KINDS = get_args(Kind)
-
-_GLOBAL_GENERATOR = threading.Lock()
-
-
-@contextmanager
-def seeded_weights(seed: int) -> Iterator[None]:
-    """Draw the weights of modules built inside of the block from ``seed``; the global generator does not change.
-
-    Modules draw from the global generator, which all threads share: one block runs at a time.
-    """
-    with _GLOBAL_GENERATOR, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        yield
 
 
 class Standardized(nn.Module):

@@ -1,7 +1,8 @@
-"""What modules draw from torch's global generators while they train, for dropout and the like, follows the seed."""
+"""What modules draw from torch's global generators, for their weights and for dropout and the like, follows a seed."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,11 +10,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Weights of new modules are drawn under this lock, by any thread: a seed that is set in between would change them.
-from regretless.training.models import _GLOBAL_GENERATOR
-
+_lock = threading.Lock()  # all threads share the generators: one sets a seed at a time
 _open: list[object] = []  # blocks that are entered, by any thread
 _before: dict[torch.Generator, Tensor] = {}  # states before the first of them
+
+
+@contextmanager
+def seeded_weights(seed: int) -> Iterator[None]:
+    """Draw the weights of modules built inside of the block from ``seed``; the global generator does not change.
+
+    Modules draw from the global generator, which all threads share: one block runs at a time.
+    """
+    with _lock, torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 @contextmanager
@@ -32,7 +42,7 @@ def seeded_draws(seed: int, device: torch.device | None = None, *, rank: int = 0
     if own := _of_device(device):
         generators.append(own)
     mixed = int(np.random.SeedSequence([seed, rank]).generate_state(1, np.uint64)[0])
-    with _GLOBAL_GENERATOR:
+    with _lock:
         states = {generator: generator.get_state() for generator in generators}
         for generator, state in states.items():
             _before.setdefault(generator, state)
@@ -41,7 +51,7 @@ def seeded_draws(seed: int, device: torch.device | None = None, *, rank: int = 0
     try:
         yield
     finally:
-        with _GLOBAL_GENERATOR:
+        with _lock:
             _open.remove(block)
             for generator, state in (states if _open else _before).items():
                 generator.set_state(state)
