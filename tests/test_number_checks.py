@@ -11,8 +11,9 @@ from regretless.number_checks import check_integer, check_number, check_numbers
 
 
 @pytest.mark.parametrize("good", [2, 5, np.int64(3)])
-def test_integers_in_the_range_pass(good: Any) -> None:
-    check_integer("folds", good, least=2, most=5)
+def test_integers_in_the_range_are_returned(good: Any) -> None:
+    found = check_integer("folds", good, least=2, most=5)
+    assert (type(found), found) == (int, good)
 
 
 @pytest.mark.parametrize("bad", [1, 6, 2.0, "3", None, True, np.float64(3.0)])
@@ -27,8 +28,9 @@ def test_a_range_without_an_upper_end_is_named_by_its_lower_one() -> None:
 
 
 @pytest.mark.parametrize("good", [1e-300, 1, 2.5, np.float32(0.5)])
-def test_positive_numbers_pass(good: Any) -> None:
-    check_number("lr", good)
+def test_positive_numbers_are_returned(good: Any) -> None:
+    found = check_number("lr", good)
+    assert (type(found), found) == (float, good)
 
 
 @pytest.mark.parametrize("bad", [0, -1.0, math.nan, math.inf, "1", None, True])

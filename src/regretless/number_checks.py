@@ -12,20 +12,21 @@ from regretless.errors import InputError
 LARGEST_SEED = 2**32 - 2
 
 
-def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> None:
-    """Refuse what is no integer in a range."""
+def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """Return an integer in a range; refuse anything else."""
     integer = isinstance(value, Integral) and not isinstance(value, bool)
     if not integer or value < least or (most is not None and value > most):
         expected = f"an integer, at least {least}" if most is None else f"an integer from {least} to {most}"
         raise InputError(f"{name} must be {expected}, got {value!r}")
+    return int(value)
 
 
-def check_number(name: str, value: Any, *, least: float | None = None, most: float | None = None) -> None:
-    """Refuse what is no finite number in a range; without ``least``, one that is not above 0."""
+def check_number(name: str, value: Any, *, least: float | None = None, most: float | None = None) -> float:
+    """Return a finite number in a range, without ``least`` one above 0; refuse anything else."""
     number: Any = math.nan if isinstance(value, bool) or not isinstance(value, Real) else value
     low = number > 0 if least is None else number >= least
     if math.isfinite(number) and low and (most is None or number <= most):
-        return
+        return float(value)
     expected = "a finite number above 0" if least is None else f"a finite number, at least {least:g}"
     if least is not None and most is not None:
         expected = f"between {least:g} and {most:g}"

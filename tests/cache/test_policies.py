@@ -245,5 +245,5 @@ def test_p_falls_geometrically_and_then_stays():
 def test_p_does_not_rise_and_does_not_fall_to_nothing(first, last):
     with pytest.raises(InputError, match="first >= last > 0"):
         Falling(first, last, epochs=1, instances=1)
-    with pytest.raises(InputError, match="epochs must be positive"):
+    with pytest.raises(InputError, match="epochs must be a finite number above 0"):
         Falling(0.2, 0.1, epochs=0, instances=1)

@@ -87,5 +87,5 @@ def test_at_growth_by_the_prediction_one_solve_serves_both():
 
 @pytest.mark.parametrize("lambda_", [0.0, -1.0, float("nan")])
 def test_lambda_is_positive(lambda_):
-    with pytest.raises(InputError, match="lambda_ must be positive"):
+    with pytest.raises(InputError, match="lambda_ must be a finite number above 0"):
         Blackbox(KINDS["plain"].still(), lambda_=lambda_)

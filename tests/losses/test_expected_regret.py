@@ -264,10 +264,10 @@ def test_the_history_shows_perplexity_and_temperature():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"temperature": 0.0}, "temperature must be positive, got 0.0"),
-        ({"temperature": -1.0}, "temperature must be positive"),
-        ({"temperature": math.nan}, "temperature must be positive"),
-        ({"temperature": math.inf}, "temperature must be positive"),
+        ({"temperature": 0.0}, "temperature must be a finite number above 0, got 0.0"),
+        ({"temperature": -1.0}, "temperature must be a finite number above 0"),
+        ({"temperature": math.nan}, "temperature must be a finite number above 0"),
+        ({"temperature": math.inf}, "temperature must be a finite number above 0"),
         ({"scale": "log"}, "scale must be 'relative' or 'fixed', got 'log'"),
         ({"final_temperature": 0.1}, "annealing needs both .* got 0.1 and None"),
         ({"anneal_steps": 5}, "annealing needs both .* got None and 5"),

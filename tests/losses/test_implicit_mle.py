@@ -103,8 +103,8 @@ def test_both_groups_of_solutions_come_from_one_coin(grow_at):
 @pytest.mark.parametrize(
     ("make", "settings", "message"),
     [
-        (ImplicitMLE, {"lambda_": 0.0}, "lambda_ must be positive, got 0"),
-        (AdaptiveImplicitMLE, {"step": -1.0}, "step must be at least 0, got -1"),
+        (ImplicitMLE, {"lambda_": 0.0}, "lambda_ must be a finite number above 0, got 0"),
+        (AdaptiveImplicitMLE, {"step": -1.0}, "step must be a finite number, at least 0, got -1"),
         (ImplicitMLE, {"task": "x"}, "task must be one of"),
     ],
 )

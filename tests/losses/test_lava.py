@@ -86,7 +86,7 @@ def test_settings_that_make_no_sense_are_named():
     oracle = cache(kind.problem(), batch(kind))
     with pytest.raises(InputError, match="LAVA needs a SolutionCache"):
         LAVA(kind.problem())
-    with pytest.raises(InputError, match="margin must be at least 0, got -1"):
+    with pytest.raises(InputError, match="margin must be a finite number, at least 0, got -1"):
         LAVA(oracle, margin=-1.0)
-    with pytest.raises(InputError, match="candidates must be at least 1, got 0"):
+    with pytest.raises(InputError, match="candidates must be an integer, at least 1, got 0"):
         LAVA(oracle, candidates=0)

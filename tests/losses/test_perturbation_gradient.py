@@ -34,5 +34,5 @@ def test_the_loss_bounds_the_true_cost_by_one_sided_differences():
 
 
 def test_a_width_of_zero_is_refused():
-    with pytest.raises(InputError, match="width must be positive, got 0"):
+    with pytest.raises(InputError, match="width must be a finite number above 0, got 0"):
         PerturbationGradient(KINDS["plain"].problem(), width=0.0)

@@ -195,10 +195,10 @@ def test_settings_and_oracles_that_make_no_sense_are_named():
     kind = KINDS["plain"]
     memory = cache(kind.problem(), batch(kind))
     for margin in (-0.1, math.nan, math.inf):
-        with pytest.raises(InputError, match=f"margin must be at least 0, got {margin}"):
+        with pytest.raises(InputError, match=f"margin must be a finite number, at least 0, got {margin}"):
             Pairwise(memory, margin=margin)
     for temperature in (0.0, -1.0, math.nan, math.inf):
-        with pytest.raises(InputError, match=f"temperature must be positive, got {temperature}"):
+        with pytest.raises(InputError, match=f"temperature must be a finite number above 0, got {temperature}"):
             Listwise(memory, temperature=temperature)
     for loss in (Pointwise, Pairwise, PairwiseDifference, Listwise):
         with pytest.raises(InputError, match="needs a SolutionCache, got Problem"):

@@ -83,9 +83,9 @@ def test_over_a_cache_the_iterations_are_look_ups_and_the_coin_is_flipped_once()
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"lambda_": 0.0}, "lambda_ must be positive, got 0"),
-        ({"tolerance": -1.0}, "tolerance must be at least 0, got -1"),
-        ({"max_iterations": 0}, "max_iterations must be at least 1, got 0"),
+        ({"lambda_": 0.0}, "lambda_ must be a finite number above 0, got 0"),
+        ({"tolerance": -1.0}, "tolerance must be a finite number, at least 0, got -1"),
+        ({"max_iterations": 0}, "max_iterations must be an integer, at least 1, got 0"),
     ],
 )
 def test_settings_that_make_no_sense_are_named(settings, message):

@@ -118,7 +118,7 @@ def test_wrong_settings_are_named():
     kind = KINDS["plain"]
     b = batch(kind)
     memory = cache(kind.problem(), b)
-    with pytest.raises(InputError, match="steps must be at least 1, got 0"):
+    with pytest.raises(InputError, match="steps must be an integer, at least 1, got 0"):
         WarmUp(MAP(memory), SPOPlus(memory), steps=0)
     for first in (MAP(SolutionCache(kind.problem())), MAP(memory, reduction="sum")):
         with pytest.raises(InputError, match="must have the same oracle and the same reduction"):

@@ -68,7 +68,7 @@ def test_an_interrupted_grid_says_how_far_it_came_and_goes_on_where_it_stopped(p
 @pytest.mark.parametrize(
     ("specs", "how", "message"),
     [
-        (SPECS, {"workers": 0}, "workers must be at least 1, got 0"),
+        (SPECS, {"workers": 0}, "workers must be an integer, at least 1, got 0"),
         (SPECS, {"executor": "threads"}, "executor"),
         ([SPECS[0], replace(SPECS[1], options={"dayz": 3})], {}, "has no option 'dayz'"),
         ([SPECS[0], replace(SPECS[2], settings={"p_solve": 0.5})], {}, "'spo' does not know 'p_solve'"),

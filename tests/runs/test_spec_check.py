@@ -43,7 +43,7 @@ def test_sound_specifications_pass() -> None:
 
 
 def test_at_least_one_worker_is_needed() -> None:
-    with pytest.raises(InputError, match="workers must be at least 1, got 0"):
+    with pytest.raises(InputError, match="workers must be an integer, at least 1, got 0"):
         check_spec(SPEC, workers=0)
 
 

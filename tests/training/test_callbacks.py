@@ -100,7 +100,7 @@ def test_early_stopping_forgets_an_earlier_run():
 def test_early_stopping_says_what_it_needs():
     with pytest.raises(InputError, match="needs the column 'regret'"):
         fit(model(), TwoStage(), TRAIN, epochs=2, callbacks=[EarlyStopping()])
-    with pytest.raises(InputError, match="patience must be at least 1, got 0"):
+    with pytest.raises(InputError, match="patience must be an integer, at least 1, got 0"):
         EarlyStopping(patience=0)
 
 
@@ -121,7 +121,7 @@ def test_a_watch_writes_exact_figures_and_changes_nothing():
     assert watched.history.column("test_regret")[0] is None
     assert watched.history.column("test_regret")[3] == result.regret
     assert watched.history.column("test_mse")[3] == result.mse
-    with pytest.raises(InputError, match="every must be at least 1"):
+    with pytest.raises(InputError, match="every must be an integer, at least 1"):
         Watch(problem(), VALIDATION, every=0)
 
 
@@ -165,7 +165,7 @@ def test_the_time_limit_counts_training_only(monkeypatch):
     assert fitted.reason == "the time limit of 3 s is reached"
     again = fit(model(), TwoStage(), TRAIN, epochs=9, callbacks=[Tick(), limit])
     assert len(again.history) == 3
-    with pytest.raises(InputError, match="seconds must be positive"):
+    with pytest.raises(InputError, match="seconds must be a finite number above 0"):
         TimeLimit(0.0)
 
 

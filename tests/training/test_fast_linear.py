@@ -86,7 +86,7 @@ def test_a_group_without_a_gradient_stays_as_it_is():
 
 @pytest.mark.parametrize("lr", [0.0, -1.0, float("nan")])
 def test_a_learning_rate_that_is_not_positive_is_refused(lr):
-    with pytest.raises(InputError, match="lr must be positive"):
+    with pytest.raises(InputError, match="lr must be a finite number above 0"):
         LeanAdam(list(two_layers().parameters()), lr=lr)
 
 

@@ -108,7 +108,7 @@ def test_soft_starts_with_map_for_a_number_of_steps():
     assert isinstance(warmed, WarmUp)
     assert isinstance(warmed.current, MAP)
     assert (warmed.current.cost, warmed.then.temperature, warmed.warm_up_steps) == ("c_hat-c", 0.3, 3)
-    with pytest.raises(InputError, match="warm_up_steps must be at least 0, got -1"):
+    with pytest.raises(InputError, match="warm_up_steps must be an integer, at least 0, got -1"):
         methods.make_loss("soft", runs.problem(), runs.data(), warm_up_steps=-1)
 
 

@@ -79,7 +79,7 @@ def test_a_perceptron_is_not_linear():
 def test_what_cannot_be_built_is_named():
     with pytest.raises(InputError, match="model must be one of linear, quadratic, mlp, got 'tree'"):
         make_model(features(6, 3), 4, kind="tree")
-    with pytest.raises(InputError, match="hidden must be at least 1, got 0"):
+    with pytest.raises(InputError, match="hidden must be an integer, at least 1, got 0"):
         make_model(features(6, 3), 4, kind="mlp", hidden=0)
     with pytest.raises(InputError, match=r"\(n, 4, k\) for variables, got \(6, 5, 3\)"):
         make_model(features(6, 5, 3), 4)

@@ -48,8 +48,8 @@ def test_members_of_a_family_keep_their_constraints():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"neighbors": 0}, "neighbors must be between 1 and 4, got 0"),
-        ({"neighbors": 5}, "neighbors must be between 1 and 4, got 5"),
+        ({"neighbors": 0}, "neighbors must be an integer from 1 to 4, got 0"),
+        ({"neighbors": 5}, "neighbors must be an integer from 1 to 4, got 5"),
         ({"neighbors": 2, "weight": 1.5}, "weight must be between 0 and 1, got 1.5"),
     ],
 )

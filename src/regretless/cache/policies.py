@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regretless.errors import InputError, RegretlessWarning
-from regretless.number_checks import check_number
+from regretless.number_checks import check_integer, check_number
 
 Mask = NDArray[np.bool_]
 GapAt = Literal["lookup", "solve"]
@@ -191,9 +191,7 @@ class Falling:
         self.first, self.last, self.coin, self.gap_at = _share(first), _share(last), coin, gap_at
         if not 0.0 < self.last <= self.first:
             raise InputError(f"p_solve falls: it needs first >= last > 0, got {first} and {last}")
-        if not epochs > 0 or instances < 1:
-            raise InputError(f"epochs must be positive and instances at least 1, got {epochs} and {instances}")
-        self.epochs, self.instances = float(epochs), int(instances)
+        self.epochs, self.instances = check_number("epochs", epochs), check_integer("instances", instances, least=1)
         self._policy = Bernoulli(first) if coin else LargestGap(first, gap_at=gap_at)
 
     def __repr__(self) -> str:
@@ -212,5 +210,4 @@ class Falling:
 
 
 def _share(p: Any) -> float:
-    check_number("p_solve", p, least=0, most=1)
-    return float(p)
+    return check_number("p_solve", p, least=0, most=1)

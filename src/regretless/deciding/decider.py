@@ -19,6 +19,7 @@ from regretless.deciding.timely_answer import Answer, Request, TimelyAnswers
 from regretless.deciding.violations import violations
 from regretless.errors import InputError
 from regretless.milp import MILP, Floats
+from regretless.number_checks import check_integer
 from regretless.runs.decide import LoadedRun
 from regretless.runs.decide import decider as load_run
 from regretless.runs.known_files import read_known
@@ -52,8 +53,7 @@ class Decider:
         workers: int = 8,
         **options: Any,
     ) -> None:
-        if workers < 1:
-            raise InputError(f"workers must be at least 1, got {workers}")
+        check_integer("workers", workers, least=1)
         if run.saved is None:
             raise InputError("a decider needs a run on a model file: a problem by name has an oracle of its own")
         self.run, self.milp = run, run.saved.milp

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from regretless.errors import InputError
+from regretless.number_checks import check_integer
 
 Answer = TypeVar("Answer")
 IDLE_SECONDS = 30.0
@@ -57,9 +57,7 @@ class Lanes:
     """
 
     def __init__(self, most: int, *, name: str) -> None:
-        if most < 1:
-            raise InputError(f"lanes must be at least 1, got {most}")
-        self.most, self.name = most, name
+        self.most, self.name = check_integer("lanes", most, least=1), name
         self._reset()
 
     def submit(self, work: Callable[[], Answer]) -> Job[Answer]:

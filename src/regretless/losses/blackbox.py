@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from regretless.losses.base import ClosedFormLoss, Reduction, dot
-from regretless.losses.setting_checks import positive
+from regretless.number_checks import check_number
 from regretless.oracle import Oracle
 
 
@@ -26,7 +26,7 @@ class Blackbox(ClosedFormLoss):
 
     def __init__(self, oracle: Oracle, *, lambda_: float = 1.0, reduction: Reduction = "mean") -> None:
         super().__init__(oracle, reduction=reduction)
-        self.lambda_ = positive("lambda_", lambda_)
+        self.lambda_ = check_number("lambda_", lambda_)
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

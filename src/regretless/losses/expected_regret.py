@@ -12,7 +12,7 @@ from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction, dot, needs_cache
 from regretless.losses.members import members
-from regretless.losses.setting_checks import positive
+from regretless.number_checks import check_number
 
 Scale = Literal["relative", "fixed"]
 
@@ -59,7 +59,7 @@ class ExpectedRegret(ClosedFormLoss):
         ):
             got = f"got {final_temperature} and {anneal_steps}"
             raise InputError(f"annealing needs both final_temperature > 0 and anneal_steps >= 1, {got}")
-        self.cache, self.scale, self.temperature = cache, scale, positive("temperature", temperature)
+        self.cache, self.scale, self.temperature = cache, scale, check_number("temperature", temperature)
         self.final_temperature, self.anneal_steps = final_temperature, anneal_steps
         self._steps = 0
         self._last: tuple[Tensor, Tensor] | None = None

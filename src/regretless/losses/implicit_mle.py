@@ -10,8 +10,8 @@ from torch import Tensor
 
 from regretless.losses.base import Reduction
 from regretless.losses.perturbed import PerturbedLoss, sum_of_gamma_noise
-from regretless.losses.setting_checks import not_negative, positive
 from regretless.losses.task_loss import Task, known_task, task_loss
+from regretless.number_checks import check_number
 from regretless.oracle import Oracle
 
 
@@ -92,7 +92,7 @@ class ImplicitMLE(_ImplicitMLE):
 
     def __init__(self, oracle: Oracle, *, lambda_: float = 10.0, **settings: Any) -> None:
         super().__init__(oracle, **settings)
-        self.lambda_ = positive("lambda_", lambda_)
+        self.lambda_ = check_number("lambda_", lambda_)
 
     def width(self, predicted: Tensor, slope: Tensor) -> float:
         """The constant width."""
@@ -123,7 +123,7 @@ class AdaptiveImplicitMLE(_ImplicitMLE):
 
     def __init__(self, oracle: Oracle, *, step: float = 1e-3, **settings: Any) -> None:
         super().__init__(oracle, **settings)
-        self.step = not_negative("step", step)
+        self.step = check_number("step", step, least=0)
         self._alpha, self._filled = 1.0, 1.0
 
     def width(self, predicted: Tensor, slope: Tensor) -> float:

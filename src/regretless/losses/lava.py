@@ -10,7 +10,7 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.losses.base import ClosedFormLoss, Reduction, needs_cache
 from regretless.losses.members import members
-from regretless.losses.setting_checks import at_least_one, not_negative
+from regretless.number_checks import check_integer, check_number
 
 
 @final
@@ -41,8 +41,8 @@ class LAVA(ClosedFormLoss):
     ) -> None:
         super().__init__(needs_cache("LAVA", cache), reduction=reduction)
         self.cache = cache
-        self.margin = not_negative("margin", margin)
-        self.candidates = at_least_one("candidates", candidates)
+        self.margin = check_number("margin", margin, least=0)
+        self.candidates = check_integer("candidates", candidates, least=1)
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

@@ -7,7 +7,7 @@ from typing import final
 from torch import Tensor
 
 from regretless.losses.base import ClosedFormLoss, Reduction, dot
-from regretless.losses.setting_checks import positive
+from regretless.number_checks import check_number
 from regretless.oracle import Oracle
 
 
@@ -36,7 +36,7 @@ class PerturbationGradient(ClosedFormLoss):
         self, oracle: Oracle, *, width: float = 0.1, central: bool = False, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(oracle, reduction=reduction)
-        self.width, self.central = positive("width", width), central
+        self.width, self.central = check_number("width", width), central
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

@@ -12,7 +12,7 @@ from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses.base import AutogradLoss, Reduction, needs_cache
 from regretless.losses.members import members
-from regretless.losses.setting_checks import not_negative, positive
+from regretless.number_checks import check_number
 
 
 class _Ranking(AutogradLoss):
@@ -59,7 +59,7 @@ class Pairwise(_Ranking):
 
     def __init__(self, cache: SolutionCache, *, margin: float = 0.0, reduction: Reduction = "mean") -> None:
         super().__init__(cache, reduction=reduction)
-        self.margin = not_negative("margin", margin)
+        self.margin = check_number("margin", margin, least=0)
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
         """Mean hinge of the pairs with the best member."""
@@ -111,7 +111,7 @@ class Listwise(_Ranking):
         super().__init__(cache, reduction=reduction)
         if scale not in ("relative", "fixed"):
             raise InputError(f"scale must be 'relative' or 'fixed', got {scale!r}")
-        self.temperature, self.scale = positive("temperature", temperature), scale
+        self.temperature, self.scale = check_number("temperature", temperature), scale
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
         """Cross-entropy of the predicted distribution against the true one."""

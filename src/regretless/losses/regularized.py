@@ -9,8 +9,8 @@ from torch import Tensor
 
 from regretless.losses.base import ClosedFormLoss, Reduction, dot
 from regretless.losses.frank_wolfe import ConvexPoint, regularized_minimum
-from regretless.losses.setting_checks import at_least_one, not_negative, positive
 from regretless.losses.task_loss import Task, known_task, task_loss
+from regretless.number_checks import check_integer, check_number
 from regretless.oracle import Oracle
 
 
@@ -27,9 +27,9 @@ class _Regularized(ClosedFormLoss):
         reduction: Reduction = "mean",
     ) -> None:
         super().__init__(oracle, reduction=reduction)
-        self.lambda_ = positive("lambda_", lambda_)
-        self.tolerance = not_negative("tolerance", tolerance)
-        self.max_iterations = at_least_one("max_iterations", max_iterations)
+        self.lambda_ = check_number("lambda_", lambda_)
+        self.tolerance = check_number("tolerance", tolerance, least=0)
+        self.max_iterations = check_integer("max_iterations", max_iterations, least=1)
 
     def curvature(self, predicted: Tensor) -> Tensor:
         """Weights ``(width,)`` of the quadratic term: known costs have none."""

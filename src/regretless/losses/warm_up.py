@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.losses.base import Loss
-from regretless.losses.setting_checks import at_least_one
+from regretless.number_checks import check_integer
 
 
 @final
@@ -29,7 +29,7 @@ class WarmUp(Loss):
         super().__init__(then.oracle, reduction=then.reduction)
         if first.oracle is not then.oracle or first.reduction != then.reduction:
             raise InputError("the two losses of a warm-up must have the same oracle and the same reduction")
-        self.warm_up_steps = at_least_one("steps", steps)
+        self.warm_up_steps = check_integer("steps", steps, least=1)
         self._taken = 0
         # In a tuple, not as submodules: the oracle that they share is saved once, by this loss.
         self._losses = (first, then)

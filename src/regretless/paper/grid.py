@@ -10,6 +10,7 @@ from importlib import resources
 from typing import Any
 
 from regretless.errors import FileError, InputError, RegretlessError
+from regretless.number_checks import check_integer
 from regretless.runs.spec import Spec
 from regretless.training import methods as method_table
 
@@ -98,8 +99,7 @@ class Grid:
         Raises:
             InputError: an unknown method, engine or initialization, or no seeds.
         """
-        if seeds < 1:
-            raise InputError(f"seeds must be at least 1, got {seeds}")
+        check_integer("seeds", seeds, least=1)
         if engine not in ENGINES:
             raise InputError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
         unknown = [name for name in methods or () if name not in self.methods]

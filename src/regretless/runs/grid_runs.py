@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
-from regretless.errors import InputError
+from regretless.number_checks import check_integer
 from regretless.runs.grid_progress import GridProgress
 from regretless.runs.results import register
 from regretless.runs.run_folder import METRICS, run_path
@@ -42,8 +42,7 @@ def do_missing_runs(
         KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; the message says how to continue.
     """
     out = Path(out)
-    if workers < 1:
-        raise InputError(f"workers must be at least 1, got {workers}")
+    check_integer("workers", workers, least=1)
     parse_executor(executor, allowed=("processes", "ray"))
     # Seeds cannot be wrong here (Spec checked them), and a check takes up to 0.1 s: one seed of each setting.
     for spec in {replace(spec, seed=0).digest: spec for spec in specs}.values():

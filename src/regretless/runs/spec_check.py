@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import InputError
+from regretless.number_checks import check_integer
 from regretless.optional import need
 from regretless.problems.option_check import check_options, options_of
 from regretless.problems.problem_table import loader
@@ -24,8 +25,7 @@ def check_spec(spec: Spec, *, workers: int = 1, executor: str = "threads") -> No
         MissingDependencyError: a package that the run needs is not installed.
     """
     need("safetensors.torch", pip="safetensors", why="write weights and checkpoints")
-    if workers < 1:
-        raise InputError(f"workers must be at least 1, got {workers}")
+    check_integer("workers", workers, least=1)
     parse_executor(executor)
     function = loader(spec.problem)
     options = dict(spec.options)

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
-from regretless.errors import InputError
+from regretless.number_checks import check_integer
 from regretless.runs.ray_runs import RayRuns
 from regretless.runs.run_folder import record_failure, run_path
 from regretless.runs.spec import Spec
@@ -207,8 +207,7 @@ def do_runs(
         InputError: a setting that cannot be used, or no cluster answers.
         KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; every worker has ended, and processes have kept their epochs.
     """
-    if workers < 1:
-        raise InputError(f"workers must be at least 1, got {workers}")
+    check_integer("workers", workers, least=1)
     kind, address = parse_executor(executor, allowed=("processes", "ray"))
     make: Callable[[], RunWorker] = partial(WorkerProcess, Path(results))
     cluster: RayRuns | None = None

@@ -13,6 +13,7 @@ from torch import nn
 
 from regretless.data import Dataset
 from regretless.errors import InputError
+from regretless.number_checks import check_integer, check_number
 from regretless.problem import Problem
 from regretless.ranks import Ranks
 from regretless.training.evaluation import evaluate
@@ -66,8 +67,7 @@ class Watch(Callback):
     """
 
     def __init__(self, problem: Problem, data: Dataset, *, name: str = "test", every: int = 1) -> None:
-        if every < 1:
-            raise InputError(f"every must be at least 1, got {every}")
+        check_integer("every", every, least=1)
         self.problem, self.data, self.name, self.every = problem, data, name, every
 
     def on_epoch(self, state: TrainingState) -> None:
@@ -87,8 +87,7 @@ class EarlyStopping(Callback):
     """
 
     def __init__(self, *, patience: int = 5, column: str = "regret", restore: bool = True) -> None:
-        if patience < 1:
-            raise InputError(f"patience must be at least 1, got {patience}")
+        check_integer("patience", patience, least=1)
         self.patience, self.column, self.restore = patience, column, restore
         self.best, self.since = math.inf, 0
         self.weights: dict[str, Any] | None = None
@@ -147,8 +146,7 @@ class TimeLimit(Callback):
     """End training after the epoch in which the time limit is reached."""
 
     def __init__(self, seconds: float) -> None:
-        if not seconds > 0:
-            raise InputError(f"seconds must be positive, got {seconds}")
+        check_number("seconds", seconds)
         self.seconds, self.used, self._since = seconds, 0.0, time.monotonic()
 
     def on_start(self, state: TrainingState) -> None:

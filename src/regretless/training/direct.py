@@ -16,6 +16,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from regretless import metrics
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
+from regretless.number_checks import check_integer, check_number
 from regretless.optional import need
 from regretless.problem import Problem
 from regretless.progress import track
@@ -78,10 +79,11 @@ def direct(
     if not 0 < count <= MOST_PARAMETERS:
         raise InputError(f"direct search takes models of 1 to {MOST_PARAMETERS} parameters, got {count}")
     check_model(model, train.features, train.costs.shape[1])
-    if generations < 1 or not 0 < sigma < math.inf or patience < 1:
-        raise InputError(f"need generations >= 1, sigma > 0, patience >= 1, got {generations}, {sigma} and {patience}")
-    if population is not None and population < 2:
-        raise InputError(f"population must be at least 2 or None, got {population}")
+    check_integer("generations", generations, least=1)
+    check_number("sigma", sigma)
+    check_integer("patience", patience, least=1)
+    if population is not None:
+        check_integer("population", population, least=2)
     first = parameters_to_vector(trained_parameters(model)).detach().to(torch.float64).cpu()
     size = float(first.square().mean().sqrt()) or 1.0
     # A seed of 0 means "by the clock" to cma.

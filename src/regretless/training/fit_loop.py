@@ -13,7 +13,7 @@ from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import Loss
-from regretless.number_checks import check_numbers
+from regretless.number_checks import check_number, check_numbers
 from regretless.ranks import ranks_of, unwrapped
 from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
@@ -77,8 +77,8 @@ def fit(
     check_numbers(seed=seed, epochs=epochs, batch_size=batch_size, lr=lr)
     if isinstance(train, Dataset) and not len(train):
         raise InputError("training needs data, got 0 instances")
-    if clip is not None and not clip > 0:
-        raise InputError(f"clip must be positive or None, got {clip}")
+    if clip is not None:
+        check_number("clip", clip)
     if scheduler is not None and (optimizer is None or scheduler.optimizer is not optimizer):
         raise InputError("scheduler belongs to an optimizer: pass that optimizer, too")
     if loss.reduction == "none":

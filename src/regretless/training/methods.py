@@ -39,6 +39,7 @@ from regretless.losses import (
     WarmUp,
 )
 from regretless.losses.base import Reduction
+from regretless.number_checks import check_integer
 from regretless.oracle import Oracle
 from regretless.problem import Problem
 from regretless.relaxation.linear_relaxation import LinearRelaxation
@@ -84,8 +85,7 @@ def _spo_relax(problem: Problem, *, engine: Literal["highs", "batched-lp"] = "hi
 
 def _soft(cache: SolutionCache, *, warm_up_steps: int = 0, reduction: Reduction = "mean", **options: Any) -> Loss:
     """Expected regret, after a number of steps with MAP at ``c_hat - c``, whose gradient leads from any weights."""
-    if warm_up_steps < 0:
-        raise InputError(f"warm_up_steps must be at least 0, got {warm_up_steps}")
+    check_integer("warm_up_steps", warm_up_steps, least=0)
     loss = ExpectedRegret(cache, reduction=reduction, **options)
     if not warm_up_steps:
         return loss

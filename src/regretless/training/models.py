@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError
+from regretless.number_checks import check_integer
 from regretless.training.cost_scale import with_cost_scale
 from regretless.training.deviation import deviation_or_one
 from regretless.training.intercepts import Intercepts
@@ -94,8 +95,7 @@ def make_model(
     """
     if kind not in KINDS:
         raise InputError(f"model must be one of {', '.join(KINDS)}, got {kind!r}")
-    if hidden < 1:
-        raise InputError(f"hidden must be at least 1, got {hidden}")
+    check_integer("hidden", hidden, least=1)
     if (features.ndim == 3 and features.shape[1] != dimension) or features.ndim not in (2, 3):
         raise InputError(
             f"features must have shape (n, k) for instances or (n, {dimension}, k) for variables, "

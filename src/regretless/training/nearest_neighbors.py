@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.number_checks import check_integer, check_number
 from regretless.problem import Problem
 
 
@@ -49,10 +49,8 @@ def neighbor_labels(
     >>> neighbor_labels(problem, data, neighbors=1).costs.tolist()
     [[2.0, 1.5], [2.0, 1.5], [4.0, 5.0]]
     """
-    if not 1 <= neighbors < len(data):
-        raise InputError(f"neighbors must be between 1 and {len(data) - 1}, got {neighbors}")
-    if not 0 <= weight <= 1:
-        raise InputError(f"weight must be between 0 and 1, got {weight}")
+    check_integer("neighbors", neighbors, least=1, most=len(data) - 1)
+    check_number("weight", weight, least=0, most=1)
     flat = data.features.reshape(len(data), -1).to(torch.float64)
     distance = torch.cdist(flat, flat, compute_mode="donot_use_mm_for_euclid_dist")  # exact, so that ties are ties
     distance.fill_diagonal_(torch.inf)

@@ -66,5 +66,5 @@ def test_state_goes_on_alike():
 
 
 def test_there_is_room_for_at_least_one():
-    with pytest.raises(InputError, match="most must be at least 1"):
+    with pytest.raises(InputError, match="most must be an integer, at least 1"):
         MultiplierSet(1, most=0)

@@ -102,7 +102,7 @@ def test_a_column_that_never_changes_is_not_blown_up():
 
 
 def test_days_must_be_there():
-    with pytest.raises(InputError, match="days must be at least 1, got 0"):
+    with pytest.raises(InputError, match="days must be an integer, at least 1, got 0"):
         prices(0)
 
 

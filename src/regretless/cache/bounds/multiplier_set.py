@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from regretless.errors import InputError
 from regretless.milp import Floats
+from regretless.number_checks import check_integer
 
 EQUAL = 1e-9
 
@@ -25,9 +26,7 @@ class MultiplierSet:
     """
 
     def __init__(self, rows: int, *, most: int = 32) -> None:
-        if most < 1:
-            raise InputError(f"most must be at least 1, got {most}")
-        self.most = most
+        self.most = check_integer("most", most, least=1)
         self.values: Floats = np.zeros((1, rows))
         self.uses: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
         self._born: NDArray[np.int64] = np.zeros(1, dtype=np.int64)

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from regretless.errors import InputError
 from regretless.milp import Floats
+from regretless.number_checks import check_integer
 from regretless.problems.irish_market import SLOTS
 
 
@@ -22,8 +22,7 @@ def prices(days: int, *, seed: int = 0) -> tuple[Floats, Floats]:
         days: number of days, at least 1; day 0 is January 1.
         seed: seed of all random numbers.
     """
-    if days < 1:
-        raise InputError(f"days must be at least 1, got {days}")
+    check_integer("days", days, least=1)
     generator = np.random.default_rng(seed)
     day, slot = np.arange(days)[:, None], np.arange(SLOTS)[None, :]
     weekday = (day + 5) % 7

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from regretless.errors import InputError
 from regretless.milp import Floats
+from regretless.number_checks import check_integer, check_number
 
 HOURS = 24
 FEATURE_NAMES = ("load forecast", "wind forecast", "solar forecast", "weekend")
@@ -31,10 +31,8 @@ def hourly_prices(days: int, *, noise: float = 1.0, seed: int = 0) -> tuple[Floa
     >>> hourly_prices(2)[0].shape
     (2, 24, 4)
     """
-    if days < 1:
-        raise InputError(f"days must be at least 1, got {days}")
-    if not noise >= 0:
-        raise InputError(f"noise must be at least 0, got {noise}")
+    check_integer("days", days, least=1)
+    check_number("noise", noise, least=0)
     generator = np.random.default_rng(seed)
     day, hour = np.arange(days)[:, None], np.arange(HOURS, dtype=np.float64)[None, :]
     weekend = np.broadcast_to((day % 7 >= 5).astype(float), (days, HOURS))
