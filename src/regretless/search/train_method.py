@@ -92,6 +92,9 @@ def train(
         settings: of the method. Two-stage has ``fit="best"`` (closed form for linear models, converged otherwise;
             the default without ``epochs`` and ``lr``) and ``fit="gradient"`` (Adam for a number of epochs).
 
+    Returns:
+        The model, its history and why training ended; for ``"auto"`` also the search. See ``Trained``.
+
     Raises:
         InputError: an unknown method or setting, or one that does not apply to the method.
 
