@@ -2,7 +2,7 @@
 Accelerate on several processes
 ===============================
 
-One cache serves all. Run it with::
+All processes share one solution cache: what one of them solves, all can look up. Run it with::
 
     pip install accelerate
     torchrun --standalone --nproc-per-node=2 examples/accelerate_ranks.py      # or accelerate launch

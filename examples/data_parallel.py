@@ -2,7 +2,7 @@
 Data-parallel training
 ======================
 
-Every rank takes a part of each batch, and solutions of all ranks serve all. Run it with::
+Every process (rank) takes a part of each batch, and all ranks share one solution cache. Run it with::
 
     torchrun --standalone --nproc-per-node=2 examples/data_parallel.py
     python examples/data_parallel.py        # alone

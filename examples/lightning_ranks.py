@@ -2,7 +2,7 @@
 Lightning on two processes
 ==========================
 
-One cache serves both. Run it with::
+Both processes share one solution cache: what one of them solves, both can look up. Run it with::
 
     pip install lightning        # or pytorch-lightning
     python examples/lightning_ranks.py 2

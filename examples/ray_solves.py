@@ -3,7 +3,7 @@ Solves on Ray
 =============
 
 ``executor="ray"`` runs exact solves on the actors of a cluster; without an address a small Ray starts on this
-machine. The numbers are those of threads. Run it with::
+machine. The results are the same as with threads. Run it with::
 
     pip install ray
     python examples/ray_solves.py

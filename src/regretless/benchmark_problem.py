@@ -23,7 +23,7 @@ class BenchmarkProblem:
         test: what training never sees.
         validation: for stopping and tuning; ``None`` where the split has none.
         model: ``seed -> fresh model`` that maps features to predicted costs.
-        batch_size: instances a step, unless a method or the user says otherwise.
+        batch_size: instances per step, where neither the method nor the user sets another number.
         evaluated_on: what ``test`` really is: ``test``, or ``validation`` or ``train`` where nothing was held out.
         test_names: names of the instances in ``test``, where the data has them.
         kept: what a run's folder must keep to need no other file, for problems that have no name in the table.

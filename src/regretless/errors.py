@@ -12,7 +12,7 @@ class InputError(RegretlessError, ValueError):
 
 
 class SolveError(RegretlessError, RuntimeError):
-    """A solver that failed, timed out with nothing in hand, or met an infeasible or unbounded instance.
+    """A solver that failed, reached its time limit without a solution, or found an instance infeasible or unbounded.
 
     Attributes:
         row: position in the batch of the first instance that failed, where there is one.

@@ -23,8 +23,8 @@ class Family:
     A family is open: ``add``, ``append`` and ``extend`` add members at any time, also after training. Ids never change.
 
     A solution found for one instance serves every other one where it is feasible. Two things make that possible. The
-    cost space of a family shows the whole decision: ``G x``, then the variables that ``G`` does not show. And known
-    costs are on the side of the costs (``known``), so that they do not appear in a solution. The members (``milps``)
+    cost space of a family holds the whole decision: ``G x``, then the variables that ``G`` does not contain. And known
+    costs are added to the predicted costs (``known``), so that they are not part of a solution. The members (``milps``)
     are stored in this form.
 
     Args:

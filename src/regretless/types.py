@@ -15,7 +15,16 @@ OnFailure = Literal["raise", "cache", "skip"]
 
 
 class Status(StrEnum):
-    """How a solve ended; ``FEASIBLE``: with a solution that is not proven optimal, and a gap that holds."""
+    """How a solve ended.
+
+    Attributes:
+        OPTIMAL: with a solution that is proven optimal.
+        FEASIBLE: with a solution that is not proven optimal, and a proven bound on its gap.
+        TIME_LIMIT: stopped by a limit, with the best solution found so far, or with none.
+        INFEASIBLE: no feasible solution exists.
+        UNBOUNDED: a feasible solution exists, and the objective has no bound.
+        ERROR: anything else; a message says what.
+    """
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"

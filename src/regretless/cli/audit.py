@@ -21,16 +21,16 @@ def audit(
     log: Annotated[Path, typer.Argument(help="Log of decisions that decide --log wrote.")],
     costs: Annotated[
         Path,
-        typer.Option(
-            help="True costs: a column per cost variable, and the one that names the rows (instance or --id)."
-        ),
+        typer.Option(help="True costs: a column per cost variable, and the column that names the rows, as in decide."),
     ],
-    out: Annotated[Path | None, typer.Option(help="HTML page to write (.html).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="HTML page to write (.html). Default: none; a summary is printed.")
+    ] = None,
     workers: Workers = 1,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds per solve.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds per solve. Default: that of the run.")] = None,
     json: Json = False,
 ) -> None:
-    """Compare logged decisions with the true costs: regret, gain over two-stage, worst days, drift."""
+    """Compare logged decisions with the true costs: regret, gain over two-stage, worst instances, drift."""
     if out is not None:
         refuse_overwriting(out, log, costs)
         if out.suffix.lower() != ".html":

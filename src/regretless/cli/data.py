@@ -42,7 +42,7 @@ def list_(json: Json = False) -> None:
 
 
 @data.command("fetch")
-def fetch(name: Annotated[str, typer.Argument(help="A data set or a file, or 'all'.")]) -> None:
+def fetch(name: Annotated[str, typer.Argument(help="A data set, a problem or a file; or all.")]) -> None:
     """Download a data set, verify its checksum, and keep it in the data folder."""
     wanted = (
         [file for row in files.datasets().values() for file in row.files] if name == "all" else files.files_of(name)

@@ -23,27 +23,35 @@ from regretless.solvers.executors import parse_executor
 def decide(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
     features: Annotated[Path, typer.Option(help="Features of the new instances (.csv, .parquet, .npz).")],
-    out: Annotated[Path | None, typer.Option(help="File to write (.csv, .parquet, .npz).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="File to write (.csv, .parquet, .npz); needed without --log.")
+    ] = None,
     constraints: Annotated[
         Path | None, typer.Option(help="Right-hand sides, bounds or known costs per instance (.csv, .parquet).")
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="Another .mps or .lp file with the same cost variables, for model files.")
+        Path | None,
+        typer.Option(
+            help="Another .mps or .lp file with the same cost variables, in place of the run's model. For model files."
+        ),
     ] = None,
     log: Annotated[Path | None, typer.Option(help="Log of decisions to append to (SQLite), for an audit.")] = None,
     deadline: Annotated[
-        float | None, typer.Option(help="Seconds per instance, then the best known decision; for model files.")
+        float | None,
+        typer.Option(help="Seconds per instance; if the engine is late, the best known decision. For model files."),
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="Another engine than in training, for model files.")] = None,
+    engine: Annotated[str | None, typer.Option(help="Engine. Default: that of the run. For model files.")] = None,
     unseen: Unseen = None,
     workers: Workers = 1,
     executor: Executor = "threads",
-    time_limit: Annotated[float | None, typer.Option(help="Seconds per solve, for model files.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds per solve. Default: that of the run. For model files.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Predict costs for new instances, solve them exactly, and write the decisions by variable name.
 
-    With --log every decision is also appended to a log, which "regretless audit" compares with the true costs later.
+    With --log every decision is also appended to a log, which "regretless audit" later compares with the true costs.
     """
     if out is None and log is None:
         raise InputError("give --out, a file for the decisions, or --log, a log to append them to")

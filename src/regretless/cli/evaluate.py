@@ -20,7 +20,9 @@ from regretless.training import evaluate as exact_evaluation
 
 def evaluate(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
-    on: Annotated[str | None, typer.Option(help="Part of the run's own data: test, validation or train.")] = None,
+    on: Annotated[
+        str | None, typer.Option(help="Part of the run's own data: test (default), validation or train.")
+    ] = None,
     features: Annotated[Path | None, typer.Option(help="Other data: features (.csv, .parquet, .npz).")] = None,
     costs: Annotated[Path | None, typer.Option(help="Other data: true costs, one column per cost variable.")] = None,
     constraints: Annotated[

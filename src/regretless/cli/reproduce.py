@@ -18,20 +18,29 @@ from regretless.report import write
 
 def reproduce(
     group: Annotated[
-        str, typer.Argument(help="knapsack, energy, matching, all, gaps (ours), or smoke (embedded data).")
+        str,
+        typer.Argument(
+            help="knapsack, energy, matching, all, gaps (beyond the paper) or smoke (embedded data, quick)."
+        ),
     ],
     methods: Annotated[str | None, typer.Option(help="Only these methods, separated by commas.")] = None,
-    seeds: Annotated[int, typer.Option(help="Seeds per method: 0, 1, ...")] = 10,
+    seeds: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...) per method.")] = 10,
     workers: Annotated[int, typer.Option(help="Runs at the same time.")] = 2,
     executor: Annotated[
-        str, typer.Option(help="Who does them: processes of this machine, or ray[:ADDRESS].")
+        str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
     ] = "processes",
-    init: Annotated[str, typer.Option(help="Initial weights: random (by seed) or shared by all seeds.")] = "random",
+    init: Annotated[
+        str,
+        typer.Option(help="Random initial weights: random (another draw per seed) or shared (one draw for all seeds)."),
+    ] = "random",
     engine: Annotated[
-        str, typer.Option(help="oracle (the problem's own), or an engine: times of the MILP, few epochs.")
+        str,
+        typer.Option(help="oracle (the problem's own), or an engine such as highs: a few epochs, to measure times."),
     ] = "oracle",
-    epochs: Annotated[int | None, typer.Option(help="Passes over the data, in place of the paper's.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder of results; runs that are done in it are kept.")] = Path("results"),
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data. Default: those of the paper.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder of results; finished runs in it are not repeated.")] = Path(
+        "results"
+    ),
     json: Json = False,
 ) -> None:
     """Do every run behind the paper's tables and figures, and compare with the published values.

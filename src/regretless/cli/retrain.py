@@ -24,14 +24,17 @@ def retrain(
     out: Annotated[Path, typer.Option(help="Folder to keep the new run in.")],
     constraints: options.Constraints = None,
     unseen: options.Unseen = None,
-    epochs: Annotated[int | None, typer.Option(help="Passes over the data. (as in the first run)")] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate of Adam. (as in the first run)")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the data. Default: as in the first run.")] = None,
+    lr: Annotated[float | None, typer.Option(help="Learning rate of Adam. Default: as in the first run.")] = None,
     workers: options.Workers = 1,
     executor: options.Executor = "threads",
     resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
     json: options.Json = False,
 ) -> None:
-    """Go on from a run with more data: from its weights, its cache and its labels. Only new rows are labelled."""
+    """Continue a run with more data: from its weights, its cache and its labels (true optima).
+
+    Labels are computed for new rows only.
+    """
     choice = options.checked_unseen(unseen)
     files = options.given(features=features, costs=costs, constraints=constraints, unseen=choice)
     spec = retrain_spec(run, files, **options.given(epochs=epochs, lr=lr))

@@ -17,16 +17,32 @@ ProblemName = Annotated[
     str, typer.Argument(help=f"One of {', '.join(problem_names())}, energy:PATH, or an .mps or .lp file.")
 ]
 Method = Annotated[str, typer.Option(help=f"One of {', '.join(methods.names())}.")]
-PSolve = Annotated[float | None, typer.Option(help="Probability of a solve, for methods with a cache (0.05).")]
-Seed = Annotated[int, typer.Option(help="Seed of initial weights, shuffling and coin.")]
-BatchSize = Annotated[int | None, typer.Option(help="Instances per step.")]
-Split = Annotated[str | None, typer.Option(help="Split of the data: paper, chronological or random.")]
-Engine = Annotated[str | None, typer.Option(help="oracle (the problem's own), highs, scip, cpsat or gurobi.")]
+PSolve = Annotated[
+    float | None,
+    typer.Option(help="Probability that an instance is solved in a step, for methods with a cache. Default: 0.05."),
+]
+Seed = Annotated[int, typer.Option(help="Seed of the initial weights, the shuffling and the cache's coin.")]
+BatchSize = Annotated[int | None, typer.Option(help="Instances per step. Default: that of the problem or the method.")]
+Split = Annotated[
+    str | None,
+    typer.Option(
+        help="Split of the data: chronological (default of model files), random, or paper (the paper's data)."
+    ),
+]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        help="highs (default of model files), scip, cpsat, gurobi, batched-lp, or oracle (the problem's own)."
+    ),
+]
 Workers = Annotated[int, typer.Option(help="Instances that an engine solves at the same time.")]
-Executor = Annotated[str, typer.Option(help="Who solves for an engine: threads, processes or ray[:ADDRESS].")]
-TimeLimit = Annotated[float | None, typer.Option(help="Seconds per solve.")]
+Executor = Annotated[str, typer.Option(help="Where an engine's solves run: threads, processes or ray[:ADDRESS].")]
+TimeLimit = Annotated[float | None, typer.Option(help="Seconds per solve. Default: no limit.")]
 OnFailure = Annotated[
-    str | None, typer.Option(help="A solve that fails: raise (stop), cache (use the best known), skip (leave out).")
+    str | None,
+    typer.Option(
+        help="After a failed solve: raise (stop; default), cache (use the best cached solution), skip (leave out)."
+    ),
 ]
 Features = Annotated[Path | None, typer.Option(help="Model file: features (.csv, .parquet, .npz).")]
 Costs = Annotated[Path | None, typer.Option(help="Model file: true costs, one column per cost variable.")]
@@ -34,32 +50,42 @@ Constraints = Annotated[
     Path | None, typer.Option(help="Model file: right-hand sides, bounds or known costs per instance (.csv, .parquet).")
 ]
 Id = Annotated[
-    str | None, typer.Option("--id", help="Model file: column that names the rows of all tables (instance).")
+    str | None, typer.Option("--id", help="Model file: column that names the rows of all tables. Default: instance.")
 ]
 Categories = Annotated[
     list[str] | None,
-    typer.Option(help="Model file: column of the features that is a category although it holds numbers; repeatable."),
+    typer.Option(help="Model file: column of features to read as a category although it holds numbers; repeatable."),
 ]
-Missing = Annotated[str | None, typer.Option(help="Model file: empty cells of the features: refuse (default) or fill.")]
+Missing = Annotated[
+    str | None,
+    typer.Option(help="Model file: empty cells of the features: refuse (default), or fill (with the median)."),
+]
 Unseen = Annotated[
-    str | None, typer.Option(help="Levels never seen in training: refuse (default) or other (none of the known ones).")
+    str | None,
+    typer.Option(help="Category levels that training never saw: refuse (default), or other (none of the known ones)."),
 ]
 CostVariables = Annotated[
     list[str] | None,
     typer.Option(help="Model file: name or pattern, e.g. 'x_*', of the variables with predicted costs; repeatable."),
 ]
-Validation = Annotated[float | None, typer.Option(help="Model file: share held out to stop or to tune on.")]
-Test = Annotated[float | None, typer.Option(help="Model file: share held out for the figures.")]
+Validation = Annotated[
+    float | None, typer.Option(help="Model file: share held out for early stopping or tuning. Default: 0.")
+]
+Test = Annotated[float | None, typer.Option(help="Model file: share held out for the test figures. Default: 0.")]
 Model = Annotated[
     str | None, typer.Option(help="Model file: linear, quadratic or mlp. Default: linear; auto tries several.")
 ]
-Hidden = Annotated[int | None, typer.Option(help="Model file: hidden units of the mlp (32).")]
+Hidden = Annotated[int | None, typer.Option(help="Model file: hidden units of the mlp. Default: 32.")]
 Intercepts = Annotated[
     bool | None,
     typer.Option("--intercepts", help="Model file: a constant per variable, for features per variable."),
 ]
-Set = Annotated[list[str] | None, typer.Option("--set", help="NAME=VALUE of the method, e.g. lambda_=0.1; repeatable.")]
-Option = Annotated[list[str] | None, typer.Option(help="NAME=VALUE of the problem, e.g. days=100; repeatable.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="NAME=VALUE: a setting of the method, e.g. lambda_=0.1; repeatable.")
+]
+Option = Annotated[
+    list[str] | None, typer.Option(help="NAME=VALUE: an option of the problem, e.g. days=100; repeatable.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

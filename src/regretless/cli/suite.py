@@ -16,16 +16,18 @@ from regretless.suite.leaderboard_text import leaderboard_markdown
 
 
 def suite(
-    grid: Annotated[str, typer.Option(help="short, or full: the field's standard sizes.")] = "short",
+    grid: Annotated[str, typer.Option(help="short, or full (the field's standard sizes).")] = "short",
     problems: Annotated[str | None, typer.Option(help="Only these problems, separated by commas.")] = None,
-    methods: Annotated[str | None, typer.Option(help="These methods in place of the default ones.")] = None,
-    seeds: Annotated[int, typer.Option(help="Draws of the data per cell: 0, 1, ...")] = 1,
+    methods: Annotated[
+        str | None, typer.Option(help="These methods in place of the default ones, separated by commas.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...), each with its own draw of the data.")] = 1,
     start: Annotated[str, typer.Option(help="Initial weights: two-stage, random, or both.")] = "two-stage",
-    workers: Annotated[int, typer.Option(help="Processes.")] = 2,
+    workers: Annotated[int, typer.Option(help="Runs at the same time.")] = 2,
     executor: Annotated[
-        str, typer.Option(help="Who does them: processes of this machine, or ray[:ADDRESS].")
+        str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
     ] = "processes",
-    out: Annotated[Path, typer.Option(help="Folder of results; runs that are done in it are kept.")] = Path("suite"),
+    out: Annotated[Path, typer.Option(help="Folder of results; finished runs in it are not repeated.")] = Path("suite"),
     json: Json = False,
 ) -> None:
     """Compare methods on the field's problems, with all settings chosen by folds, and write a leaderboard.

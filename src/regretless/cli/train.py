@@ -33,20 +33,31 @@ def train(
     out: Annotated[Path, typer.Option(help="Folder to keep the run in.")],
     method: options.Method = "auto",
     p_solve: options.PSolve = None,
-    grow_at: Annotated[str | None, typer.Option(help="Where the cache solves: predicted or transformed.")] = None,
+    grow_at: Annotated[
+        str | None,
+        typer.Option(help="Costs at which the cache solves: predicted (default), or transformed (those of the loss)."),
+    ] = None,
     seed: options.Seed = 0,
-    init: Annotated[str, typer.Option(help="Initial weights: random (by seed) or shared by all seeds.")] = "random",
-    epochs: Annotated[int | None, typer.Option(help="Passes over the data.")] = None,
-    lr: Annotated[float | None, typer.Option(help="Learning rate of Adam.")] = None,
+    init: Annotated[
+        str,
+        typer.Option(help="Random initial weights: random (another draw per seed) or shared (one draw for all seeds)."),
+    ] = "random",
+    epochs: Annotated[
+        int | None, typer.Option(help="Passes over the data. Default: that of the method on this problem.")
+    ] = None,
+    lr: Annotated[
+        float | None, typer.Option(help="Learning rate of Adam. Default: that of the method on this problem.")
+    ] = None,
     batch_size: options.BatchSize = None,
     patience: Annotated[
         int | None,
         typer.Option(
-            help="Epochs without a better validation regret before training stops; 0: never (5 if --validation)"
+            help="Epochs without a better validation regret before training stops; 0: never. 5 with --validation."
         ),
     ] = None,
     start: Annotated[
-        str, typer.Option(help="Initial weights: two-stage, or the folder of a run on the same problem. (fresh ones)")
+        str,
+        typer.Option(help="Initial weights: random (default), two-stage (default of auto), or the folder of a run."),
     ] = "",
     split: options.Split = None,
     engine: options.Engine = None,
@@ -74,7 +85,8 @@ def train(
 ) -> None:
     """Train a model on a problem, or on your own model file and data, and keep the run in a folder.
 
-    Without --method all settings are searched at once over one shared cache (auto).
+    Without --method, a search (auto) trains many methods and settings over one shared cache and averages the best.
+    Options marked "Model file" are for a problem that is an .mps or .lp file.
     """
     defaults = training_defaults(problem, method)
     files = options.given(

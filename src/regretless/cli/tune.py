@@ -35,8 +35,10 @@ def tune(
     method: Annotated[
         str, typer.Option(help=f"One of {', '.join(name for name in methods.names() if name != 'auto')}.")
     ] = "map-dc",
-    trials: Annotated[int, typer.Option(help="Number of settings to try, earlier ones included.")] = 50,
-    most_epochs: Annotated[int, typer.Option(help="Upper end of the range of epochs.")] = 40,
+    trials: Annotated[
+        int, typer.Option(help="Number of settings to try, including those of an interrupted search.")
+    ] = 50,
+    most_epochs: Annotated[int, typer.Option(help="Largest number of epochs to try.")] = 40,
     with_p_solve: Annotated[bool, typer.Option(help="Also search p_solve.")] = False,
     p_solve: options.PSolve = None,
     seed: options.Seed = 0,
@@ -44,11 +46,14 @@ def tune(
     split: options.Split = None,
     engine: options.Engine = None,
     workers: Annotated[
-        int, typer.Option(help="Instances that an engine solves at the same time; not with threads: trials.")
+        int,
+        typer.Option(
+            help="With --executor threads: instances solved at the same time. Otherwise: trials at the same time."
+        ),
     ] = 1,
     executor: Annotated[
         str,
-        typer.Option(help="threads: one trial after another; processes or ray[:ADDRESS]: --workers trials at once."),
+        typer.Option(help="threads (one trial after another), processes or ray[:ADDRESS] (--workers trials at once)."),
     ] = "threads",
     time_limit: options.TimeLimit = None,
     features: options.Features = None,
@@ -68,7 +73,10 @@ def tune(
     option: options.Option = None,
     json: options.Json = False,
 ) -> None:
-    """Search for the settings with the lowest validation regret; test data take no part."""
+    """Search for the settings with the lowest validation regret (Optuna). Test data are not used.
+
+    Options marked "Model file" are for a problem that is an .mps or .lp file.
+    """
     files = options.given(
         features=features, costs=costs, constraints=constraints, cost_variables=cost_variables, validation=validation,
         test=test, model=model, hidden=hidden, intercepts=intercepts, id=id_, categories=categories, missing=missing,

@@ -93,13 +93,13 @@ def audit_decisions(
 ) -> Audit:  # fmt: skip
     """Compare logged decisions with the true costs of their instances.
 
-    Every day is solved exactly twice: at the true costs, and at the costs that two-stage predicted.
+    Every instance (a day, say) is solved exactly twice: at the true costs, and at the costs that two-stage predicted.
 
     Args:
         log: of decisions, or its file.
         costs: file of true costs with a column ``instance``: the names under which the decisions were logged.
         workers: solver threads.
-        time_limit: seconds per solve.
+        time_limit: seconds per solve; by default that of the run.
         progress: show a bar; by default on a terminal.
 
     Raises:

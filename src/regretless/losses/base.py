@@ -22,7 +22,11 @@ Reduction = Literal["mean", "sum", "none"]
 
 
 class Loss(nn.Module, ABC):
-    """A loss ``loss(predicted, true, solution, instance=None) -> scalar`` on batches ``(batch, d)``.
+    r"""A loss ``loss(predicted, true, solution, instance=None) -> scalar`` on batches ``(batch, d)``.
+
+    Notation of the formulas: :math:`\hat c` (``c_hat``) predicted costs, :math:`c` true costs, :math:`v^*(c)` an
+    optimal solution at the costs c, :math:`v^*` alone the true optimum, :math:`f(v, c) = c^\top v` the objective, and S
+    the solutions in the cache.
 
     Costs come in the user's sense. The base class turns them into minimizing costs, with known costs as one more
     coordinate, so that every formula minimizes. The formula is computed in the precision of the prediction (in single

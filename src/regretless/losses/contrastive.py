@@ -81,11 +81,12 @@ class NCE(ClosedFormLoss):
 
 
 class MAP(ClosedFormLoss):
-    r"""Maximum-a-posteriori contrastive loss: the true optimum against the worst offender in S (Eq. 8 and 10).
+    r"""Maximum-a-posteriori contrastive loss: the true optimum against one member of S.
 
     .. math:: \max_{s \in S} f(v^*, \tilde c) - f(s, \tilde c)
 
-    Gradient for linear f, up to the factor 2 of ``2c_hat-c``: :math:`v^* - s` at the chosen member s.
+    (Mulamba et al. 2021, Eq. 8 and 10). Gradient for linear f, up to the factor 2 of ``2c_hat-c``: :math:`v^* - s` at
+    the chosen member s.
 
     The choice of the member matters. ``select="shifted"`` takes the arg-max of the margin above, at the shifted cost:
     this gives the published numbers, and with ``2c_hat-c`` it *is* SPO+ over the cache. ``select="predicted"`` takes

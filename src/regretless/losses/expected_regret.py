@@ -25,9 +25,9 @@ class ExpectedRegret(ClosedFormLoss):
     .. math:: p(s \mid \hat c) = \frac{\exp(-f(s, \hat c) / T)}{\sum_{s' \in S} \exp(-f(s', \hat c) / T)},
               \qquad \sum_{s \in S} p(s \mid \hat c)\, f(s, c) - f(v^*, c)
 
-    The expected regret is therefore exact and differentiable: two matrix products and a soft-max, no solver except for
-    the growth of S. Gradient: :math:`-\frac{1}{T} \sum_s p_s (f(s, c) - \mathbb{E} f(\cdot, c))\, s`. As T falls the
-    loss approaches the regret of the best member of S.
+    The expected regret is therefore exact and differentiable: three matrix products and a soft-max, no solver except
+    for the growth of S. Gradient: :math:`-\frac{1}{T} \sum_s p_s (f(s, c) - \mathbb{E} f(\cdot, c))\, s`. As T falls,
+    the loss approaches the regret of the best member of S.
 
     Args:
         cache: the oracle that holds S; each step flips its coins and grows it.

@@ -75,8 +75,8 @@ class ImplicitMLE(_ImplicitMLE):
 
     .. math:: \ell(\bar v(\hat c), v^*), \qquad \bar v(c) = \frac{1}{K} \sum_k v^*(c + \sigma Z_k)
 
-    with sum-of-gamma noise :math:`Z_k`. With the slope d of :math:`\ell` at :math:`\bar v(\hat c)` the gradient is
-    :math:`\frac{1}{\lambda} (\bar v(\hat c + \lambda d) - \bar v(\hat c))`, at the same noise.
+    with sum-of-gamma noise :math:`Z_k`. With the gradient g of :math:`\ell` at :math:`\bar v(\hat c)`, the gradient
+    of the loss is :math:`\frac{1}{\lambda} (\bar v(\hat c + \lambda g) - \bar v(\hat c))`, at the same noise.
 
     Args:
         oracle: a ``Problem`` for 2 K exact solves per instance, or a ``SolutionCache``; both groups of solutions of an
@@ -106,7 +106,7 @@ class ImplicitMLE(_ImplicitMLE):
 class AdaptiveImplicitMLE(_ImplicitMLE):
     r"""I-MLE whose width follows the scale of the costs (AI-MLE; Minervini, Franceschi and Niepert, AAAI 2023).
 
-    The width is :math:`\lambda = \alpha \|\hat c\| / \|d\|`, with norms over the batch. :math:`\alpha` starts at 1. It
+    The width is :math:`\lambda = \alpha \|\hat c\| / \|g\|`, with norms over the batch. :math:`\alpha` starts at 1. It
     rises by ``step`` after every training step whose gradients are sparse (the running mean of the share of entries
     that are not zero is below 1), and falls otherwise. Everything else is as in ``ImplicitMLE``.
 

@@ -15,12 +15,13 @@ from regretless.oracle import Oracle
 class NegativeIdentity(ClosedFormLoss):
     r"""Loss of the decision, with minus the identity as Jacobian of the solver (NID; Sahoo et al., ICLR 2023).
 
-    .. math:: \ell(v(\hat c), v^*), \qquad \text{gradient } -d \text{ with the slope } d \text{ of } \ell
+    .. math:: \ell(v(\hat c), v^*), \qquad \text{gradient } -g \text{ with the gradient } g \text{ of } \ell
               \text{ at } v(\hat c)
 
-    A higher cost of an item makes its choice less likely, and nothing else of the solver is used: one solve, no
-    setting. With ``task="squared"`` the gradient is :math:`\frac{2}{d} (v^* - v(\hat c))`, the direction of ``MAP`` at
-    ``c_hat``. With ``task="regret"`` it is :math:`-c` wherever the decision is not optimal.
+    A higher cost of an item makes its choice less likely, and nothing else of the solver is used. One solve per
+    instance is needed. With ``task="squared"`` the gradient is :math:`\frac{2}{d} (v^* - v(\hat c))` with the number d
+    of costs: the direction of ``MAP`` at ``c_hat``. With ``task="regret"`` it is :math:`-c` wherever the decision is
+    not optimal.
 
     Args:
         oracle: a ``Problem``, or a ``SolutionCache``.

@@ -21,9 +21,9 @@ class PerturbedOptimizer(PerturbedLoss):
               \tilde c_k = \hat c + \sigma Z_k \quad\text{or}\quad \hat c \odot \exp(\sigma Z_k - \tfrac{\sigma^2}{2})
 
     with standard normal :math:`Z_k`. The mean of many solutions is a smooth function of the costs. Its Jacobian is
-    estimated from the same K solutions: with the slope d of :math:`\ell` at :math:`\bar v` the gradient is
+    estimated from the same K solutions: with the gradient g of :math:`\ell` at :math:`\bar v`, that of the loss is
 
-    .. math:: \frac{1}{\sigma (K - 1)} \sum_k \big(d^\top v^*(\tilde c_k) - d^\top \bar v\big) Z_k ,
+    .. math:: \frac{1}{\sigma (K - 1)} \sum_k \big(g^\top v^*(\tilde c_k) - g^\top \bar v\big) Z_k ,
 
     divided by :math:`\hat c` for multiplicative noise. Subtracting the mean does not change the expectation and removes
     most of the variance; with K = 1 there is no mean to subtract.

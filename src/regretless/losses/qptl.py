@@ -23,8 +23,8 @@ class QPTL(RelaxedRegret):
     Args:
         oracle: the problem; it needs a MILP.
         tau: weight of the quadratic term, in the units of the costs: the solution is smooth over changes of the costs
-            of about ``tau``. Much smaller and the gradient is nearly always zero; much larger and the solution forgets
-            the costs.
+            of about ``tau``. If it is much smaller, the gradient is nearly always zero; if it is much
+            larger, the solution hardly depends on the costs.
         reduction: over the batch.
 
     Raises:

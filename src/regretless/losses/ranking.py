@@ -37,6 +37,10 @@ class Pointwise(_Ranking):
     r"""Pointwise ranking: match the score of every solution (Mandi et al. 2022, Eq. 7).
 
     .. math:: \frac{1}{|S|} \sum_{s \in S} \big( f(s, \hat c) - f(s, c) \big)^2
+
+    Args:
+        cache: the oracle that holds S.
+        reduction: over the batch.
     """
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:
@@ -75,6 +79,12 @@ class PairwiseDifference(_Ranking):
     .. math::
         \frac{1}{|S|} \sum_{s \in S}
         \Big( \big(f(s^*, \hat c) - f(s, \hat c)\big) - \big(f(s^*, c) - f(s, c)\big) \Big)^2
+
+    where :math:`s^*` is the best member of S at the true costs.
+
+    Args:
+        cache: the oracle that holds S.
+        reduction: over the batch.
     """
 
     def rank(self, predicted: Tensor, true: Tensor, serves: Tensor | None) -> Tensor:

@@ -93,8 +93,8 @@ class RegularizedOptimizer(_Regularized):
     .. math:: \ell(v_\lambda(\hat c), v^*), \qquad
               v_\lambda(\hat c) = \arg\min_{v \in \operatorname{conv} V} \hat c^\top v + \tfrac{\lambda}{2} \|v\|^2
 
-    Near :math:`\hat c` the minimizer moves on the face that its combination of solutions spans: with the slope d of
-    :math:`\ell` the gradient is :math:`-\frac{1}{\lambda} P d`, where P projects on the directions of that face.
+    Near :math:`\hat c` the minimizer moves on the face that its combination of solutions spans: with the gradient g
+    of :math:`\ell`, that of the loss is :math:`-\frac{1}{\lambda} P g`, where P projects on the directions of the face.
 
     Args:
         oracle: a ``Problem``, or a ``SolutionCache``: the hull is then that of S, and iterations are look-ups.

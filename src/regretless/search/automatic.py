@@ -142,6 +142,9 @@ def auto(
         checkpoint: file that stores the search after every epoch; an existing one is continued.
         progress: show bars; by default on a terminal.
 
+    Returns:
+        The model, the two-stage baseline, the verdict, the scores of all candidates and the cache; see ``AutoResult``.
+
     Raises:
         InputError: too few instances, or a setting that does not fit.
         SolveError: a solve failed and the problem has ``on_failure="raise"``.

@@ -73,7 +73,7 @@ def train(
         problem: what is solved at the predictions.
         data: training data.
         model: a model (trained in place), a function ``seed -> model``, or ``None`` for a linear model of standardized
-            features on the scale of the costs.
+            features on the scale of the costs; ``"auto"`` then also tries one with more terms (see ``auto``).
         method: ``"auto"``, or a name in the table of methods.
         seed: of initial weights, shuffling, folds and coins.
         epochs: passes over the data; by default 20, and the search's own choice for ``"auto"``.
@@ -91,6 +91,9 @@ def train(
         progress: show bars; by default on a terminal.
         settings: of the method. Two-stage has ``fit="best"`` (closed form for linear models, converged otherwise;
             the default without ``epochs`` and ``lr``) and ``fit="gradient"`` (Adam for a number of epochs).
+
+    Returns:
+        The model, its history and why training ended; for ``"auto"`` also the search. See ``Trained``.
 
     Raises:
         InputError: an unknown method or setting, or one that does not apply to the method.

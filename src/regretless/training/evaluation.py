@@ -102,6 +102,9 @@ def evaluate(model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks 
         data: with true optima.
         problem: solves at the predictions.
         ranks: of a data-parallel training, which solve a part each; all must call this, and all get the same figures.
+
+    Returns:
+        Regret, relative regret, prediction error and counts; see ``Evaluation``.
     """
     return evaluate_instances(model, data, problem, ranks=ranks)[0]
 
