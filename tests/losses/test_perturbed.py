@@ -106,7 +106,10 @@ def test_the_seed_of_a_run_is_that_of_the_noise(name):
 @EVERY
 @pytest.mark.parametrize(
     ("settings", "message"),
-    [({"sigma": 0.0}, "sigma must be a finite number above 0, got 0"), ({"samples": 0}, "samples must be an integer, at least 1, got 0")],
+    [
+        ({"sigma": 0.0}, "sigma must be a finite number above 0, got 0"),
+        ({"samples": 0}, "samples must be an integer, at least 1, got 0"),
+    ],
 )
 def test_settings_that_make_no_sense_are_named(name, settings, message):
     with pytest.raises(InputError, match=message):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from regretless.errors import InputError
+from regretless.errors import FileError, InputError
 from regretless.runs import Spec, grid_runs
 from regretless.runs.grid_runs import do_missing_runs
 from regretless.runs.results import read_results
@@ -106,3 +106,16 @@ def test_failed_runs_are_named_in_the_progress(pool: Pool, tmp_path: Path, monke
     stream = io.StringIO()
     do_missing_runs("grid", SPECS, tmp_path, stream=stream)
     assert "failed: synthetic-knapsack-60, two-stage, seed 0: no memory" in stream.getvalue()
+
+
+def test_missing_public_data_are_named_before_anything_is_written(
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REGRETLESS_DATA", str(tmp_path / "empty"))
+    specs = [*SPECS, Spec("knapsack-60", "spo")]
+    with pytest.raises(FileError, match=r"Data\.npz is not in .*; download it with: regretless data fetch semo"):
+        do_missing_runs("grid", specs, tmp_path / "out", stream=None)
+    assert not (tmp_path / "out").exists()
+    write_json(run_path(tmp_path / "out", specs[-1]) / METRICS, {"regret": 1.0})
+    do_missing_runs("grid", specs, tmp_path / "out", stream=None)  # what is done already needs no data
+    assert pool.done == SPECS

@@ -133,7 +133,9 @@ def test_a_script_without_the_guard_ends_with_a_hint_and_its_processes_solve_not
     assert ended.returncode == 1
     assert ended.stdout == ""
     # The process from which others fork may write after the script has ended.
-    assert "\nregretless.errors.InputError: executor='processes' starts processes that import the script" in ended.stderr
+    assert (
+        "\nregretless.errors.InputError: executor='processes' starts processes that import the script" in ended.stderr
+    )
     assert "put all that the script does under if __name__ == '__main__':" in ended.stderr
     assert "bootstrapping" not in ended.stderr
 

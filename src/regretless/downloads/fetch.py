@@ -96,6 +96,14 @@ def locate(name: str) -> Path:
     return path
 
 
+def check_files(problem: str) -> None:
+    """Raise the ``FileError`` of ``locate`` if a named problem needs a public file that is not there."""
+    for row in DATASETS.values():
+        if problem in row.problems:
+            for name in row.files:
+                locate(name)
+
+
 def fetch(name: str, *, progress: bool | None = None) -> Path:
     """Download one public file into the data folder; a file that is there with the right checksum is kept.
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+from regretless.downloads.fetch import check_files
 from regretless.number_checks import check_integer
 from regretless.runs.grid_progress import GridProgress
 from regretless.runs.results import register
@@ -38,17 +39,21 @@ def do_missing_runs(
         stream: where progress goes; ``None`` shows none.
 
     Raises:
-        InputError, MissingDependencyError: a setting or a package; nothing was solved or written.
+        InputError, MissingDependencyError, FileError: a setting, a package or a public data file; nothing was solved or
+            written.
         KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; the message says how to continue.
     """
     out = Path(out)
     check_integer("workers", workers, least=1)
-    parse_executor(executor, allowed=("processes", "ray"))
+    kind, _ = parse_executor(executor, allowed=("processes", "ray"))
     # Seeds cannot be wrong here (Spec checked them), and a check takes up to 0.1 s: one seed of each setting.
     for spec in {replace(spec, seed=0).digest: spec for spec in specs}.values():
         check_spec(spec)
-    register(out, specs)
     left = [spec for spec in specs if not (run_path(out, spec) / METRICS).exists()]
+    if kind == "processes":  # the machines of a cluster have folders of their own
+        for problem in dict.fromkeys(spec.problem for spec in left):
+            check_files(problem)
+    register(out, specs)
     progress = GridProgress(label, left, skipped=len(specs) - len(left), workers=workers, stream=stream)
     try:
         do_runs(left, out, workers=workers, executor=executor, report=progress.report)
