@@ -108,5 +108,5 @@ def test_gradients_are_clipped_and_a_scheduler_steps_after_every_epoch() -> None
     assert optimizer.param_groups[0]["lr"] == 0.25
     with pytest.raises(InputError, match="scheduler belongs to an optimizer: pass that optimizer, too"):
         fit(model, SPOPlus(problem), train, scheduler=scheduler)
-    with pytest.raises(InputError, match="clip must be positive or None, got 0"):
+    with pytest.raises(InputError, match="clip must be a finite number above 0, got 0"):
         fit(model, SPOPlus(problem), train, clip=0.0)
