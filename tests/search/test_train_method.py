@@ -130,3 +130,12 @@ def test_what_does_not_apply_is_refused_before_anything_is_solved(settings, mess
     with pytest.raises(InputError, match=message):
         train(problem, train_data, **settings)
     assert problem.statistics.solves == before
+
+
+@pytest.mark.parametrize("method", ["auto", "spo"])
+def test_problem_and_data_in_the_wrong_order_are_named(method):
+    problem, train_data = data(10)
+    with pytest.raises(InputError, match="problem must be a Problem, got Dataset"):
+        train(train_data, problem, method=method)
+    with pytest.raises(InputError, match=r"data must be a Dataset, got Tensor: build it with Dataset.solve\("):
+        train(problem, train_data.features, method=method)

@@ -24,6 +24,7 @@ from regretless.training.initial_model import initial_model
 from regretless.training.methods import chosen, make_loss
 from regretless.training.methods import method as find_method
 from regretless.training.two_stage import fit_two_stage
+from regretless.type_checks import check_type
 
 EPOCHS, LR, BATCH = 20, 0.1, 24
 Start = Literal["two-stage", "random"] | nn.Module | Mapping[str, Tensor]
@@ -102,6 +103,8 @@ def train(
     >>> train(problem, data, method="two-stage").reason
     'ridge regression in closed form'
     """
+    check_type("problem", problem, Problem)
+    check_type("data", data, Dataset, hint="build it with Dataset.solve(problem, features, costs)")
     row = find_method(method)
     given: dict[str, Any] = {"epochs": epochs, "lr": lr, "batch_size": batch_size}
     check_numbers(seed=seed, patience=patience, **{name: value for name, value in given.items() if value is not None})
