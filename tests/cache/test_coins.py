@@ -42,5 +42,5 @@ def test_a_loaded_state_continues_with_the_next_step(ranks: Any):
 
 
 def test_a_negative_seed_is_refused():
-    with pytest.raises(InputError, match="seed must be at least 0, got -1"):
+    with pytest.raises(InputError, match="seed must be an integer, at least 0, got -1"):
         Coins(-1)

@@ -309,7 +309,7 @@ def test_lookup_never_allocates_more_than_a_block(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"capacity": 0}, "capacity must be at least 1 or None, got 0"),
+        ({"capacity": 0}, "capacity must be an integer, at least 1, got 0"),
         ({"evict": "random"}, "evict must be 'unused' or 'oldest', got 'random'"),
         ({"dtype": torch.float16}, "dtype must be torch.float32 or torch.float64, got torch.float16"),
     ],

@@ -265,3 +265,8 @@ def test_a_closed_form_with_a_gradient_of_another_shape_is_refused():
     predicted, true = costs()
     with pytest.raises(InputError, match=r"expected shape \(2,\) and \(2, 2\), got \(2,\) and \(2, 1\)"):
         Closed(problem("min"))(predicted, true, true)
+
+
+def test_integers_are_no_prediction():
+    with pytest.raises(InputError, match=r"predicted must be floating-point numbers, got torch.int64"):
+        SPOPlus(problem("min"))(torch.ones(1, 2, dtype=torch.int64), torch.ones(1, 2), torch.ones(1, 2))

@@ -21,3 +21,13 @@ def test_a_number_out_of_range_is_refused_by_name_and_any_other_is_returned(chec
     for value in bad:
         with pytest.raises(InputError, match=f"{message} {value}"):
             check("tau", value)
+
+
+def test_words_and_counts_that_are_no_integers_are_refused():
+    with pytest.raises(InputError, match="tau must be positive, got '2'"):
+        positive("tau", "2")
+    with pytest.raises(InputError, match="tau must be at least 0, got None"):
+        not_negative("tau", None)
+    for value in (2.5, "3", True):
+        with pytest.raises(InputError, match=f"tau must be an integer, at least 1, got {value!r}"):
+            at_least_one("tau", value)

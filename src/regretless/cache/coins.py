@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from regretless.errors import InputError
+from regretless.number_checks import check_integer
 from regretless.ranks import Ranks
 
 
@@ -21,8 +21,7 @@ class Coins:
     """
 
     def __init__(self, seed: int) -> None:
-        if seed < 0:
-            raise InputError(f"seed must be at least 0, got {seed}")
+        check_integer("seed", seed, least=0)
         self.seed = seed
         self._generator = np.random.default_rng(seed)
         self._steps = 0  # of ranks

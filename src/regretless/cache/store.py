@@ -18,6 +18,7 @@ from regretless.cache.running_mean import RunningMean
 from regretless.cache.store_lookup import StoreLookup, no_solution
 from regretless.cache.store_state import StoreState, read_state
 from regretless.errors import InputError
+from regretless.number_checks import check_integer
 
 Evict = Literal["unused", "oldest"]
 # Solutions of a few dozen steps: together they are hashed and compared as fast as those of one step.
@@ -50,8 +51,8 @@ class SolutionStore:
         evict: Evict = "unused",
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        if capacity is not None and capacity < 1:
-            raise InputError(f"capacity must be at least 1 or None, got {capacity}")
+        if capacity is not None:
+            check_integer("capacity", capacity, least=1)
         if evict not in ("unused", "oldest"):
             raise InputError(f"evict must be 'unused' or 'oldest', got {evict!r}")
         if dtype not in (torch.float32, torch.float64):

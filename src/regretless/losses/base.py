@@ -165,6 +165,8 @@ class Loss(nn.Module, ABC):
         if predicted.ndim != 2 or (problem is not None and predicted.shape[1] != problem.dimension):
             d = "d" if problem is None else problem.dimension
             raise InputError(f"predicted must have shape (batch, {d}), got {tuple(predicted.shape)}")
+        if not predicted.is_floating_point():
+            raise InputError(f"predicted must be floating-point numbers, got {predicted.dtype}")
         if true.shape != predicted.shape:
             raise InputError(
                 f"true must have the shape of predicted, {tuple(predicted.shape)}, got {tuple(true.shape)}"

@@ -13,6 +13,7 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.losses.base import ClosedFormLoss, Reduction
 from regretless.losses.setting_checks import at_least_one, positive
+from regretless.number_checks import check_integer
 from regretless.oracle import Oracle
 
 Noise = Literal["additive", "multiplicative"]
@@ -65,6 +66,7 @@ class PerturbedLoss(ClosedFormLoss):
         if noise not in ("additive", "multiplicative"):
             raise InputError(f"noise must be 'additive' or 'multiplicative', got {noise!r}")
         self.sigma, self.samples = positive("sigma", sigma), at_least_one("samples", samples)
+        check_integer("seed", seed, least=0)
         self.noise, self.seed = noise, seed
         self._draw = draw
         self._generator = torch.Generator().manual_seed(seed)

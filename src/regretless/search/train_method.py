@@ -186,5 +186,6 @@ def _start(model: nn.Module, start: Start | None, data: Dataset, seed: int) -> n
     try:
         model.load_state_dict(dict(weights))
     except (RuntimeError, TypeError, AttributeError) as error:
-        raise InputError(f"the weights to start from do not fit the model: {str(error).splitlines()[0]}") from error
+        why = " ".join(str(error).split())
+        raise InputError(f"the weights to start from do not fit the model: {why}") from error
     return model
