@@ -356,3 +356,9 @@ def test_no_instances_have_no_labels():
     problem = Problem(oracle=lambda costs: costs, dimension=2)
     data = Dataset.solve(problem, torch.zeros(0, 1), torch.ones(0, 2))
     assert data.solutions.shape == (0, 2)
+
+
+def test_a_model_in_place_of_a_problem_is_named():
+    milp = MILP([[1.0, 1.0]], row_upper=1.0)
+    with pytest.raises(InputError, match=r"problem must be a Problem, got MILP: build it with Problem\(model\)"):
+        Dataset.solve(milp, torch.zeros(1, 1), torch.zeros(1, 2))

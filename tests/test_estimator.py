@@ -324,3 +324,9 @@ def test_a_grid_search_labels_every_row_once(tmp_path):
     stored = DecisionRegressor(problem, method="two-stage", epochs=1, store=str(tmp_path)).fit(X, C)
     assert stored.score(X, C) <= 1e-9
     assert list(tmp_path.glob("labels-*"))
+
+
+def test_a_model_in_place_of_a_problem_is_named():
+    milp = MILP([[1.0, 1.0]], row_upper=1.0)
+    with pytest.raises(InputError, match=r"problem must be a Problem, got MILP: build it with Problem\(model\)"):
+        DecisionRegressor(milp).fit([[0.0]] * 4, [[1.0, 2.0]] * 4)

@@ -202,3 +202,9 @@ def test_auc_counts_pairs_with_ties_as_halves(pairs):
 
 def test_auc_needs_labels():
     assert metrics.auc(torch.rand(1, 3), torch.tensor([[0.0, 1.0, 2.0]])) is None
+
+
+def test_a_model_in_place_of_a_problem_is_named():
+    milp = MILP([[1.0, 1.0]], row_upper=1.0)
+    with pytest.raises(InputError, match=r"problem must be a Problem, got MILP: build it with Problem\(model\)"):
+        metrics.regret(milp, [[1.0, 2.0]], [[1.0, 2.0]], [[1.0, 0.0]])

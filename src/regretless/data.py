@@ -18,6 +18,7 @@ from regretless.labels import solve_labels
 from regretless.listing import listed
 from regretless.problem import Problem
 from regretless.tensors import features_tensor, ids, tensor
+from regretless.type_checks import check_type
 from regretless.types import Status
 
 
@@ -119,6 +120,7 @@ class Dataset:
                 beaten by another one, so that the oracle or the sense must be wrong.
             FileError: the stored optima are damaged; the message names the file.
         """
+        check_type("problem", problem, Problem, hint="build it with Problem(model)")
         x, c = features_tensor(features), problem.costs(costs)
         if x.ndim == 0 or len(x) != len(c):
             raise InputError(f"features must have {len(c)} rows as costs have, got shape {tuple(x.shape)}")

@@ -31,6 +31,7 @@ from regretless.training.initial_model import refuse_class
 from regretless.training.model_check import check_model
 from regretless.training.models import make_model
 from regretless.training.random_draws import seeded_draws
+from regretless.type_checks import check_type
 from regretless.types import Decisions
 
 need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
@@ -212,6 +213,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _problem(self) -> Problem:
         if self.problem is None:
             raise InputError("DecisionRegressor needs a problem: DecisionRegressor(problem, ...)")
+        check_type("problem", self.problem, Problem, hint="build it with Problem(model)")
         return self.problem
 
     def _encoded(self, X: Any, *, first: bool) -> Any:

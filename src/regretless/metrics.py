@@ -13,6 +13,7 @@ from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
 from regretless.tensors import ids, tensor
+from regretless.type_checks import check_type
 from regretless.types import Solved, Status
 
 SOLVE_BATCH = 64  # per worker: all of them wait for the last solve of a batch
@@ -47,6 +48,7 @@ def regret(
         SolveError: a solve failed, or a decision is better than an optimal label, so that the oracle, the sense or the
             label is wrong. Where a label is not optimal, the regret may be negative: it is only a bound.
     """
+    check_type("problem", problem, Problem, hint="build it with Problem(model)")
     names = problem.cost_names
     costs = tensor("predicted", by_name(predicted, names)), tensor("true", by_name(true, names))
     return regret_of_decisions(problem, *costs, tensor("solution", solution), ids(instance), status=status)[0]

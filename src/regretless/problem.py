@@ -37,10 +37,11 @@ class Problem:
         model: a ``MILP``, a ``Family`` of them, a ``ConvexProgram``, or what ``regretless.modeling.read`` takes or
             returns: the path of an ``.mps`` or ``.lp`` file, or a model of CPMpy, Pyomo, cvxpy, MathOpt, gurobipy or
             linopy. ``None`` where only an oracle exists.
-        oracle: solves it: ``None`` for ``engine``, an object with ``solve(costs, instance)`` that minimizes in cost
-            space (a ``Backend``), or a plain function ``costs -> solution`` in the user's own sense. Its code, and the
-            values that it uses when the problem is made, tell stored labels apart and, without a model, caches. A
-            string attribute ``fingerprint`` stands for them where they cannot be hashed, such as a solver's own model.
+        oracle: solves it: ``None`` for ``engine``, an object with ``solve(costs, instance, *, decision=False)`` that
+            minimizes batches in cost space (a ``regretless.types.Backend``), or a plain function ``costs -> solution``
+            in the user's own sense. Its code, and the values that it uses when the problem is made, tell stored labels
+            apart and, without a model, caches. A string attribute ``fingerprint`` stands for them where they cannot be
+            hashed, such as a solver's own model.
         dimension: number d of predicted costs; needed only without a model.
         sense: ``"min"`` or ``"max"``, of the user's objective; by default that of the model that was read, else
             ``"min"``.

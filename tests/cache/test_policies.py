@@ -247,3 +247,34 @@ def test_p_does_not_rise_and_does_not_fall_to_nothing(first, last):
         Falling(first, last, epochs=1, instances=1)
     with pytest.raises(InputError, match="epochs must be a finite number above 0"):
         Falling(0.2, 0.1, epochs=0, instances=1)
+
+
+@pytest.mark.parametrize(("policy", "got"), [("gap-above", "'gap-above'"), (GapAbove, "the class GapAbove")])
+def test_a_name_or_a_class_is_no_policy_of_a_cache(policy, got):
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
+    with pytest.raises(InputError, match=f"policy must be an object with choose.*, got {got}"):
+        SolutionCache(problem, policy=policy)
+
+
+@pytest.mark.parametrize("chosen", [np.arange(3), np.ones(2, dtype=bool), np.ones(4, dtype=bool), [0.5, 0.5, 0.5]])
+def test_positions_and_masks_of_another_length_are_refused(chosen):
+    class Own:
+        def choose(self, batch, generator):
+            return chosen
+
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
+    cache = SolutionCache(problem, torch.eye(2), policy=Own())
+    with pytest.raises(InputError, match=r"Own.choose must return a mask, 3 booleans, got .* values of shape"):
+        cache(torch.rand(3, 2))
+
+
+def test_a_mask_may_be_a_list_or_a_tensor():
+    class Own:
+        def choose(self, batch, generator):
+            return [True, False, True] if cache.statistics.solves == 0 else torch.ones(3, dtype=torch.bool)
+
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
+    cache = SolutionCache(problem, torch.eye(2), policy=Own())
+    cache(torch.rand(3, 2))
+    cache(torch.rand(3, 2))
+    assert cache.statistics.solves == 5

@@ -321,6 +321,8 @@ def test_capacity_holds_while_training_grows_the_cache():
         ),
         (lambda: SolutionCache(problem(Raiser()), p_solve=0.0)(torch.ones(1, 4)), "empty"),
         (lambda: SolutionCache(problem(Raiser()), p_solve=2.0), "p_solve"),
+        (lambda: SolutionCache(problem(Raiser()), capacity=2.5), "capacity must be an integer, at least 1, got 2.5"),
+        (lambda: SolutionCache(problem(Raiser()), seed=1.5), "seed must be an integer, at least 0, got 1.5"),
     ],
 )
 def test_wrong_input_is_named(call, message):

@@ -237,3 +237,36 @@ def test_dot_is_row_by_row():
 def test_a_reduction_is_known():
     with pytest.raises(InputError, match="reduction must be 'mean', 'sum' or 'none', got 'median'"):
         TwoStage(reduction="median")
+
+
+@pytest.mark.parametrize("values", [lambda p: p.mean(), lambda p: p, lambda p: p.sum(1, keepdim=True)])
+def test_a_formula_that_does_not_give_one_value_per_instance_is_refused(values):
+    class Closed(ClosedFormLoss):
+        def value_and_gradient(self, predicted, true, solution, instance):
+            return values(predicted), torch.zeros_like(predicted)
+
+    class ByAutograd(AutogradLoss):
+        def per_instance(self, predicted, true, solution, instance):
+            return values(predicted)
+
+    predicted, true = costs()
+    for loss in (Closed(problem("min")), ByAutograd(problem("min"))):
+        with pytest.raises(InputError, match=r"must return one value per instance: expected shape \(2,\)"):
+            loss(predicted, true, true)
+        with pytest.raises(InputError, match=type(loss).__name__):
+            loss.loss_and_gradient(predicted, true, true)
+
+
+def test_a_closed_form_with_a_gradient_of_another_shape_is_refused():
+    class Closed(ClosedFormLoss):
+        def value_and_gradient(self, predicted, true, solution, instance):
+            return predicted.sum(1), torch.zeros_like(predicted[:, :1])
+
+    predicted, true = costs()
+    with pytest.raises(InputError, match=r"expected shape \(2,\) and \(2, 2\), got \(2,\) and \(2, 1\)"):
+        Closed(problem("min"))(predicted, true, true)
+
+
+def test_integers_are_no_prediction():
+    with pytest.raises(InputError, match=r"predicted must be floating-point numbers, got torch.int64"):
+        SPOPlus(problem("min"))(torch.ones(1, 2, dtype=torch.int64), torch.ones(1, 2), torch.ones(1, 2))

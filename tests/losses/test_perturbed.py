@@ -7,8 +7,11 @@ import torch
 
 from regretless.data import Dataset
 from regretless.errors import InputError
+from regretless.family import Family
 from regretless.losses import AdaptiveImplicitMLE, ImplicitMLE, PerturbedFenchelYoung, PerturbedOptimizer
 from regretless.losses.perturbed import normal_noise, sum_of_gamma_noise
+from regretless.milp import MILP
+from regretless.problem import Problem
 from regretless.training.methods import make_loss
 
 from .tiny import KINDS, batch, cache
@@ -64,6 +67,20 @@ def test_known_costs_have_no_noise(name, kind):
     costs = loss.perturb(predicted).costs
     assert (costs[..., -1] == predicted[:, -1]).all()
     assert (costs[..., :-1] != predicted[:, :-1]).all()
+
+
+@EVERY
+@pytest.mark.parametrize("noise", ["additive", "multiplicative"])
+def test_known_costs_of_a_family_that_change_no_decision_change_no_loss(name, noise):
+    choose_one = MILP([[1.0, 1.0, 1.0]], row_lower=1.0, row_upper=1.0)
+    family = Family.vary(choose_one, fixed_cost=[[100.0] * 3, [-7.0] * 3])
+    predicted, true = (torch.rand(4, 3, generator=seeded(i), dtype=torch.float64) for i in (1, 2))
+    ids, solution = torch.tensor([0, 1, 1, 0]), torch.eye(3, dtype=torch.float64)[true.argmin(1)]
+    settings = {"samples": 5, "sigma": 0.5} | ({} if "imle" in name else {"noise": noise})
+    expected = LOSSES[name](Problem(choose_one), **settings).loss_and_gradient(predicted, true, solution)
+    found = LOSSES[name](Problem(family), **settings).loss_and_gradient(predicted, true, solution, ids)
+    torch.testing.assert_close(found, expected)
+    assert expected[1].any()
 
 
 def test_multiplicative_noise_keeps_the_signs_and_the_mean():

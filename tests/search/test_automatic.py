@@ -394,3 +394,11 @@ def test_a_search_with_terms_continues_from_its_checkpoint(make, tmp_path):
     resumed = auto(problem, data, **how, checkpoint=path)
     for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_candidates_are_objects_and_stand_in_place_of_methods_and_terms(knapsack):
+    with pytest.raises(InputError, match="each of candidates must be a Candidate, got str: names of methods go to"):
+        auto(knapsack.problem, knapsack.train, candidates=["spo-cache"])
+    for more in ({"methods": "map-dc"}, {"terms": "products"}):
+        with pytest.raises(InputError, match="leave out methods= and terms="):
+            auto(knapsack.problem, knapsack.train, candidates=FEW, **more)

@@ -40,3 +40,23 @@ def test_a_method_without_a_cache_gets_the_problem_itself():
     grid = make_grid([Candidate("spo", 0.1), Candidate("map-dc", 0.1)], SolutionCache(problem, [[0.0, 1.0]]))
     assert grid.losses[0].oracle is problem
     assert grid.losses[1].oracle is not problem
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rate": -0.1}, "rate must be a finite number above 0, got -0.1"),
+        ({"anchor": -1.0}, "anchor must be a finite number, at least 0, got -1.0"),
+        ({"options": {"temperature": 0.1}}, "options must be pairs such as"),
+        ({"options": ("temperature", 0.1)}, "options must be pairs such as"),
+    ],
+)
+def test_a_candidate_that_cannot_be_trained_is_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        Candidate(**{"method": "soft", "rate": 0.1} | change)
+
+
+def test_a_setting_of_the_cache_which_all_candidates_share_is_refused():
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
+    with pytest.raises(InputError, match="'p_solve' is a setting of the cache, and the cache exists already"):
+        make_grid([Candidate("soft", 0.1, options=(("p_solve", 0.5),))], SolutionCache(problem))

@@ -107,7 +107,7 @@ def test_early_stopping_watches_the_validation_regret():
         ({"method": "nothing"}, "method must be one of"),
         ({"method": "map-dc", "temprature": 1.0}, "does not know 'temprature'"),
         ({"method": "map-dc", "start": "nowhere"}, "start must be 'two-stage'"),
-        ({"method": "map-dc", "start": make_model(torch.zeros(2, 5), 9)}, "do not fit the model"),
+        ({"method": "map-dc", "start": make_model(torch.zeros(2, 5), 9)}, "do not fit the model: .*size mismatch for"),
         ({"method": "map-dc", "patience": 2}, "patience needs validation data"),
         ({"lr": 0.1}, "'auto' chooses by folds of the training data: leave out lr"),
         ({"callbacks": [TimeLimit(1.0)]}, "leave out callbacks"),
@@ -130,3 +130,12 @@ def test_what_does_not_apply_is_refused_before_anything_is_solved(settings, mess
     with pytest.raises(InputError, match=message):
         train(problem, train_data, **settings)
     assert problem.statistics.solves == before
+
+
+@pytest.mark.parametrize("method", ["auto", "spo"])
+def test_problem_and_data_in_the_wrong_order_are_named(method):
+    problem, train_data = data(10)
+    with pytest.raises(InputError, match="problem must be a Problem, got Dataset"):
+        train(train_data, problem, method=method)
+    with pytest.raises(InputError, match=r"data must be a Dataset, got Tensor: build it with Dataset.solve\("):
+        train(problem, train_data.features, method=method)

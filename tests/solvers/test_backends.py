@@ -39,3 +39,15 @@ def test_a_function_is_called_per_instance_and_an_object_with_solve_is_taken_as_
     assert isinstance(oracle_backend(lambda c: c, settings={"width": 2, "sign": 1.0}, **HOW), FunctionBackend)
     with pytest.raises(InputError, match="Own solves batches by itself: set its own time limit and workers"):
         oracle_backend(own, settings={}, **HOW | {"workers": 2})
+
+
+def test_an_object_whose_solve_takes_no_batch_is_refused():
+    class OptModel:  # as of PyEPO
+        def solve(self): ...
+
+    class WithoutDecision:
+        def solve(self, costs, instance=None): ...
+
+    for own in (OptModel(), WithoutDecision()):
+        with pytest.raises(InputError, match=r"solve must take a batch, .*, or pass a function costs -> solution"):
+            oracle_backend(own, settings={}, **HOW)

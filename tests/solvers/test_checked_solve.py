@@ -93,3 +93,12 @@ def test_an_answer_may_beat_a_label_by_rounding_and_by_no_more(dtype: torch.dtyp
         assert caught.value.row == 5
     refuse_better_than_label(values - 100, values, scale, optimal=torch.tensor([False, False]))
     refuse_better_than_label(values * torch.nan, values, scale)
+
+
+def test_an_answer_that_is_no_solved_is_named() -> None:
+    class Own:
+        def solve(self, costs, instance=None, *, decision=False):
+            return costs
+
+    with pytest.raises(SolveError, match=r"Own.solve must return a Solved, got Tensor"):
+        Problem(oracle=Own(), dimension=2).attempt(torch.ones(1, 2))

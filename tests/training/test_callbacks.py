@@ -200,3 +200,19 @@ def test_a_schedule_steps_once_an_epoch():
     schedule = Schedule(torch.optim.lr_scheduler.StepLR(optimizer, step_size=2, gamma=0.5))
     fit(net, TwoStage(), TRAIN, optimizer=optimizer, epochs=5, callbacks=[Rates(), schedule])
     assert rates == [0.8, 0.8, 0.4, 0.4, 0.2]
+
+
+@pytest.mark.parametrize(("validation", "column"), [(None, "loss"), (TRAIN, "regret")])
+def test_a_schedule_on_plateaus_follows_the_validation_regret_or_the_loss(validation, column):
+    net = model()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.8)
+    followed = []
+
+    class Plateau(torch.optim.lr_scheduler.ReduceLROnPlateau):
+        def step(self, metrics, epoch=None):
+            followed.append(metrics)
+            super().step(metrics)
+
+    loss, scheduler = SPOPlus(problem()), Plateau(optimizer)
+    fitted = fit(net, loss, TRAIN, optimizer=optimizer, scheduler=scheduler, epochs=3, validation=validation)
+    assert followed == fitted.history.column(column)

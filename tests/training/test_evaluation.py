@@ -157,3 +157,12 @@ def test_decisions_that_were_cut_short_are_counted_apart_from_failures():
     assert (result.cut_short, result.failed, result.not_optimal, result.instances) == (2, 1, 0, 5)
     assert not result.exact
     assert evaluate(model(), given, exact).exact
+
+
+def test_arguments_of_another_type_are_named():
+    with pytest.raises(InputError, match="model must be a Module, got function"):
+        evaluate(lambda x: x, DATA, problem())
+    with pytest.raises(InputError, match="data must be a Dataset, got Problem"):
+        evaluate(model(), problem(), DATA)
+    with pytest.raises(InputError, match="problem must be a Problem, got SolutionCache"):
+        evaluate(model(), DATA, cache(DATA))

@@ -13,9 +13,9 @@ from .runs import cache, data, model, problem
 TRAIN = data()
 
 
-def named(loss=None, train=TRAIN, lr=0.1, seed=0, batch_size=4, callbacks=()) -> dict:
+def named(loss=None, train=TRAIN, lr=0.1, seed=0, batch_size=4, callbacks=(), **of_adam) -> dict:
     net = model()
-    optimizer = torch.optim.Adam(net.parameters(), lr=lr)
+    optimizer = torch.optim.Adam(net.parameters(), lr=lr, **of_adam)
     parts = Parts(net, loss or MAP(cache(TRAIN)), optimizer, list(callbacks), torch.Generator())
     return identity(parts, train, seed=seed, batch_size=batch_size)
 
@@ -33,6 +33,8 @@ def test_each_setting_is_named_by_itself():
     assert different(seed=1) == {"seed"}
     assert different(batch_size=8) == {"batch_size"}
     assert different(lr=0.2) == {"lr"}
+    assert different(weight_decay=0.1) == {"optimizer_settings"}
+    assert different(betas=(0.8, 0.999)) == {"optimizer_settings"}
     assert different(loss=MAP(cache(TRAIN), cost="c_hat")) == {"loss"}
     assert different(loss=MAP(cache(TRAIN, p_solve=0.5))) == {"policy"}
     assert different(loss=MAP(cache(TRAIN, grow_at="transformed"))) == {"grow_at"}

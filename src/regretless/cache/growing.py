@@ -18,7 +18,7 @@ from regretless.cache.coins import Coins
 from regretless.cache.gap_bound import GapBound
 from regretless.cache.growth_exchange import Growth, exchange
 from regretless.cache.heads import Heads, solve_heads
-from regretless.cache.policies import Mask, Policy
+from regretless.cache.policies import Mask, Policy, checked_mask
 from regretless.cache.served_instances import join_members, served
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import SolutionStore
@@ -142,7 +142,7 @@ class Growing:
         """Mask of the instances that are solved exactly."""
         gaps = partial(self._gaps, instance=instance)
         batch = BatchView(at, queries, asked=self.statistics.asked, gaps=gaps)
-        mask = policy.choose(batch, self.coins.of_step(self.ranks))
+        mask = checked_mask(policy, policy.choose(batch, self.coins.of_step(self.ranks)), batch.size)
         if self._one_coin is not None:
             self._one_coin.append(mask)
         return mask

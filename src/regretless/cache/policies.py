@@ -209,5 +209,25 @@ class Falling:
         return self._policy.choose(batch, generator)
 
 
+def checked_policy(policy: Any) -> Policy:
+    """Return a policy; a name, a class or anything else that cannot choose is refused."""
+    if isinstance(policy, type) or not callable(getattr(policy, "choose", None)):
+        got = f"the class {policy.__name__}" if isinstance(policy, type) else repr(policy)
+        raise InputError(f"policy must be an object with choose(batch, generator), such as GapAbove(0.01), got {got}")
+    found: Policy = policy
+    return found
+
+
+def checked_mask(policy: Policy, mask: Any, size: int) -> Mask:
+    """Return what a policy has chosen; anything but one boolean per instance is refused."""
+    found = np.asarray(mask)
+    if found.dtype != np.bool_ or found.shape != (size,):
+        raise InputError(
+            f"{type(policy).__name__}.choose must return a mask, {size} booleans, got {found.dtype} values of shape "
+            f"{found.shape}"
+        )
+    return found
+
+
 def _share(p: Any) -> float:
     return check_number("p_solve", p, least=0, most=1)

@@ -20,7 +20,7 @@ from regretless.cache.gap_bound import GapBound
 from regretless.cache.growing import GrowAt, Growing
 from regretless.cache.lookup import Objective
 from regretless.cache.overlay import overlay
-from regretless.cache.policies import Bernoulli, Policy
+from regretless.cache.policies import Bernoulli, Policy, checked_policy
 from regretless.cache.served_instances import check_costs, check_instance, join_members, served, sharing_note
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
@@ -81,7 +81,7 @@ class SolutionCache:
         if not isinstance(problem, Problem):
             raise InputError(f"a cache needs a Problem, got {type(problem).__name__}")
         self.problem = problem
-        self.policy: Policy = Bernoulli(p_solve) if policy is None else policy
+        self.policy: Policy = Bernoulli(p_solve) if policy is None else checked_policy(policy)
         self.store = SolutionStore(
             problem.width,
             instances=problem.instances,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -169,6 +169,8 @@ class Loss(nn.Module, ABC):
         if predicted.ndim != 2 or (problem is not None and predicted.shape[1] != problem.dimension):
             d = "d" if problem is None else problem.dimension
             raise InputError(f"predicted must have shape (batch, {d}), got {tuple(predicted.shape)}")
+        if not predicted.is_floating_point():
+            raise InputError(f"predicted must be floating-point numbers, got {predicted.dtype}")
         if true.shape != predicted.shape:
             raise InputError(
                 f"true must have the shape of predicted, {tuple(predicted.shape)}, got {tuple(true.shape)}"
@@ -228,6 +230,8 @@ class ClosedFormLoss(Loss):
         c_hat, c, v = self._minimizing(predicted.detach(), true, solution, instance)
         with _no_autocast(predicted):
             value, gradient = self.value_and_gradient(c_hat, c, v, instance)
+        if value.shape != c_hat.shape[:1] or gradient.shape != c_hat.shape:
+            _refuse_shapes(self, "value_and_gradient", c_hat, value, gradient)
         if self._left_out is not None:
             value[self._left_out], gradient[self._left_out] = 0.0, 0.0
         if gradient.shape[1] > predicted.shape[1]:  # known costs are not predicted
@@ -254,6 +258,8 @@ class AutogradLoss(Loss):
         instance = ids(instance)
         with _no_autocast(predicted):
             values = self.per_instance(*self._minimizing(predicted, true, solution, instance), instance)
+        if values.shape != predicted.shape[:1]:  # its sum would not be that of one loss per instance
+            _refuse_shapes(self, "per_instance", predicted, values)
         if self._left_out is not None:
             values = values.masked_fill(self._left_out, 0.0)
         if self.reduction == "none":
@@ -286,6 +292,15 @@ class _WithGradient(torch.autograd.Function):
         (gradient,) = ctx.saved_tensors
         factor = upstream if upstream.ndim == 0 else upstream[:, None]
         return (factor * gradient).to(gradient.dtype), None, None
+
+
+def _refuse_shapes(loss: Loss, formula: str, costs: Tensor, *given: Tensor) -> NoReturn:
+    """Refuse the result of a formula that is not one value, and one gradient where it has them, per instance."""
+    expected = (tuple(costs.shape[:1]), tuple(costs.shape))[: len(given)]
+    raise InputError(
+        f"{type(loss).__name__}.{formula} must return one value per instance: expected shape "
+        f"{' and '.join(map(str, expected))}, got {' and '.join(str(tuple(one.shape)) for one in given)}"
+    )
 
 
 def _as_tensor(name: str, value: Any, like: Tensor) -> Tensor:

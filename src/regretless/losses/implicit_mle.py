@@ -46,27 +46,27 @@ class _ImplicitMLE(PerturbedLoss):
         """Losses and estimated gradients."""
         assert self.problem is not None
         rest = (predicted, true, solution, instance)
-        costs = self.perturb(predicted).costs
+        costs = self.perturb(predicted, instance).costs
         with self.one_coin():
             here = self.solutions_at(costs, *rest).mean(0)
             value, slope = task_loss(self.task, here, true, solution, dimension=self.problem.dimension)
-            width = self.width(predicted, slope)
+            width = self.width(self.without_known_costs(predicted, instance), slope)
             if self.central:
                 both = self.solutions_at(torch.cat([costs + width * slope, costs - width * slope]), *rest)
                 change = (both[: self.samples].mean(0) - both[self.samples :].mean(0)) / 2
             else:
                 change = self.solutions_at(costs + width * slope, *rest).mean(0) - here
         gradient = change / width if width > 0 else torch.zeros_like(change)
-        self.adapt(gradient)
+        self.adapt(gradient[:, : self.problem.dimension])
         return value + 0.0 * predicted.sum(1), gradient  # NaN where a prediction is NaN
 
     @abstractmethod
     def width(self, predicted: Tensor, slope: Tensor) -> float:
-        """Width of the finite difference, as a multiple of the slope ``(batch, width)`` of the task loss."""
+        """Width of the finite difference, as a multiple of the slope of the task loss, both ``(batch, width)``."""
 
     @abstractmethod
     def adapt(self, gradient: Tensor) -> None:
-        """Adapt the width of the next step to the gradient of this one."""
+        """Adapt the width of the next step to the gradient ``(batch, d)`` of this one."""
 
 
 @final
@@ -106,9 +106,10 @@ class ImplicitMLE(_ImplicitMLE):
 class AdaptiveImplicitMLE(_ImplicitMLE):
     r"""I-MLE whose width follows the scale of the costs (AI-MLE; Minervini, Franceschi and Niepert, AAAI 2023).
 
-    The width is :math:`\lambda = \alpha \|\hat c\| / \|g\|`, with norms over the batch. :math:`\alpha` starts at 1. It
-    rises by ``step`` after every training step whose gradients are sparse (the running mean of the share of entries
-    that are not zero is below 1), and falls otherwise. Everything else is as in ``ImplicitMLE``.
+    The width is :math:`\lambda = \alpha \|\hat c\| / \|g\|`, with norms over the predicted costs of the batch.
+    :math:`\alpha` starts at 1. It rises by ``step`` after every training step whose gradients are sparse (the running
+    mean of the share of entries that are not zero is below 1), and falls otherwise. Everything else is as in
+    ``ImplicitMLE``.
 
     Args:
         oracle: a ``Problem`` for 2 K exact solves per instance, or a ``SolutionCache``.
@@ -128,7 +129,8 @@ class AdaptiveImplicitMLE(_ImplicitMLE):
 
     def width(self, predicted: Tensor, slope: Tensor) -> float:
         """The width of this step; 0 where no loss has a slope."""
-        size = float(slope.norm())
+        assert self.problem is not None
+        size = float(slope[:, : self.problem.dimension].norm())
         return self._alpha * float(predicted.norm()) / size if size > 0 else 0.0
 
     def adapt(self, gradient: Tensor) -> None:

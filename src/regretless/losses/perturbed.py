@@ -65,12 +65,13 @@ class PerturbedLoss(ClosedFormLoss):
         if noise not in ("additive", "multiplicative"):
             raise InputError(f"noise must be 'additive' or 'multiplicative', got {noise!r}")
         self.sigma, self.samples = check_number("sigma", sigma), check_integer("samples", samples, least=1)
+        check_integer("seed", seed, least=0)
         self.noise, self.seed = noise, seed
         self._draw = draw
         self._generator = torch.Generator().manual_seed(seed)
 
-    def perturb(self, predicted: Tensor) -> Perturbed:
-        """Draw the noise of a step and perturb ``(batch, width)`` costs."""
+    def perturb(self, predicted: Tensor, instance: Tensor | None = None) -> Perturbed:
+        """Draw the noise of a step and perturb ``(batch, width)`` costs, of the ``(batch,)`` members of a family."""
         batch, width = predicted.shape
         z = self._draw((batch, self.samples, width), self._generator, predicted.dtype)
         z = z.to(predicted.device).transpose(0, 1).contiguous()
@@ -78,7 +79,16 @@ class PerturbedLoss(ClosedFormLoss):
             self._without_known(z, 0.0)
             return Perturbed(torch.add(predicted, z, alpha=self.sigma), z, None)
         factor = self._without_known((self.sigma * z - 0.5 * self.sigma**2).exp(), 1.0)
-        return Perturbed(predicted * factor, z, factor)
+        own = self.without_known_costs(predicted, instance)
+        costs = own * factor
+        return Perturbed(costs if own is predicted else costs + (predicted - own), z, factor)
+
+    def without_known_costs(self, costs: Tensor, instance: Tensor | None) -> Tensor:
+        """The predicted part of minimizing costs ``(batch, width)``; the costs themselves where none are known."""
+        assert self.problem is not None
+        if not self.problem.has_known_costs:
+            return costs
+        return costs - self.problem.to_minimization(costs.new_zeros(len(costs), self.problem.dimension), instance)
 
     def solutions_at(
         self, costs: Tensor, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

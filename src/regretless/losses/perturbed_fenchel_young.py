@@ -49,7 +49,7 @@ class PerturbedFenchelYoung(PerturbedLoss):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Losses and gradients."""
-        perturbed = self.perturb(predicted)
+        perturbed = self.perturb(predicted, instance)
         solutions = self.solutions_at(perturbed.costs, predicted, true, solution, instance)
         value = dot(predicted, solution) - (perturbed.costs * solutions).sum(2).mean(0)
         if perturbed.factor is not None:

@@ -59,7 +59,7 @@ class PerturbedOptimizer(PerturbedLoss):
     ) -> tuple[Tensor, Tensor]:
         """Losses and estimated gradients."""
         assert self.problem is not None
-        perturbed = self.perturb(predicted)
+        perturbed = self.perturb(predicted, instance)
         solutions = self.solutions_at(perturbed.costs, predicted, true, solution, instance)
         value, slope = task_loss(self.task, solutions.mean(0), true, solution, dimension=self.problem.dimension)
         reward = (solutions * slope).sum(2)
@@ -67,5 +67,6 @@ class PerturbedOptimizer(PerturbedLoss):
             reward = (reward - reward.mean(0)) * (self.samples / (self.samples - 1))
         gradient = torch.einsum("kb,kbw->bw", reward, perturbed.z) / (self.samples * self.sigma)
         if perturbed.factor is not None:
-            gradient = torch.where(predicted == 0, 0.0, gradient / predicted)  # a factor cannot move a cost of zero
+            own = self.without_known_costs(predicted, instance)
+            gradient = torch.where(own == 0, 0.0, gradient / own)  # a factor cannot move a cost of zero
         return value + 0.0 * predicted.sum(1), gradient  # NaN where a prediction is NaN

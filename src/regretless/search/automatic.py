@@ -31,6 +31,7 @@ from regretless.training.initial_model import initial_model
 from regretless.training.model_check import check_model
 from regretless.training.model_terms import checked_terms, linear_model_for, possible_terms, with_terms
 from regretless.training.stacked_fit import fit_stacked
+from regretless.type_checks import check_type
 
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
 GROWTH = 1.0
@@ -125,7 +126,8 @@ def auto(
         ordered: whether folds are consecutive blocks (time series) in place of random parts.
         methods: names of the methods to try, as a list or separated by commas; by default those of
             ``default_candidates``.
-        candidates: settings to try, in place of ``methods``.
+        candidates: settings to try, in place of ``methods`` and ``terms``: objects of
+            ``regretless.search.candidates.Candidate``.
         epochs: passes over the data; by default 20, or more where these are fewer than 400 steps.
         batch_size: instances per step and run.
         growth: exact solves for the growth of the cache, per training instance.
@@ -155,6 +157,8 @@ def auto(
     >>> auto(problem, data, epochs=2).verdict.instances
     30
     """
+    check_type("problem", problem, Problem)
+    check_type("data", data, Dataset, hint="build it with Dataset.solve(problem, features, costs)")
     n = len(data)
     check_integer("folds", folds, least=2)
     check_numbers(seed=seed, batch_size=batch_size)
@@ -181,6 +185,10 @@ def auto(
         plain = default_candidates(every) if methods is None else candidates_of(methods, every)
         nested = [wanted[:count] for count in range(len(wanted) + 1)]
         candidates = [replace(one, terms=form) for form in nested for one in plain]
+    elif methods is not None or terms is not None:
+        raise InputError("candidates say what to try, with methods and terms: leave out methods= and terms=")
+    for candidate in candidates:
+        check_type("each of candidates", candidate, Candidate, hint="names of methods go to methods=")
     forms = list(dict.fromkeys(candidate.terms for candidate in candidates))
     if not candidates:
         raise InputError("a search needs at least one method or candidate, got none")

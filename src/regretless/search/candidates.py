@@ -9,6 +9,7 @@ from typing import Any
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses import Loss
+from regretless.number_checks import check_number
 from regretless.training.methods import build_loss, method
 from regretless.training.model_terms import Terms
 from regretless.training.stacked_models import Setting
@@ -27,8 +28,11 @@ class Candidate:
         method: name in the table of methods; one without a cache solves in every step of every run.
         rate: learning rate, relative to the natural step of each parameter.
         anchor: weight of the pull towards the two-stage predictions.
-        options: settings of the method.
+        options: settings of the loss, as pairs of name and value; all candidates share one cache.
         terms: what the model has beside its features; see ``model_terms``.
+
+    Raises:
+        InputError: a rate that is not positive, a negative anchor, or options that are no pairs.
     """
 
     method: str
@@ -36,6 +40,12 @@ class Candidate:
     anchor: float = 0.0
     options: tuple[tuple[str, Any], ...] = ()
     terms: Terms = ()
+
+    def __post_init__(self) -> None:
+        check_number("rate", self.rate)
+        check_number("anchor", self.anchor, least=0)
+        if not isinstance(self.options, tuple) or not all(isinstance(one, tuple) for one in self.options):
+            raise InputError(f"options must be pairs such as (('temperature', 0.1),), got {self.options!r}")
 
     @property
     def name(self) -> str:

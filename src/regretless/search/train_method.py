@@ -24,6 +24,7 @@ from regretless.training.initial_model import initial_model
 from regretless.training.methods import chosen, make_loss
 from regretless.training.methods import method as find_method
 from regretless.training.two_stage import fit_two_stage
+from regretless.type_checks import check_type
 
 EPOCHS, LR, BATCH = 20, 0.1, 24
 Start = Literal["two-stage", "random"] | nn.Module | Mapping[str, Tensor]
@@ -105,6 +106,8 @@ def train(
     >>> train(problem, data, method="two-stage").reason
     'ridge regression in closed form'
     """
+    check_type("problem", problem, Problem)
+    check_type("data", data, Dataset, hint="build it with Dataset.solve(problem, features, costs)")
     row = find_method(method)
     given: dict[str, Any] = {"epochs": epochs, "lr": lr, "batch_size": batch_size}
     check_numbers(seed=seed, patience=patience, **{name: value for name, value in given.items() if value is not None})
@@ -186,5 +189,6 @@ def _start(model: nn.Module, start: Start | None, data: Dataset, seed: int) -> n
     try:
         model.load_state_dict(dict(weights))
     except (RuntimeError, TypeError, AttributeError) as error:
-        raise InputError(f"the weights to start from do not fit the model: {str(error).splitlines()[0]}") from error
+        why = " ".join(str(error).split())
+        raise InputError(f"the weights to start from do not fit the model: {why}") from error
     return model

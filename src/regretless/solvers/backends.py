@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -46,13 +47,29 @@ def oracle_backend(oracle: Backend | Callable[..., Any], *, settings: dict[str, 
         how: ``workers``, ``time_limit`` and ``executor``.
 
     Raises:
-        InputError: one of these for an object with ``solve``, which has its own.
+        InputError: one of these for an object with ``solve``, which has its own; or a ``solve`` that takes no batch.
     """
     if not hasattr(oracle, "solve"):
         return FunctionBackend(oracle, **settings, **how)
+    if not _takes_batches(oracle.solve):
+        raise InputError(
+            f"{type(oracle).__name__}.solve must take a batch, solve(costs, instance, *, decision=False), as "
+            "regretless.types.Backend says: give it these arguments, or pass a function costs -> solution that calls it"
+        )
     if how != {"workers": 1, "time_limit": None, "executor": "threads"}:
         raise InputError(
             f"{type(oracle).__name__} solves batches by itself: set its own time limit and workers, and leave "
             "out time_limit=, workers= and executor="
         )
     return oracle
+
+
+def _takes_batches(solve: Callable[..., Any]) -> bool:
+    """Whether a method can be called as that of a ``Backend``; one whose arguments are unknown counts as such."""
+    try:
+        inspect.signature(solve).bind(None, None, decision=True)
+    except TypeError:
+        return False
+    except ValueError:  # compiled code without a signature
+        return True
+    return True

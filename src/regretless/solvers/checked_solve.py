@@ -58,6 +58,8 @@ def checked_solve(
         ids = [None if instance is None else instance[row] for row in rows]
         separate = zip((costs[row] for row in rows), ids, strict=True)
         return _joined([checked_solve(backend, c, i, decision=decision, width=width) for c, i in separate])
+    if not isinstance(solved, Solved):
+        raise SolveError(f"{type(backend).__name__}.solve must return a Solved, got {type(solved).__name__}")
     if solved.solution.shape != (len(costs), width):
         raise SolveError(
             f"{type(backend).__name__} must answer {len(costs)} costs with solutions of shape {(len(costs), width)}, "

@@ -170,14 +170,22 @@ class TimeLimit(Callback):
 
 
 class Schedule(Callback):
-    """Step a learning-rate scheduler of torch after each epoch."""
+    """Step a learning-rate scheduler of torch after each epoch.
+
+    Args:
+        scheduler: any of torch. ``ReduceLROnPlateau`` follows the history's column ``regret``, which ``fit`` writes
+            where it has validation data, or else ``loss``.
+    """
 
     def __init__(self, scheduler: torch.optim.lr_scheduler.LRScheduler) -> None:
         self.scheduler = scheduler
 
     def on_epoch(self, state: TrainingState) -> None:
         """Step."""
-        self.scheduler.step()
+        if isinstance(self.scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
+            self.scheduler.step(state.row["regret" if "regret" in state.row else "loss"])
+        else:
+            self.scheduler.step()
 
     def state_dict(self) -> dict[str, Any]:
         """State of the scheduler."""

@@ -14,6 +14,7 @@ from regretless.errors import InputError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
 from regretless.tensors import features_tensor
+from regretless.type_checks import check_type
 
 PREDICT_BATCH = 256
 
@@ -60,8 +61,9 @@ def predict(model: nn.Module, features: Any) -> Tensor:
         features: ``(n, ...)`` tensor, array, nested list or data frame.
 
     Raises:
-        InputError: features that are not numbers, or one number.
+        InputError: features that are not numbers, or one number; or the model is no torch module.
     """
+    check_type("model", model, nn.Module)
     given = features_tensor(features)
     if given.ndim == 0:
         raise InputError("features must have shape (n, ...), got one number")
@@ -105,6 +107,10 @@ def evaluate(model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks 
 
     Returns:
         Regret, relative regret, prediction error and counts; see ``Evaluation``.
+
+    Raises:
+        InputError: an argument is of another type, or the model does not fit the data.
+        SolveError: as ``regret``.
     """
     return evaluate_instances(model, data, problem, ranks=ranks)[0]
 
@@ -113,6 +119,8 @@ def evaluate_instances(
     model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks | None = None
 ) -> tuple[Evaluation, InstanceResults]:
     """Evaluate as ``evaluate`` does, and return the results of every instance too."""
+    check_type("data", data, Dataset)
+    check_type("problem", problem, Problem)
     predicted = predict(model, data.features)
     before = problem.statistics.not_optimal - problem.statistics.failed
     own, costs = data, predicted

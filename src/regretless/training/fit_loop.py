@@ -13,15 +13,17 @@ from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import Loss
-from regretless.number_checks import check_number, check_numbers
+from regretless.number_checks import check_numbers
 from regretless.ranks import ranks_of, unwrapped
 from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
 from regretless.training.fast_linear import LeanAdam
+from regretless.training.fit_arguments import check_loss, check_optimizer, listed_callbacks
 from regretless.training.identity import identity
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.random_draws import seeded_draws
 from regretless.training.running_fit import Fitted, RunningFit
+from regretless.type_checks import check_type
 
 
 def fit(
@@ -52,8 +54,9 @@ def fit(
             shuffles and cuts batches itself, and an interrupted run continues from its last epoch.
         epochs: passes over the data.
         lr: learning rate of Adam, where no optimizer is given.
-        optimizer: any optimizer of torch over the model's parameters.
-        scheduler: of the learning rate of ``optimizer``; it steps after every epoch.
+        optimizer: any optimizer of torch over the model's parameters, except LBFGS.
+        scheduler: of the learning rate of ``optimizer``; it steps after every epoch. ``ReduceLROnPlateau`` follows the
+            regret on ``validation``, or the loss where there is none.
         clip: largest norm of the gradient over all weights; a longer one is scaled down.
         batch_size: instances per step, of each rank.
         seed: of the shuffling, and of what the model draws from torch's global generators, for dropout say; these are
@@ -77,14 +80,10 @@ def fit(
     check_numbers(seed=seed, epochs=epochs, batch_size=batch_size, lr=lr)
     if isinstance(train, Dataset) and not len(train):
         raise InputError("training needs data, got 0 instances")
-    if clip is not None:
-        check_number("clip", clip)
-    if scheduler is not None and (optimizer is None or scheduler.optimizer is not optimizer):
-        raise InputError("scheduler belongs to an optimizer: pass that optimizer, too")
-    if loss.reduction == "none":
-        raise InputError("training needs a scalar: build the loss with reduction='mean' or 'sum', not 'none'")
-    if validation is not None and loss.problem is None:
-        raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
+    check_type("model", model, nn.Module)
+    check_loss(loss, validation)
+    check_optimizer(model, optimizer, scheduler, clip)
+    own_callbacks = listed_callbacks(callbacks)
     if isinstance(train, Dataset):
         check_model(unwrapped(model), train.features, train.costs.shape[1])
     else:
@@ -95,7 +94,7 @@ def fit(
     if ranks is not None and not isinstance(train, Dataset):
         raise InputError("a DataLoader trains on one rank: give fit a Dataset, whose batches it deals out")
     optimizer = optimizer or LeanAdam(list(model.parameters()), lr)
-    called = [*callbacks] if scheduler is None else [*callbacks, Schedule(scheduler)]
+    called = [*own_callbacks] if scheduler is None else [*own_callbacks, Schedule(scheduler)]
     parts = Parts(unwrapped(model), loss, optimizer, called, torch.Generator().manual_seed(seed))
     run = RunningFit(parts, train, batch_size, validation, checkpoint, model, ranks, clip)
     size = 1 if ranks is None else ranks.size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 from typing import Any
 
 import torch
@@ -34,6 +35,8 @@ def identity(
         "callbacks": [type(callback).__name__ for callback in parts.callbacks],
         "problem": None if loss.problem is None else loss.problem.fingerprint,
     }
+    if any(given := [_not_default(parts.optimizer, group) for group in groups]):
+        named["optimizer_settings"] = given
     if clip is not None:
         named["clip"] = float(clip)
     if ranks > 1:
@@ -50,6 +53,13 @@ def identity(
             "warm_start": cache.warm_start,
         }
     return named
+
+
+def _not_default(optimizer: torch.optim.Optimizer, group: dict[str, Any]) -> dict[str, str]:
+    """Settings of a group of parameters, other than the rate, that are not those of the optimizer's class."""
+    usual = inspect.signature(type(optimizer)).parameters
+    own = (name for name in sorted(group) if name in usual and name not in ("params", "lr"))
+    return {name: repr(group[name]) for name in own if repr(group[name]) != repr(usual[name].default)}
 
 
 def _described(loss: Loss) -> str:

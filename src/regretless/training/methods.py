@@ -239,11 +239,18 @@ def build_loss(name: str, oracle: Oracle, *, reduction: Reduction = "mean", **op
         oracle: a problem, or a cache for methods that use one.
         reduction: over the batch.
         options: settings of the loss.
+
+    Raises:
+        InputError: the method has no loss, or an option is unknown or belongs to the cache, which exists already.
     """
     row = method(name)
     if row.search is not None or name == "auto":
         raise InputError(f"method {name!r} has no loss: train with it through regretless.train")
-    return row.build(oracle, reduction=reduction, **chosen(name, options))
+    of_loss = chosen(name, options)
+    for key in options:
+        if key not in of_loss:
+            raise InputError(f"{key!r} is a setting of the cache, and the cache exists already: leave it out")
+    return row.build(oracle, reduction=reduction, **of_loss)
 
 
 def make_cache(problem: Problem, train: Dataset, *, seed: int = 0, **settings: Any) -> SolutionCache:

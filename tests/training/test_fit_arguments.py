@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from regretless.errors import InputError
+from regretless.losses import TwoStage
+from regretless.training import Callback, fit
+
+from .runs import LOSSES, data, model, weights
+
+TRAIN = data()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": len}, "model must be a Module, got builtin_function_or_method"),
+        ({"loss": nn.MSELoss()}, r"loss must be a Loss, got MSELoss: build one over the problem"),
+        ({"loss": TwoStage}, "loss must be a Loss, got the class TwoStage"),
+        ({"validation": 0.2}, "validation must be a Dataset, got float"),
+        ({"clip": "1"}, "clip must be a finite number above 0, got '1'"),
+        ({"optimizer": torch.optim.SGD(model().parameters())}, "optimizer has no parameter of the model Model"),
+        ({"optimizer": torch.optim.SGD}, "optimizer must be an Optimizer, got the class SGD"),
+        ({"optimizer": torch.optim.LBFGS(model().parameters())}, "LBFGS computes the loss several times"),
+        ({"callbacks": Callback()}, "callbacks must be a list of callbacks, got Callback: put it in a list"),
+        ({"callbacks": [print]}, "each of callbacks must be a Callback"),
+    ],
+)
+def test_objects_of_another_kind_are_refused_before_training(change, message):
+    net = change.pop("model", model())
+    with pytest.raises(InputError, match=message):
+        fit(net, change.pop("loss", LOSSES["spo"](TRAIN)), TRAIN, epochs=1, **change)
+
+
+def test_an_optimizer_of_some_parameters_trains_these():
+    net = model()
+    before, bias = weights(net), net.linear.bias.clone()
+    fit(net, LOSSES["spo"](TRAIN), TRAIN, epochs=1, optimizer=torch.optim.SGD([net.linear.weight], lr=0.1))
+    assert not torch.equal(weights(net), before)
+    assert torch.equal(net.linear.bias, bias)
