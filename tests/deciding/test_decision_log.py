@@ -109,3 +109,15 @@ def test_a_file_that_is_no_log_is_named(tmp_path: Path) -> None:
         DecisionLog(tmp_path / "new.db")
     with pytest.raises(FileError, match="cannot use"):
         DecisionLog(tmp_path / "text.db" / "d.db")
+
+
+def test_a_decision_that_another_replaced_is_logged_again_and_is_the_latest(tmp_path: Path) -> None:
+    first, second = record(at="2024-01-01T00:00:00+00:00"), record(features=np.array([0.5, -2.0]))
+    with DecisionLog(tmp_path / "d.db") as log:
+        for one, new in ((first, 1), (record("tuesday"), 1), (first, 0), (second, 1), (first, 1), (first, 0)):
+            assert log.append([one]) == new
+        for one in (second, first):
+            assert log.append([one]) == 1
+        keys = [one.key for one in log.records() if one.instance == "monday"]
+        assert keys == [first.key, second.key, first.key, second.key, first.key]
+        assert log.find([first.key])[first.key].at > first.at
