@@ -121,3 +121,10 @@ def test_a_decision_that_another_replaced_is_logged_again_and_is_the_latest(tmp_
         keys = [one.key for one in log.records() if one.instance == "monday"]
         assert keys == [first.key, second.key, first.key, second.key, first.key]
         assert log.find([first.key])[first.key].at > first.at
+
+
+def test_a_log_that_cannot_be_written_says_what_must_be_writable(tmp_path: Path) -> None:
+    with DecisionLog(tmp_path / "d.db") as log:
+        log._db.execute("PRAGMA query_only = 1")
+        with pytest.raises(FileError, match=r"d\.db as a log of decisions: .*readonly.*; are the file and its folder"):
+            log.append([record()])

@@ -24,6 +24,8 @@ from regretless.milp import Floats
 
 # Marks a file as ours, whatever its name is.
 APPLICATION, VERSION = 0x7267726C, 1
+# Also for reading: SQLite keeps files beside the log.
+UNWRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN")
 WAIT_SECONDS = 60.0  # for another writer
 COLUMNS = (
     "key", "run", "instance", "at", "features", "constraints", "predicted", "decision", "objective", "status", "found",
@@ -234,7 +236,9 @@ class DecisionLog:
         except (sqlite3.Error, OSError) as error:
             if isinstance(error, FileError):
                 raise
-            raise FileError(f"cannot use {self.path} as a log of decisions: {error}") from error
+            unwritable = getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE)
+            remedy = "; are the file and its folder there and writable?" if unwritable else ""
+            raise FileError(f"cannot use {self.path} as a log of decisions: {error}{remedy}") from error
 
 
 def _statements(script: str) -> Iterator[str]:
