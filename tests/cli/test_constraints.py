@@ -47,7 +47,8 @@ def test_decisions_keep_constraints_that_training_never_saw(files: Files, cli: C
         assert float(row["objective"]) == pytest.approx(best_value(predicted, capacity, -1))
     said = cli.ok("decide", trained, "--features", features, "--out", out).err
     assert said.startswith("note: the run was trained with constraints per instance")
-    assert cli.ok("decide", trained, "--features", features, "--log", files.folder / "d.db").err == said
+    named = write_csv(files.folder / "named.csv", ["instance", "c", "a", "b"], [["monday", 0.1, 0.2, 0.3]])
+    assert cli.ok("decide", trained, "--features", named, "--log", files.folder / "d.db").err == said
     assert cli.ok("decide", trained, "--features", features, "--model", files.model, "--out", out).err == ""
     predicted = np.array([float(rows_of(out)[0][f"predicted:{name}"]) for name in ITEMS])
     assert float(rows_of(out)[0]["objective"]) == pytest.approx(best_value(predicted, 6, -2))

@@ -84,6 +84,8 @@ def test_what_is_wrong_is_said_before_anything_is_solved_or_written(
     assert "row:wait" in cli("decide", run, "--features", x, "--constraints", limits, "--log", log).error
     bad = write_csv(tmp_path / "bad.csv", ["instance", "a", "b"], [["day 0", 1, 2]])
     assert "missing: c" in cli("decide", run, "--features", bad, "--log", log).error
+    unnamed = write_csv(tmp_path / "unnamed.csv", ["a", "b", "c"], [[1, 2, 3]])
+    assert "--log needs the column or array 'instance'" in cli("decide", run, "--features", unnamed, "--log", log).error
     assert not log.exists()
     log.write_text("not a database" * 100)
     assert "d.db" in cli("decide", run, "--features", x, "--log", log).error

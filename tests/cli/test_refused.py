@@ -135,12 +135,14 @@ def cases() -> list[list[str]]:
 
 def make_log(files: Files) -> None:
     """Decisions of the run, and the true costs that came later."""
+    for source, name in ((files.x, "named.csv"), (files.c, "realised.csv")):
+        header, *rows = source.read_text().splitlines()
+        lines = [f"instance,{header}", *(f"{i},{row}" for i, row in enumerate(rows))]
+        (files.folder / name).write_text("\n".join(lines) + "\n")
+    x, log = str(files.folder / "named.csv"), str(files.folder / "log.db")
     with pytest.raises(SystemExit) as end:
-        main(["decide", str(files.folder / "run"), "--features", str(files.x), "--log", str(files.folder / "log.db")])
+        main(["decide", str(files.folder / "run"), "--features", x, "--log", log])
     assert not end.value.code
-    header, *rows = files.c.read_text().splitlines()
-    lines = [f"instance,{header}", *(f"{i},{row}" for i, row in enumerate(rows))]
-    (files.folder / "realised.csv").write_text("\n".join(lines) + "\n")
 
 
 @pytest.fixture(scope="module")

@@ -20,3 +20,5 @@ def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
     for path, folder in ((tmp_path / "file", True), (tmp_path / "file" / "run", True), (tmp_path, False)):
         with pytest.raises(FileError, match="cannot write"):
             refuse_unwritable(path, folder=folder)
+    with pytest.raises(FileError, match="choose another --log"):
+        refuse_unwritable(tmp_path / "file" / "d.db", folder=False, option="--log")

@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.logged_decisions import log_files
 from regretless.errors import FileError
 from regretless.milp import Floats
+from regretless.problem import Problem
+from regretless.types import Decisions, Status
 
 from .conftest import ITEMS, WEIGHTS, TrainedRun
 
@@ -98,6 +101,20 @@ def test_a_day_without_any_feasible_decision_has_no_best(run: AuditedRun) -> Non
     found = day(run, impossible, np.ones(5))
     assert (found.best, found.regret, found.hindsight) == (None, None, {})
     assert found.objective == pytest.approx(11.0)
+
+
+def test_a_day_says_whether_its_solves_are_proven_optimal(run: AuditedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    exact = Problem.solve
+    assert day(run, record(ONE, two_stage=np.ones(5)), np.ones(5)).proven
+
+    def cut_short(self: Problem, *given: Any) -> Decisions:
+        made = exact(self, *given)
+        return dataclasses.replace(made, status=[Status.TIME_LIMIT, *made.status[1:]])
+
+    monkeypatch.setattr(Problem, "solve", cut_short)
+    found = day(run, record(ONE, two_stage=np.ones(5)), np.ones(5))
+    assert not found.proven
+    assert found.regret is not None
 
 
 def test_a_run_is_read_from_the_log_alone_with_what_its_training_saw(run: AuditedRun, trained: TrainedRun) -> None:

@@ -109,3 +109,22 @@ def test_a_file_that_is_no_log_is_named(tmp_path: Path) -> None:
         DecisionLog(tmp_path / "new.db")
     with pytest.raises(FileError, match="cannot use"):
         DecisionLog(tmp_path / "text.db" / "d.db")
+
+
+def test_a_decision_that_another_replaced_is_logged_again_and_is_the_latest(tmp_path: Path) -> None:
+    first, second = record(at="2024-01-01T00:00:00+00:00"), record(features=np.array([0.5, -2.0]))
+    with DecisionLog(tmp_path / "d.db") as log:
+        for one, new in ((first, 1), (record("tuesday"), 1), (first, 0), (second, 1), (first, 1), (first, 0)):
+            assert log.append([one]) == new
+        for one in (second, first):
+            assert log.append([one]) == 1
+        keys = [one.key for one in log.records() if one.instance == "monday"]
+        assert keys == [first.key, second.key, first.key, second.key, first.key]
+        assert log.find([first.key])[first.key].at > first.at
+
+
+def test_a_log_that_cannot_be_written_says_what_must_be_writable(tmp_path: Path) -> None:
+    with DecisionLog(tmp_path / "d.db") as log:
+        log._db.execute("PRAGMA query_only = 1")
+        with pytest.raises(FileError, match=r"d\.db as a log of decisions: .*readonly.*; are the file and its folder"):
+            log.append([record()])

@@ -67,3 +67,11 @@ def test_an_audit_needs_a_log(trained: TrainedRun, tmp_path: Path) -> None:
     _, costs = trained.write_later(tmp_path)
     with pytest.raises(FileError, match="there is no log of decisions"):
         audit_decisions(tmp_path / "none.db", costs)
+
+
+def test_a_request_from_before_a_newer_one_is_the_latest_again(trained: TrainedRun, tmp_path: Path) -> None:
+    with LoggedDecider(trained.run, tmp_path / "d.db") as decider:
+        for k in (0, 1, 0):
+            answer = decider.decide("monday", trained.features[k], deadline=None)
+        last = decider.log.records()[-1]
+    assert last.predicted.tolist() == list(answer.predicted.values())

@@ -77,3 +77,16 @@ def test_a_log_gets_all_files_that_an_audit_needs(decider: Decider, trained: Tra
     assert set(log_files(decider, trained.run)) == {*problem, held_out.FILE}
     assert set(log_files(decider, tmp_path)) == problem
     assert read_baseline(decider, tmp_path) is None
+
+
+def test_going_back_to_an_earlier_forecast_makes_its_decision_the_latest_without_a_solve(
+    decider: Decider, trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day = trained.days[0]
+    old, new = (LogRequest(day, trained.features[k], {}) for k in (0, 1))
+    with DecisionLog(tmp_path / "d.db") as log:
+        for request in (old, new):
+            decide_and_log(decider, log, "run", [request], baseline=None)
+        monkeypatch.setattr(decider, "decide", lambda *_, **__: pytest.fail("decided again"))
+        made = decide_and_log(decider, log, "run", [old], baseline=None)
+        assert log.records()[-1].key == made[0].key == log.records()[0].key

@@ -19,7 +19,7 @@ def audited_day(k: int, regret: float | None, two_stage: float | None = None) ->
     return AuditedDay(
         f"2024-01-{k + 1:02d}", "2024-01-01T00:00:00+00:00", "solved", "optimal", value, 100.0, regret,
         None if two_stage is None else 100.0 + two_stage, two_stage, None if two_stage is None else regret != two_stage,
-        {"x": 1.0, "y": 0.0}, {"x": 0.0, "y": 0.0}, {"x": 1.0, "y": 0.0},
+        True, {"x": 1.0, "y": 0.0}, {"x": 0.0, "y": 0.0}, {"x": 1.0, "y": 0.0},
     )  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from regretless.report.audit_words import findings, limits, sentences
 
 from .audits import make_audit
@@ -41,3 +43,9 @@ def test_what_limits_the_figures_is_said() -> None:
         assert words in said
     assert not limits(make_audit((1.0, 2.0)))
     assert "No drift of the regret was found." in sentences(audit)
+
+
+def test_regrets_against_solves_that_were_cut_short_are_called_bounds() -> None:
+    audit = make_audit((-1.0, 2.0), (1.0, 2.0))
+    cut_short = replace(audit, days=(replace(audit.days[0], proven=False), audit.days[1]))
+    assert "not proven optimal for 1 instance, so the regrets there are only bounds" in limits(cut_short)[0]

@@ -103,3 +103,9 @@ def test_a_bad_table_is_named_with_line_column_and_remedy(text: str, said: str, 
 def test_an_npz_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"a table must be a \.csv or \.parquet file"):
         read_constraints(tmp_path / "r.npz", MODEL)
+
+
+def test_a_column_that_is_no_constraint_is_named_whatever_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "r.csv").write_text("day,row:capacity\n2024-01-01,1\n")
+    with pytest.raises(InputError, match=r"r\.csv, line 1, column 'day': a column of constraints is named row:NAME"):
+        read_constraints(tmp_path / "r.csv", MODEL)

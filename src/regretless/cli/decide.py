@@ -62,10 +62,10 @@ def decide(
     parse_executor(executor)
     if (log is not None or deadline is not None) and executor != "threads":
         raise InputError("--executor is for decisions without --log and --deadline, which are made in threads")
-    for path in (out, log):
+    for option, path in (("--out", out), ("--log", log)):
         if path is not None:
             refuse_overwriting(path, features, constraints, model)
-            refuse_unwritable(path, folder=False)
+            refuse_unwritable(path, folder=False, option=option)
     refuse_overwriting(out, log)
     if out is not None:
         check_decision_file(out)

@@ -17,6 +17,7 @@ from regretless.errors import InputError
 from regretless.runs.decide import LoadedRun
 from regretless.runs.known_files import known_for
 from regretless.runs.run_ledger import Ledger
+from regretless.tables import Features
 from regretless.tables.constraints import read_constraints
 from regretless.types import Decisions, Status
 
@@ -48,7 +49,13 @@ def decide_one_by_one(
     """Decide for every instance of a file; all files are read and checked first."""
     if ready.saved is None:
         raise InputError("--log and --deadline are for runs on model files")
-    requests = _requests(ready, features, constraints)
+    seen, _ = ready.read(features)
+    if log is not None and seen.instance is None:
+        raise InputError(
+            f"{features} does not name its rows, so that an audit could not match their true costs: --log needs the "
+            f"column or array {ready.saved.id!r}"
+        )
+    requests = _requests(ready, seen, features, constraints)
     service = Decider(ready, known=known_for(run, ready.saved.milp), workers=workers)
     service.time_limit = time_limit or service.time_limit
     counts = [0, 0]
@@ -68,9 +75,8 @@ def decide_one_by_one(
     return _joined(records, {"decisions": {"solves": made.solves, "seconds": made.seconds}}, counts[1])
 
 
-def _requests(ready: LoadedRun, features: Path, constraints: Path | None) -> list[LogRequest]:
+def _requests(ready: LoadedRun, seen: Features, features: Path, constraints: Path | None) -> list[LogRequest]:
     assert ready.saved is not None
-    seen, _ = ready.read(features)
     names = seen.instance or tuple(str(i) for i in range(len(seen.values)))
     rows: list[dict[str, float]] = [{}] * len(names)
     if constraints is not None:

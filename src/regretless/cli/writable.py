@@ -9,15 +9,15 @@ from regretless.errors import FileError
 from regretless.optional import need
 
 
-def refuse_unwritable(path: Path, *, folder: bool = True) -> None:
-    """Raise ``FileError`` if a folder, or a file, cannot be made at ``path``."""
+def refuse_unwritable(path: Path, *, folder: bool = True, option: str = "--out") -> None:
+    """Raise ``FileError`` if a folder, or a file, cannot be made at ``path``, which was given with ``option``."""
     if path.exists() and path.is_dir() != folder:
-        raise FileError(f"cannot write {path}: it is a {'file' if folder else 'folder'}; choose another --out")
+        raise FileError(f"cannot write {path}: it is a {'file' if folder else 'folder'}; choose another {option}")
     place = path if folder else path.parent
     while not place.exists():
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
-        raise FileError(f"cannot write {path}: {place} is not a writable folder; choose another --out")
+        raise FileError(f"cannot write {path}: {place} is not a writable folder; choose another {option}")
 
 
 def need_report_packages() -> None:

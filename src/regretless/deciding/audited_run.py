@@ -42,6 +42,7 @@ class AuditedDay:
         regret: how much worse the decision is; ``None`` where one of both is missing.
         two_stage_objective, two_stage_regret: of what two-stage would have decided; ``None`` without a baseline.
         changed: whether the decision differs from that of two-stage.
+        proven: whether the decisions in hindsight and of two-stage are proven optimal; if not, the regrets are bounds.
         decided, hindsight, two_stage: values of the variables with predicted costs.
     """
 
@@ -55,6 +56,7 @@ class AuditedDay:
     two_stage_objective: float | None
     two_stage_regret: float | None
     changed: bool | None
+    proven: bool
     decided: Mapping[str, float]
     hindsight: Mapping[str, float]
     two_stage: Mapping[str, float]
@@ -86,7 +88,7 @@ class AuditedRun:
         """Compare one decision; an infeasible or missing one has no regret."""
         milp = vary_one(self.saved.milp, record.constraints)
         vectors = [costs] if record.two_stage is None else [costs, record.two_stage]
-        x = self._solved(milp, np.stack(vectors), workers, time_limit)
+        x, proven = self._solved(milp, np.stack(vectors), workers, time_limit)
         hindsight, two_stage = x[0], x[1] if len(x) > 1 else None
         decided = None if record.found == "infeasible" or not np.isfinite(record.decision).all() else record.decision
         values = [self._objective(milp, costs, one) for one in (decided, hindsight, two_stage)]
@@ -96,18 +98,22 @@ class AuditedRun:
             changed = bool((np.abs(shown[0] - shown[1]) > SAME * np.maximum(1.0, np.abs(shown[0]))).any())
         return AuditedDay(
             record.instance, record.at, record.found, record.status, values[0], values[1],
-            self._regret(values[0], values[1]), values[2], self._regret(values[2], values[1]), changed,
+            self._regret(values[0], values[1]), values[2], self._regret(values[2], values[1]), changed, proven,
             *(self._named(milp, one) for one in (decided, hindsight, two_stage)),
         )  # fmt: skip
 
-    def _solved(self, milp: MILP, costs: Floats, workers: int, time_limit: float | None) -> list[Floats | None]:
+    def _solved(
+        self, milp: MILP, costs: Floats, workers: int, time_limit: float | None
+    ) -> tuple[list[Floats | None], bool]:
+        """The best decision at each of the costs, ``None`` where none was found, and whether all are proven optimal."""
         saved = self.saved
         limit = saved.time_limit if time_limit is None else time_limit
         problem = Problem(milp, sense=saved.sense, engine=saved.engine, workers=workers, time_limit=limit)
         solved = problem.solve(torch.as_tensor(costs))
         good = [status in (Status.OPTIMAL, Status.FEASIBLE, Status.TIME_LIMIT) for status in solved.status]
         found = [row.numpy() for row in solved.decision]
-        return [x if ok and np.isfinite(x).all() else None for x, ok in zip(found, good, strict=True)]
+        proven = all(status is Status.OPTIMAL for status in solved.status)
+        return [x if ok and np.isfinite(x).all() else None for x, ok in zip(found, good, strict=True)], proven
 
     def _objective(self, milp: MILP, costs: Floats, x: Floats | None) -> float | None:
         if x is None:

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,11 +24,15 @@ from regretless.milp import Floats
 
 # Marks a file as ours, whatever its name is.
 APPLICATION, VERSION = 0x7267726C, 1
+# Also for reading: SQLite keeps files beside the log.
+UNWRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN")
 WAIT_SECONDS = 60.0  # for another writer
 COLUMNS = (
     "key", "run", "instance", "at", "features", "constraints", "predicted", "decision", "objective", "status", "found",
     "gap", "two_stage",
 )  # fmt: skip
+# Rows of one decision: those after the first have a number behind a slash.
+OF_KEY = "key BETWEEN ? AND ? || '/~' ORDER BY id"
 SCHEMA = f"""
 CREATE TABLE files (run TEXT NOT NULL, name TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (run, name));
 CREATE TABLE decisions (
@@ -77,7 +81,7 @@ class Record:
 
     @property
     def key(self) -> str:
-        """The same run, instance, features and constraints are the same decision, which is logged once."""
+        """The same run, instance, features and constraints are the same decision."""
         return decision_key(self.run, self.instance, self.features, self.constraints)
 
 
@@ -141,20 +145,29 @@ class DecisionLog:
             return dict(self._db.execute("SELECT name, content FROM files WHERE run = ?", (run,)).fetchall())
 
     def append(self, records: Sequence[Record]) -> int:
-        """Add records that are not in the log yet, and return how many were new; they are safe when it returns."""
-        rows = [_row(record) for record in records]
+        """Add records, and return how many rows were new; they are safe when it returns.
+
+        The latest record of an instance is not added again. One that another replaced since is: it counts again.
+        """
         marks = ", ".join("?" * len(COLUMNS))
+        new = 0
         with self._writing():
-            before = self._db.total_changes
-            self._db.executemany(f"INSERT OR IGNORE INTO decisions ({', '.join(COLUMNS)}) VALUES ({marks})", rows)
-            return self._db.total_changes - before  # after the commit
+            for record in records:
+                ids = [row[0] for row in self._db.execute(f"SELECT id FROM decisions WHERE {OF_KEY}", [record.key] * 2)]
+                later = "SELECT 1 FROM decisions WHERE instance = ? AND id > ? LIMIT 1"
+                if ids and not self._db.execute(later, (record.instance, ids[-1])).fetchone():
+                    continue
+                again = (f"{record.key}/{len(ids)}", replace(record, at="")) if ids else (record.key, record)
+                self._db.execute(f"INSERT INTO decisions ({', '.join(COLUMNS)}) VALUES ({marks})", _row(*again))
+                new += 1
+        return new
 
     def find(self, keys: Iterable[str]) -> dict[str, Record]:
-        """The records that are there already, by key."""
+        """The records that are there already, by key; of equal ones the last."""
         found = {}
         with self._named():
             for key in keys:
-                for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM decisions WHERE key = ?", (key,)):
+                for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM decisions WHERE {OF_KEY}", [key] * 2):
                     found[key] = _record(row)
         return found
 
@@ -223,7 +236,9 @@ class DecisionLog:
         except (sqlite3.Error, OSError) as error:
             if isinstance(error, FileError):
                 raise
-            raise FileError(f"cannot use {self.path} as a log of decisions: {error}") from error
+            unwritable = getattr(error, "sqlite_errorname", "").startswith(UNWRITABLE)
+            remedy = "; are the file and its folder there and writable?" if unwritable else ""
+            raise FileError(f"cannot use {self.path} as a log of decisions: {error}{remedy}") from error
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -236,13 +251,13 @@ def _statements(script: str) -> Iterator[str]:
             text = ""
 
 
-def _row(record: Record) -> tuple[object, ...]:
+def _row(key: str, record: Record) -> tuple[object, ...]:
     blobs = [np.asarray(part, dtype="<f8").tobytes() for part in (record.features, record.predicted, record.decision)]
     two_stage = None if record.two_stage is None else np.asarray(record.two_stage, dtype="<f8").tobytes()
     objective = None if np.isnan(record.objective) else float(record.objective)
     at = record.at or datetime.now(UTC).isoformat(timespec="seconds")
     return (
-        record.key, record.run, record.instance, at, blobs[0], json.dumps(dict(sorted(record.constraints.items()))),
+        key, record.run, record.instance, at, blobs[0], json.dumps(dict(sorted(record.constraints.items()))),
         blobs[1], blobs[2], objective, record.status, record.found, record.gap, two_stage,
     )  # fmt: skip
 

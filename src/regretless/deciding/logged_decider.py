@@ -65,7 +65,10 @@ class LoggedDecider:
         given = dict(constraints or {})
         seen = self.decider.seen(features)
         key = decision_key(self._run, instance, seen.to(torch.float64).numpy(), given)
-        if key not in (there := self.log.find([key])):
+        there = self.log.find([key])
+        if there:
+            self.log.append([there[key]])  # it counts again where another replaced it
+        else:
             answer = self.decider.decide(seen, given, deadline=deadline)
             if self.log.append([record_of(self._run, instance, seen, given, answer, self._baseline)]):
                 return answer

@@ -114,13 +114,13 @@ def decide_and_log(
                     strict=True,
                 )
             )
-            added, again = len(made), dict[str, Record]()
-            if log is not None:
-                added = log.append(list(made.values()))
-                # Another process may have logged the same decision in the meantime: the log is right.
-                again = log.find(made) if added < len(made) else {}
-            records += [(there | made | again)[key] for key in keys]
-            new += added
+            if log is None:
+                new += len(made)
+            else:
+                # One that another replaced since counts again; one of another process in the meantime is right.
+                new += log.append([(there | made)[key] for key in dict.fromkeys(keys)])
+                made = log.find(keys)
+            records += [made[key] for key in keys]
             if report is not None:
                 report(len(records), new)
     return records

@@ -49,6 +49,13 @@ def limits(audit: Audit) -> list[str]:
     lost = len(audit.days) - len(audit.known) - audit.infeasible
     if lost > 0:
         said.append(f"{_count(lost, 'instance has', 'instances have')} no regret: a solve failed or found no decision.")
+    unproven = sum(not day.proven for day in audit.known)
+    if unproven:
+        said.append(
+            "The best decisions or those of two-stage are not proven optimal for "
+            f"{_count(unproven, 'instance', 'instances')}, so the regrets there are only bounds: give a longer "
+            "--time-limit."
+        )
     if audit.waiting:
         words = _count(len(audit.waiting), "logged instance waits for its", "logged instances wait for their")
         said.append(f"{words} true costs: {listed(audit.waiting)}.")

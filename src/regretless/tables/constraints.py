@@ -13,7 +13,7 @@ from regretless.errors import InputError
 from regretless.family import Family
 from regretless.listing import listed
 from regretless.milp import MILP, Floats, with_infinities
-from regretless.tables.cells import row_cells
+from regretless.tables.cells import Cells, row_cells
 from regretless.tables.costs import row_order
 from regretless.tables.read_table import numeric_table, read_table
 from regretless.tables.table import Table
@@ -80,7 +80,7 @@ def read_constraints(path: Path | str, milp: MILP, *, id: str = "instance") -> C
     Raises:
         FileError, InputError: the message names file, line and column.
     """
-    table = read_table(path, id=id)
+    table = read_table(path, id=id, check=_refuse_other_columns)
     if not table.names:
         raise InputError(f"{path} has no column with a constraint: name columns {_forms()}")
     return _variations(table, milp)
@@ -94,7 +94,9 @@ def vary_one(milp: MILP, constraints: Mapping[str, float]) -> MILP:
     """
     if not constraints:
         return milp
-    table = numeric_table(row_cells(constraints, "constraints"), id=None)
+    cells = row_cells(constraints, "constraints")
+    _refuse_other_columns(cells)
+    table = numeric_table(cells, id=None)
     return milp.replaced(**{part: values[0] for part, values in _variations(table, milp).variations.items()})
 
 
@@ -128,9 +130,7 @@ def _variations(table: Table, milp: MILP) -> Constraints:
 
 def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int]:
     """The vectors that a column changes, and the place in them."""
-    word, colon, name = column.partition(":")
-    if not colon or word not in WORDS:
-        raise _error(table, None, column, f"a column of constraints is named {_forms()}")
+    word, _, name = column.partition(":")
     of_row = word.startswith("row")
     known = (milp.row_names if of_row else milp.names) or ()
     what = "row" if of_row else "variable"
@@ -148,6 +148,13 @@ def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int
         sides = f"row_lower:{name} and row_upper:{name}"
         raise _error(table, None, column, f"the row {name!r} has two sides, {low:g} and {high:g}: use {sides}")
     return ("row_upper",) if np.isfinite(high) else ("row_lower",), place
+
+
+def _refuse_other_columns(cells: Cells) -> None:
+    for column in cells.columns:
+        word, colon, _ = column.partition(":")
+        if not colon or word not in WORDS:
+            raise cells.error(f"a column of constraints is named {_forms()}", column=column)
 
 
 def _forms() -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from regretless.errors import InputError
 from regretless.listing import listed
 from regretless.milp import Floats
+from regretless.tables.cells import missing_and_extra
 from regretless.tables.features import Features
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import read_table
@@ -39,7 +41,8 @@ def read_costs(path: Path | str, cost_names: Sequence[str], *, id: str = "instan
         values = values if have is None else ordered(path, have, values, cost_names, "cost")
         return Costs(values, strings(path, arrays, "instance", len(values)))
     # A variable of the model may be called "instance": then that column holds its cost.
-    table = read_table(path, id=None if id in cost_names else id)
+    known = partial(missing_and_extra, wanted=cost_names, what="cost")
+    table = read_table(path, id=None if id in cost_names else id, check=known)
     return Costs(ordered(table.path, table.names, table.values, cost_names, "cost"), table.instances)
 
 

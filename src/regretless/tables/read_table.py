@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,14 @@ from regretless.tables.cells import Cells, number, read_cells
 from regretless.tables.table import Table
 
 
-def read_table(path: Path | str, *, id: str | None = "instance") -> Table:
+def read_table(path: Path | str, *, id: str | None = "instance", check: Callable[[Cells], None] | None = None) -> Table:
     """Read a table in which every column holds numbers, except for one that names the rows.
 
     Args:
         path: the file.
         id: column that names the rows. A table may lack the default one, no other. ``None``: all columns are numbers.
+        check: raises for wrong columns, of all but ``id``. It comes before the cells: in a column that does not belong
+            there they need no correction.
 
     Raises:
         FileError, InputError, MissingDependencyError: as ``read_cells``; and for a cell that is empty or no finite
@@ -25,6 +28,8 @@ def read_table(path: Path | str, *, id: str | None = "instance") -> Table:
     cells = read_cells(path)
     if id is not None:
         cells.refuse_unnamed(id)
+    if check is not None:
+        check(cells.without([] if id is None else [id]))
     return numeric_table(cells, id=id)
 
 
