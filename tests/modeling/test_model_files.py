@@ -111,6 +111,15 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path, name, content):
         read(_file(tmp_path, name, content))
 
 
+def test_a_row_with_two_sides_in_an_lp_file_is_named_with_what_to_do(tmp_path):
+    two = LP.replace(" c2:", " c3: -3 <= x0 - x1 <= 3\n c2:")
+    with pytest.raises(FileError, match=r"write 'c3: -3 <= x0 - x1 <= 3' as two rows, or use \.mps"):
+        read(_file(tmp_path, "a.lp", two))
+    with pytest.raises(FileError, match=r"a\.lp is damaged") as error:
+        read(_file(tmp_path, "a.lp", LP.replace("<= 7", "<= abc")))
+    assert "two rows" not in str(error.value), "its bounds have two sides, which are read"
+
+
 def test_a_folder_is_no_model_file(tmp_path):
     (tmp_path / "a.mps").mkdir()
     with pytest.raises(FileError, match="no file"):

@@ -21,7 +21,9 @@ def audit(
     log: Annotated[Path, typer.Argument(help="Log of decisions that decide --log wrote.")],
     costs: Annotated[
         Path,
-        typer.Option(help="True costs: a column per cost variable, and the column that names the rows, as in decide."),
+        typer.Option(
+            help="True costs: a column per cost variable, and the one that names the rows: instance, or --id of train."
+        ),
     ],
     out: Annotated[
         Path | None, typer.Option(help="HTML page to write (.html). Default: none; a summary is printed.")

@@ -27,8 +27,9 @@ UNSUPPORTED = {
     "GENCONS": "general constraints",
     "PWLOBJ": "a piecewise-linear objective",
 }
-# A row of an .lp file with a side before and one after its terms, which HiGHS does not read.
-TWO_SIDED = re.compile(r"[<>]=?[^<>=:\n]*[^\W\d][^<>=:\n]*[<>]=?")
+# In an .lp file: a row with a side before and one after its terms, which HiGHS does not read, and the end of the rows.
+TWO_SIDED = re.compile(r"^.*[<>]=?[^<>=:\n]*[^\W\d][^<>=:\n]*[<>].*$", re.MULTILINE)
+BOUNDS = re.compile(r"^\s*bounds?\s*$", re.MULTILINE | re.IGNORECASE)
 
 
 def linear(model: Any) -> LinearModel:
@@ -87,8 +88,9 @@ def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
                 raise InputError(f"{path} has {what}, which a linear model cannot represent")
         reasons = [line.removeprefix("ERROR:").strip() for line in said.splitlines() if line.startswith("ERROR")]
         reason = "; ".join(reasons).replace(str(copy), path.name)
-        if copy.suffix == ".lp" and (row := TWO_SIDED.search(copy.read_text(encoding="utf-8"))):
-            reason += f"; write a row with two sides, such as '{row[0].strip()} ...', as two rows, or use an .mps file"
+        rows = BOUNDS.split(copy.read_text(encoding="utf-8"))[0] if copy.suffix == ".lp" else ""
+        if row := TWO_SIDED.search(rows):
+            reason += f"; HiGHS reads no row with two sides there: write '{row[0].strip()}' as two rows, or use .mps"
         raise FileError(f"{path} is damaged or not a model file: {reason or 'HiGHS cannot read it'}")
     lp = highs.getLp()
     if highs.getModel().hessian_.dim_:

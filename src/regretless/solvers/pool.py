@@ -166,10 +166,12 @@ def _gather(milps: list[MILP], outcomes: list[Outcome], first: MILP, device: tor
             x[row], solution[row] = outcome.x, milp.solution(outcome.x)[0]
     plain = all(outcome.status is Status.OPTIMAL for outcome in outcomes)
     gaps = [outcome.gap for outcome in outcomes]  # an optimum of CP-SAT may carry the rounding of its costs
+    # Some engines have nothing to say but the status.
+    said = {row: one.message for row, one in enumerate(outcomes) if one.message.lower() not in ("", one.status)}
     return Solved(
         solution=torch.as_tensor(solution, device=device),
         status=None if plain else [outcome.status for outcome in outcomes],
         gap=torch.tensor(gaps, dtype=torch.float64, device=device) if any(gaps) else None,
         decision=torch.as_tensor(x, device=device) if decision else None,
-        message={row: outcome.message for row, outcome in enumerate(outcomes) if outcome.message},
+        message=said,
     )

@@ -204,7 +204,7 @@ class _Where:
     def error(self, row: int, said: str) -> SolveError:
         """The error for an instance without a solution: its constraints may leave none, its costs cannot."""
         which = f"instance {row} (counted from 0)" if self.instance is None else f"{self.instance[row]!r}"
-        said = said.strip().removesuffix(". Infeasible").removesuffix(".")  # an engine's word for the status
+        said = said.strip().removesuffix(".")
         if self.constraints is None or not said.startswith(Status.INFEASIBLE):
             return SolveError(f"{self.model} cannot be solved at the costs of {which} in {self.costs}: {said}")
         remedy = "correct the row, or leave it out with --on-failure skip"
