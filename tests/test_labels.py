@@ -233,8 +233,11 @@ def test_a_damaged_store_is_named_and_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"solutions": torch.zeros(3, 3)}, {"solutions": None}, {"status": ["optimal"] * 3}, {"status": ["fine"] * 4}],
-)
+    [
+        {"solutions": torch.zeros(3, 3, dtype=torch.float64)}, {"solutions": torch.zeros(4, 3, dtype=torch.int32)},
+        {"solutions": None}, {"status": ["optimal"] * 3}, {"status": ["fine"] * 4},
+    ],
+)  # fmt: skip
 def test_a_stored_file_with_other_content_is_named(tmp_path: Path, change: dict[str, Any]) -> None:
     problem = Problem(KNAPSACK)
     solve_labels(problem, COSTS, store=tmp_path)

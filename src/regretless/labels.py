@@ -144,11 +144,12 @@ def _read(path: Path, n: int, width: int) -> tuple[Tensor, list[Status]]:
     state = load_state(path, kind="labels")
     try:
         solutions, status = state["solutions"], [Status(s) for s in state["status"]]
-        fits = solutions.shape == (n, width) and len(status) == n
+        fits = solutions.shape == (n, width) and solutions.dtype == torch.float64 and len(status) == n
     except MALFORMED as error:
         raise FileError(f"{path}: field 'state' holds no labels: {error}") from error
     if not fits:
-        raise FileError(f"{path}: field 'solutions' must have shape {(n, width)}, got {tuple(solutions.shape)}")
+        got = f"{solutions.dtype} of shape {tuple(solutions.shape)} with {len(status)} statuses"
+        raise FileError(f"{path}: field 'solutions' must be torch.float64 of shape {(n, width)}, got {got}")
     return solutions, status
 
 
