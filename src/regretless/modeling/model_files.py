@@ -27,9 +27,9 @@ UNSUPPORTED = {
     "GENCONS": "general constraints",
     "PWLOBJ": "a piecewise-linear objective",
 }
-# In an .lp file: a row with a side before and one after its terms, which HiGHS does not read, and the end of the rows.
-TWO_SIDED = re.compile(r"^.*[<>]=?[^<>=:\n]*[^\W\d][^<>=:\n]*[<>].*$", re.MULTILINE)
+# Of an .lp file: the end of its rows, and the sign between the sides of a row.
 BOUNDS = re.compile(r"^\s*bounds?\s*$", re.MULTILINE | re.IGNORECASE)
+COMPARISON = re.compile(r"[<>=]+")
 
 
 def linear(model: Any) -> LinearModel:
@@ -88,9 +88,8 @@ def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
                 raise InputError(f"{path} has {what}, which a linear model cannot represent")
         reasons = [line.removeprefix("ERROR:").strip() for line in said.splitlines() if line.startswith("ERROR")]
         reason = "; ".join(reasons).replace(str(copy), path.name)
-        rows = BOUNDS.split(copy.read_text(encoding="utf-8"))[0] if copy.suffix == ".lp" else ""
-        if row := TWO_SIDED.search(rows):
-            reason += f"; HiGHS reads no row with two sides there: write '{row[0].strip()}' as two rows, or use .mps"
+        if copy.suffix == ".lp" and (row := _two_sided(copy.read_text(encoding="utf-8"))):
+            reason += f"; HiGHS reads no row with two sides there: write '{row}' as two rows, or use .mps"
         raise FileError(f"{path} is damaged or not a model file: {reason or 'HiGHS cannot read it'}")
     lp = highs.getLp()
     if highs.getModel().hessian_.dim_:
@@ -101,6 +100,15 @@ def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
     if len(names) != lp.num_col_:
         raise FileError(f"{path} has two variables with the same name, or a variable without a name")
     return _arrays(path, highspy, lp, names)
+
+
+def _two_sided(text: str) -> str | None:
+    """The first row of an .lp file with a side before and one after its terms, which HiGHS does not read."""
+    for row in BOUNDS.split(text)[0].splitlines():
+        sides = COMPARISON.split(row)
+        if len(sides) == 3 and ":" not in sides[1] and any(map(str.isalpha, sides[1])):
+            return row.strip()
+    return None
 
 
 def _arrays(path: Path, highspy: Any, lp: Any, names: tuple[str, ...]) -> LinearModel:
