@@ -127,3 +127,12 @@ def test_missing_file_support_is_raised_with_its_pip_line(report: dict[str, Any]
 
 def test_importing_changes_no_generator_and_no_setting(report: dict[str, Any]) -> None:
     assert report["side effect"] is False
+
+
+def test_every_public_name_is_found_and_listed() -> None:
+    import regretless as rl
+
+    assert set(rl.__all__) <= set(dir(rl))
+    assert all(getattr(rl, name).__name__.rpartition(".")[2] == name for name in rl.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'Cache'"):
+        _ = rl.Cache

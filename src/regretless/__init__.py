@@ -6,54 +6,57 @@
 [[1.0, 1.0, 0.0]]
 """
 
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from regretless import early_interrupt, errors  # first: what follows takes seconds
-from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
-from regretless.data import Dataset
-from regretless.family import Family
-from regretless.losses import (
-    LAVA,
-    MAP,
-    NCE,
-    QPTL,
-    AdaptiveImplicitMLE,
-    AutogradLoss,
-    Blackbox,
-    ClosedFormLoss,
-    ConeAlignment,
-    ExpectedRegret,
-    ImplicitMLE,
-    Interior,
-    Listwise,
-    Loss,
-    NegativeIdentity,
-    Pairwise,
-    PairwiseDifference,
-    PerturbationGradient,
-    PerturbedFenchelYoung,
-    PerturbedOptimizer,
-    Pointwise,
-    RegularizedFenchelYoung,
-    RegularizedOptimizer,
-    SmoothedContrastive,
-    SPOPlus,
-    TwoStage,
-    WarmUp,
-)
-from regretless.metrics import regret
-from regretless.milp import MILP
-from regretless.modeling import read
-from regretless.problem import Problem
-from regretless.problems import load
-from regretless.search import AutoResult, Committee, Verdict, auto, train
-from regretless.training import EarlyStopping, Watch, evaluate, fit, predict
-from regretless.training.methods import make_loss
-from regretless.training.models import make_model
-from regretless.training.nearest_neighbors import neighbor_labels
-from regretless.types import Status
+from regretless import errors
 
-early_interrupt.finish()
+if TYPE_CHECKING:  # for type checkers and editors; at run time a name is loaded on first use, see ``__getattr__``
+    from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
+    from regretless.data import Dataset
+    from regretless.deciding import Decider, LoggedDecider, audit_decisions
+    from regretless.family import Family
+    from regretless.losses import (
+        LAVA,
+        MAP,
+        NCE,
+        QPTL,
+        AdaptiveImplicitMLE,
+        AutogradLoss,
+        Blackbox,
+        ClosedFormLoss,
+        ConeAlignment,
+        ExpectedRegret,
+        ImplicitMLE,
+        Interior,
+        Listwise,
+        Loss,
+        NegativeIdentity,
+        Pairwise,
+        PairwiseDifference,
+        PerturbationGradient,
+        PerturbedFenchelYoung,
+        PerturbedOptimizer,
+        Pointwise,
+        RegularizedFenchelYoung,
+        RegularizedOptimizer,
+        SmoothedContrastive,
+        SPOPlus,
+        TwoStage,
+        WarmUp,
+    )
+    from regretless.metrics import regret
+    from regretless.milp import MILP
+    from regretless.modeling import read
+    from regretless.problem import Problem
+    from regretless.problems import load
+    from regretless.search import AutoResult, Committee, Verdict, auto, train
+    from regretless.training import EarlyStopping, Watch, evaluate, fit, predict
+    from regretless.training.methods import make_loss
+    from regretless.training.models import make_model
+    from regretless.training.nearest_neighbors import neighbor_labels
+    from regretless.types import Status
+
 __version__ = "0.2.0"
 
 __all__ = [
@@ -67,11 +70,35 @@ __all__ = [
     "regret", "train",
 ]  # fmt: skip
 
+# Where a name is defined; every other one is a loss.
+_HOMES = {
+    "cache": ("Bernoulli", "Falling", "GapAbove", "LargestGap", "SolutionCache"),
+    "data": ("Dataset",),
+    "deciding": ("Decider", "LoggedDecider", "audit_decisions"),
+    "family": ("Family",),
+    "metrics": ("regret",),
+    "milp": ("MILP",),
+    "modeling": ("read",),
+    "problem": ("Problem",),
+    "problems": ("load",),
+    "search": ("AutoResult", "Committee", "Verdict", "auto", "train"),
+    "training": ("EarlyStopping", "Watch", "evaluate", "fit", "predict"),
+    "training.methods": ("make_loss",),
+    "training.models": ("make_model",),
+    "training.nearest_neighbors": ("neighbor_labels",),
+    "types": ("Status",),
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Load what decides on first use: it belongs to the application, and the library does without."""
-    if name in ("Decider", "LoggedDecider", "audit_decisions"):
-        from regretless import deciding
+    """Load a name on first use: torch takes seconds, and ``regretless --help`` does without."""
+    if name not in __all__:
+        raise AttributeError(f"module 'regretless' has no attribute {name!r}")
+    home = next((home for home, names in _HOMES.items() if name in names), "losses")
+    globals()[name] = found = getattr(import_module(f"regretless.{home}"), name)
+    return found
 
-        return getattr(deciding, name)
-    raise AttributeError(f"module 'regretless' has no attribute {name!r}")
+
+def __dir__() -> list[str]:
+    """The public names, loaded or not."""
+    return sorted({*globals(), *__all__})

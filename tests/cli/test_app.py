@@ -6,10 +6,9 @@ import sys
 import pytest
 
 from regretless import __version__
+from regretless.cli.app import COMMANDS, load_command
 
 from .files import CommandLine
-
-COMMANDS = ("demo", "doctor", "train", "decide", "evaluate", "tune", "report", "reproduce", "data")
 
 
 def test_help_lists_every_command(cli: CommandLine) -> None:
@@ -20,6 +19,17 @@ def test_help_lists_every_command(cli: CommandLine) -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself(command: str, cli: CommandLine) -> None:
     assert "--help" in cli.ok(command, "--help").out
+    assert (load_command(command).help or "").splitlines()[0] == COMMANDS[command]
+
+
+def test_help_and_version_do_without_torch() -> None:
+    # Every import is a line on standard error.
+    for words in (["--help"], ["--version"], ["conquer"]):
+        command = [sys.executable, "-X", "importtime", "-m", "regretless", *words]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+        assert "typer" in imported
+        assert "torch" not in imported
 
 
 def test_the_version_is_shown(cli: CommandLine) -> None:

@@ -8,11 +8,13 @@ import sys
 import warnings
 from typing import Any
 
+from regretless.cli import early_interrupt
 from regretless.errors import InputError, MissingDependencyError, RegretlessError, RegretlessWarning
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    early_interrupt.begin()
     try:
         code = _run(arguments)
         if sys.stdout is not None:  # it is None where a shell closed it

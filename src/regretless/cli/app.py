@@ -1,33 +1,53 @@
-"""The table of commands."""
+"""The table of commands. Each is imported when it is called: most of them need torch, which takes seconds."""
 
 from __future__ import annotations
 
 import sys
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from regretless import __version__
-from regretless.cli.audit import audit
-from regretless.cli.data import data
-from regretless.cli.decide import decide
-from regretless.cli.demo import demo
-from regretless.cli.doctor import doctor
-from regretless.cli.evaluate import evaluate
-from regretless.cli.report import report
-from regretless.cli.reproduce import reproduce
-from regretless.cli.retrain import retrain
-from regretless.cli.suite import suite
-from regretless.cli.train import train
-from regretless.cli.tune import tune
+from regretless.cli import early_interrupt
 
 # The class is click's, of which some versions of typer bring their own copy.
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
 
+# In the order of the help page, each with its first line.
+COMMANDS = {
+    "demo": "Train five methods on embedded data, print a table and write an HTML report.",
+    "doctor": "Show versions, engines, data and known conflicts.",
+    "train": "Train a model on a problem, or on your own model file and data, and keep the run in a folder.",
+    "retrain": "Continue a run with more data: from its weights, its cache and its labels (true optima).",
+    "decide": "Predict costs for new instances, solve them exactly, and write the decisions by variable name.",
+    "audit": "Compare logged decisions with the true costs: regret, gain over two-stage, worst instances, drift.",
+    "evaluate": "Evaluate a trained model exactly: its regret, relative regret and prediction error.",
+    "tune": "Search for the settings with the lowest validation regret (Optuna). Test data are not used.",
+    "report": "Write one self-contained HTML report of a folder of results.",
+    "reproduce": "Do every run behind the paper's tables and figures, and compare with the published values.",
+    "suite": "Compare methods on the field's problems, with all settings chosen by folds, and write a leaderboard.",
+    "data": "The public data behind the paper's problems.",
+}
+
 
 class Commands(TyperGroup):
     """All commands. An interrupted command says what was kept, which typer alone would not print."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Name and first line of a command, for the help page."""
+        return TyperCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Import the command that is called."""
+        name, found, rest = super().resolve_command(ctx, args)
+        return name, found and load_command(found.name), rest
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command."""
@@ -38,14 +58,15 @@ class Commands(TyperGroup):
             raise typer.Exit(130) from stop
 
 
-app = typer.Typer(
-    name="regretless",
-    cls=Commands,
-    help="Decision-focused learning: train on the regret of the decision, with a solution cache.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
+@cache  # typer builds a command anew at each call
+def load_command(name: str) -> Any:
+    """Import a command: a function, or a table of further commands, in the file of its name."""
+    found = getattr(import_module(f"regretless.cli.{name}"), name)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        alone.command(name)(found)
+        found = alone
+    return typer.main.get_command(found)
 
 
 def _version(wanted: bool) -> None:
@@ -54,19 +75,20 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+app = typer.Typer(name="regretless", cls=Commands, no_args_is_help=True, add_completion=False)
+
+
 @app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
+    """Decision-focused learning: train on the regret of the decision, with a solution cache."""
     from regretless.runs.training_run import single_threaded
 
     single_threaded()
+    early_interrupt.finish()
 
 
-for command in (demo, doctor, train, retrain, decide, audit, evaluate, tune, report, reproduce, suite):
-    app.command()(command)
-app.add_typer(data, name="data")
-# Made once: typer alone would build every command anew at each call.
 commands = typer.main.get_command(app)

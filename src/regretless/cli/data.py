@@ -10,7 +10,7 @@ from regretless.cli.show import print_json, print_table
 from regretless.cli.spec_options import Json
 from regretless.downloads import fetch as files
 
-data = typer.Typer(help="The public data behind the paper's problems.", no_args_is_help=True)
+data = typer.Typer(help="The public data behind the paper's problems.", no_args_is_help=True, add_completion=False)
 
 
 @data.command("list")

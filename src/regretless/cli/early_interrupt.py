@@ -25,6 +25,3 @@ def finish() -> None:
     """Handle Ctrl-C as usual again."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-begin()
