@@ -44,6 +44,8 @@ class Solved:
         gap: ``(batch,)`` relative optimality gaps, or ``None`` when all are zero.
         decision: ``(batch, n)`` full decisions, where the caller needs them.
         message: what went wrong, by position in the batch.
+        finite: the oracle makes every solution out of zeros and ones, so it need not be checked; on a GPU a check waits
+            for the solves.
     """
 
     solution: Tensor
@@ -51,6 +53,7 @@ class Solved:
     gap: Tensor | None = None
     decision: Tensor | None = None
     message: Mapping[int, str] = field(default_factory=dict)
+    finite: bool = False
 
     @property
     def found(self) -> Tensor:

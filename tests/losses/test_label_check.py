@@ -50,3 +50,13 @@ def test_labels_of_solves_that_were_cut_short_are_only_bounds():
     problem = cheapest()
     problem.statistics.not_optimal = 1
     SPOPlus(problem)(COSTS, COSTS, WRONG)
+
+
+def test_a_step_that_failed_leaves_nothing_behind():
+    loss = MAP(cheapest())
+    with pytest.raises(SolveError, match="better than its label"):
+        loss(COSTS, COSTS, WRONG)
+    right = cheapest()(COSTS)
+    loss(COSTS + 0.1, COSTS, right)
+    with pytest.raises(SolveError, match="better than its label"):
+        loss.loss_and_gradient(COSTS, COSTS, WRONG)

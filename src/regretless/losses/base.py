@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from regretless.cache import SolutionCache
 from regretless.cache.served_instances import check_instance
 from regretless.errors import InputError
+from regretless.losses.label_check import LabelCheck
 from regretless.oracle import Oracle
 from regretless.problem import Problem
-from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
 from regretless.tensors import ids, tensor
 
 Reduction = Literal["mean", "sum", "none"]
@@ -48,6 +48,7 @@ class Loss(nn.Module, ABC):
         self.oracle = None if oracle is None else needs_oracle(type(self).__name__, oracle)
         self.reduction = reduction
         self._left_out: Tensor | None = None
+        self._labels = LabelCheck()
 
     @property
     def problem(self) -> Problem | None:
@@ -122,23 +123,9 @@ class Loss(nn.Module, ABC):
                 self._left_out = left_out if self._left_out is None else self._left_out | left_out
                 answers = [torch.where(left_out[:, None], solution.to(answer), answer) for answer in answers]
         answers = [answer.to(predicted.dtype) for answer in answers]
-        self._check_labels(answers, true, solution, instance)
+        if isinstance(self.oracle, Problem | SolutionCache):  # a relaxation may beat the best decision
+            self._labels.note(answers, true, solution, instance, self.oracle.problem)
         return answers
-
-    def _check_labels(self, answers: Sequence[Tensor], true: Tensor, solution: Tensor, instance: Tensor | None) -> None:
-        """Refuse answers that beat their labels; labels of solves that were cut short are only bounds."""
-        problem = self.problem
-        # A relaxation may beat the best decision.
-        if problem is None or problem.statistics.not_optimal or not isinstance(self.oracle, Problem | SolutionCache):
-            return
-        together = answers[0] if len(answers) == 1 else torch.stack(list(answers))
-        if not answers[0].shape[0] or (true * (solution - together)).sum(-1).max().item() <= 0:
-            return
-        for answer in answers:
-            if bool((dot(true, solution - answer) > 0).any()):  # rounding, or worse
-                value, label = dot(true, answer), dot(true, solution)
-                scale = value_scale(true, answer, solution)
-                refuse_better_than_label(value, label, scale, instance=instance, sense=problem.sense)
 
     def one_coin(self) -> AbstractContextManager[None]:
         """One side of the coin for all queries inside of the block; see ``SolutionCache.one_coin``."""
@@ -177,8 +164,9 @@ class Loss(nn.Module, ABC):
             )
         if problem is not None and solution.shape != (expected := (len(predicted), problem.width)):
             raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
-        if self._left_out is not None:
+        if self._left_out is not None:  # a module sets attributes slowly
             self._left_out = None
+        self._labels.forget()
         if predicted.dtype in (torch.float16, torch.bfloat16):
             predicted = predicted.to(torch.float32)
         true, solution = true.to(predicted.dtype), solution.to(predicted.dtype)
@@ -243,7 +231,9 @@ class ClosedFormLoss(Loss):
             count = self._instances(predicted.shape[0])
             value = value.sum() / count if self._left_out is not None or not len(value) else value.mean()
             factor /= count
-        return value, (gradient * factor).to(predicted.dtype)
+        gradient = (gradient * factor).to(predicted.dtype)
+        self._labels.finish()
+        return value, gradient
 
 
 class AutogradLoss(Loss):
@@ -262,6 +252,7 @@ class AutogradLoss(Loss):
             _refuse_shapes(self, "per_instance", predicted, values)
         if self._left_out is not None:
             values = values.masked_fill(self._left_out, 0.0)
+        self._labels.finish()
         if self.reduction == "none":
             return values
         return values.sum() if self.reduction == "sum" else values.sum() / self._instances(len(predicted))

@@ -65,7 +65,7 @@ def checked_solve(
             f"{type(backend).__name__} must answer {len(costs)} costs with solutions of shape {(len(costs), width)}, "
             f"got {tuple(solved.solution.shape)}"
         )
-    if all_finite(solved.solution):
+    if solved.finite or all_finite(solved.solution):
         return solved
     return _without_garbage(solved, type(backend).__name__)
 

@@ -40,8 +40,8 @@ class KnapsackOracle:
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, n)`` minimization costs; see ``regretless.types.Backend``."""
         if costs.is_cuda and self.counts is not None:
-            return Solved(self._captured(costs))
-        return Solved(self._solve_costs(costs))
+            return Solved(self._captured(costs), finite=True)
+        return Solved(self._solve_costs(costs), finite=True)
 
     def _solve_costs(self, costs: Tensor) -> Tensor:
         value = -costs.to(torch.float64)

@@ -22,4 +22,4 @@ class TopKOracle:
         """Solve ``(batch, items)`` costs to minimize; see ``regretless.types.Backend``."""
         best = costs.argsort(dim=1, stable=True)[:, : self.k]  # of equal items the first
         solution = torch.zeros(costs.shape, dtype=torch.float64, device=costs.device)
-        return Solved(solution.scatter_(1, best, 1.0))
+        return Solved(solution.scatter_(1, best, 1.0), finite=True)

@@ -1,0 +1,70 @@
+"""The check that no answer of an oracle beats its label: a label is optimal by definition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from regretless.problem import Problem
+from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
+
+
+class _Noted(NamedTuple):
+    lead: Tensor  # largest lead of an answer over its label
+    answers: Sequence[Tensor]
+    true: Tensor
+    solution: Tensor
+    instance: Tensor | None
+    problem: Problem
+
+
+class LabelCheck:
+    """Answers are noted when they come, and refused at the end of the step.
+
+    To read a number of a GPU is to wait for all that it has still to compute. At the end of the step everything else
+    has been launched by then.
+    """
+
+    def __init__(self) -> None:
+        self._noted: _Noted | None = None
+
+    def note(
+        self,
+        answers: Sequence[Tensor],
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None,
+        problem: Problem,
+    ) -> None:
+        """Note answers ``(batch, width)`` at minimizing true costs; earlier ones are refused first.
+
+        Labels of solves that were cut short are only bounds, and are not compared.
+        """
+        self.finish()  # a loss that asks many times in a step does not hold all answers
+        if problem.statistics.not_optimal or not answers[0].shape[0]:
+            return
+        together = answers[0] if len(answers) == 1 else torch.stack(list(answers))
+        lead = (true * (solution - together)).sum(-1).max()
+        self._noted = _Noted(lead, answers, true, solution, instance, problem)
+
+    def forget(self) -> None:
+        """Drop what a step noted that did not end."""
+        self._noted = None
+
+    def finish(self) -> None:
+        """Refuse noted answers that are better than their labels beyond rounding.
+
+        Raises:
+            SolveError: with the first such instance.
+        """
+        noted, self._noted = self._noted, None
+        if noted is None or noted.lead.item() <= 0:
+            return
+        true, solution = noted.true, noted.solution
+        for answer in noted.answers:
+            value, label = ((true * one).sum(-1) for one in (answer, solution))
+            scale = value_scale(true, answer, solution)
+            refuse_better_than_label(value, label, scale, instance=noted.instance, sense=noted.problem.sense)
