@@ -91,3 +91,12 @@ def test_over_a_cache_the_iterations_are_look_ups_and_the_coin_is_flipped_once()
 def test_settings_that_make_no_sense_are_named(settings, message):
     with pytest.raises(InputError, match=message):
         RegularizedFenchelYoung(KINDS["plain"].problem(), **settings)
+
+
+def test_the_gap_that_is_left_is_told():
+    kind = KINDS["plain"]
+    b = batch(kind, seed=1)
+    for most, converged in ((1, False), (1000, True)):
+        loss = RegularizedFenchelYoung(kind.problem(), max_iterations=most)
+        loss(b.predicted, b.true, b.solution)
+        assert (loss.diagnostics()["regularized_gap"] <= loss.tolerance) is converged

@@ -19,11 +19,13 @@ class ConvexPoint:
         point: ``(batch, width)`` the minimizers.
         vertices: ``(batch, m, width)`` solutions that were found on the way.
         weights: ``(batch, m)`` of these, zero where a solution is not part of the combination.
+        gap: ``(batch,)`` bounds of the distance to the minimum, before the last step of those that took one.
     """
 
     point: Tensor
     vertices: Tensor
     weights: Tensor
+    gap: Tensor
 
 
 def regularized_minimum(
@@ -66,7 +68,7 @@ def regularized_minimum(
         weights = weights * torch.where(ahead, 1 - step, 1 + step)[:, None]
         weights[each, worst] -= torch.where(ahead, 0.0, step)
         vertices, weights = _added(vertices, weights.clamp(min=0.0), found, torch.where(ahead, step, 0.0))
-    return ConvexPoint(point, vertices, weights)
+    return ConvexPoint(point, vertices, weights, gap)
 
 
 def _added(vertices: Tensor, weights: Tensor, found: Tensor, share: Tensor) -> tuple[Tensor, Tensor]:

@@ -30,6 +30,11 @@ class _Regularized(ClosedFormLoss):
         self.lambda_ = check_number("lambda_", lambda_)
         self.tolerance = check_number("tolerance", tolerance, least=0)
         self.max_iterations = check_integer("max_iterations", max_iterations, least=1)
+        self._gap = torch.tensor(torch.nan)
+
+    def diagnostics(self) -> dict[str, float]:
+        """Largest gap of the last step, as a multiple of ``lambda_``: above ``tolerance``, the iterations ended it."""
+        return {"regularized_gap": float(self._gap)}
 
     def curvature(self, predicted: Tensor) -> Tensor:
         """Weights ``(width,)`` of the quadratic term: known costs have none."""
@@ -47,13 +52,16 @@ class _Regularized(ClosedFormLoss):
             return found
 
         with self.one_coin():
-            return regularized_minimum(
+            found = regularized_minimum(
                 answer,
                 costs,
                 self.curvature(predicted),
                 tolerance=self.tolerance * self.lambda_,
                 max_iterations=self.max_iterations,
             )
+        if len(costs):
+            self._gap = found.gap.max() / self.lambda_
+        return found
 
 
 @final
@@ -71,7 +79,8 @@ class RegularizedFenchelYoung(_Regularized):
         oracle: a ``Problem``, or a ``SolutionCache``: the hull is then that of S, and iterations are look-ups.
         lambda_: weight of the quadratic term, in the units of the costs.
         tolerance: gap at which the iteration ends, as a multiple of ``lambda_``.
-        max_iterations: solutions per instance and step, beside the first one.
+        max_iterations: solutions per instance and step, beside the first one. The history has the largest gap that
+            is left, as ``regularized_gap``.
         reduction: over the batch.
     """
 
@@ -101,7 +110,8 @@ class RegularizedOptimizer(_Regularized):
         lambda_: weight of the quadratic term, in the units of the costs.
         task: the loss of a solution: ``"squared"``, ``"absolute"`` or ``"regret"``.
         tolerance: gap at which the iteration ends, as a multiple of ``lambda_``.
-        max_iterations: solutions per instance and step, beside the first one.
+        max_iterations: solutions per instance and step, beside the first one. The history has the largest gap that
+            is left, as ``regularized_gap``.
         reduction: over the batch.
     """
 
