@@ -7,7 +7,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from regretless.cli.app import commands
+from regretless.cli.app import all_commands
 
 
 class CommandLine(SphinxDirective):
@@ -15,7 +15,7 @@ class CommandLine(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Write all commands."""
-        return [self._section(name, command) for name, command in _inside(commands, "")]
+        return [self._section(name, command) for name, command in all_commands().items()]
 
     def _section(self, name: str, command: Any) -> nodes.section:
         section = nodes.section(ids=[name.replace(" ", "-")], names=[name])
@@ -27,14 +27,6 @@ class CommandLine(SphinxDirective):
         if command.params:
             section += _table([_row(parameter) for parameter in command.params])
         return section
-
-
-def _inside(group: Any, before: str) -> list[tuple[str, Any]]:
-    found = []
-    for name, command in group.commands.items():
-        nested = hasattr(command, "commands")
-        found += _inside(command, f"{before}{name} ") if nested else [(before + name, command)]
-    return found
 
 
 def _row(parameter: Any) -> tuple[str, str, str]:

@@ -7,6 +7,7 @@ from regretless.cache import SolutionCache
 from regretless.cache.served_instances import served, sharing_note
 from regretless.errors import InputError, RegretlessWarning
 from regretless.family import Family
+from regretless.milp import MILP
 from regretless.problem import Problem
 
 from .recorders import LIMITS, MODEL, POINTS, WEIGHTS, family
@@ -59,3 +60,15 @@ def test_members_that_join_a_family_are_taken_over_with_the_solutions_that_serve
     answer = cache(-torch.ones(1, 4), torch.tensor([new]))
     assert answer.sum() == 1.0  # the best of what weighs at most 3
     assert torch.equal(cache.store.serves[new], POINTS @ torch.tensor(WEIGHTS) <= 3.0)
+
+
+def test_a_solution_that_breaks_the_model_is_refused_with_its_number():
+    cache = SolutionCache(Problem(MODEL), POINTS[:2])
+    with pytest.raises(InputError, match="solution 1 is infeasible for the model"):
+        cache.add(torch.stack([POINTS[2], torch.full_like(POINTS[0], 0.5), torch.ones_like(POINTS[0])]))
+    assert len(cache) == 2
+
+
+def test_where_a_solution_does_not_show_the_decision_it_is_taken_as_it_is():
+    mapped = MILP([[3.0, 4.0, 5.0]], row_upper=7.0, cost_map=[[1.0, 1.0, 1.0]])
+    assert SolutionCache(Problem(mapped)).add([[99.0]]) == 1

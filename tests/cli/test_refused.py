@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from regretless.cli import main
-from regretless.cli.app import commands as every_command
+from regretless.cli.app import all_commands
 
 from .files import CommandLine, Files, make_files
 
@@ -91,25 +90,12 @@ BAD: list[tuple[str, dict[str, list[str]]]] = [
 ]  # fmt: skip
 
 
-def commands() -> dict[str, Any]:
-    """All commands, those of groups by both of their words."""
-
-    def inside(group: Any, before: str) -> dict[str, Any]:
-        found = {}
-        for name, command in group.commands.items():
-            nested = inside(command, f"{before}{name} ") if hasattr(command, "commands") else {before + name: command}
-            found |= nested
-        return found
-
-    return inside(every_command, "")
-
-
 def flags(name: str) -> list[str]:
-    return [p.name for p in commands()[name].params if getattr(p, "is_flag", False) and p.name != "help"]
+    return [p.name for p in all_commands()[name].params if getattr(p, "is_flag", False) and p.name != "help"]
 
 
 def command_of(words: str) -> str:
-    return next(name for name in commands() if f"{words} ".startswith(f"{name} "))
+    return next(name for name in all_commands() if f"{words} ".startswith(f"{name} "))
 
 
 def cases() -> list[list[str]]:
@@ -117,7 +103,7 @@ def cases() -> list[list[str]]:
     made = []
     for base, options in BAD:
         words, name = base.split(), command_of(base)
-        arguments = [p.name for p in commands()[name].params if p.param_type_name == "argument"]
+        arguments = [p.name for p in all_commands()[name].params if p.param_type_name == "argument"]
         for option, values in options.items():
             for value in values:
                 if option in arguments:
@@ -176,7 +162,7 @@ def test_every_option_of_every_command_has_a_bad_value() -> None:
     covered: dict[str, set[str]] = {}
     for base, options in BAD:
         covered.setdefault(command_of(base), set()).update(option.replace("-", "_") for option in options)
-    for name, command in commands().items():
+    for name, command in all_commands().items():
         options = {p.name.removesuffix("_") for p in command.params if not getattr(p, "is_flag", False)}
         assert options <= covered.get(name, set()), f"add bad values for {options - covered.get(name, set())} of {name}"
 

@@ -18,7 +18,7 @@ import torch
 
 from regretless.cache import SolutionCache
 from regretless.cli import main as command_line
-from regretless.cli.app import commands  # noqa: F401 - imported before the forks
+from regretless.cli.app import all_commands
 from regretless.data import Dataset
 from regretless.losses import MAP
 from regretless.problem import Problem
@@ -116,6 +116,7 @@ VICTIMS = {
 
 def serve() -> None:
     """Fork a victim for every line of standard input."""
+    all_commands()  # imported before the forks
     print("ready", flush=True)
     for line in sys.stdin:
         what, *words = json.loads(line)

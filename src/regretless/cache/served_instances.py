@@ -8,7 +8,13 @@ from torch import Tensor
 from regretless.cache.store import SolutionStore
 from regretless.errors import InputError
 from regretless.family import Family
+from regretless.milp import MILP
 from regretless.problem import Problem
+
+# Numbers of one block, which bound the memory.
+BLOCK = 1 << 24
+# Tolerance of what is stored in single precision.
+STORED = 1e-4
 
 
 def served(problem: Problem, rows: Tensor, ids: Tensor | None) -> Tensor | None:
@@ -27,6 +33,24 @@ def served(problem: Problem, rows: Tensor, ids: Tensor | None) -> Tensor | None:
     # A solution is feasible for the instance that it was solved for, whatever a tolerance says.
     serves[ids.to(rows.device), torch.arange(len(rows), device=rows.device)] = True
     return serves
+
+
+def refuse_infeasible(problem: Problem, rows: Tensor) -> None:
+    """Refuse solutions ``(m, width)`` that break the model, where they show the whole decision.
+
+    In a cache such a solution would win look-ups that no decision can win.
+    """
+    model = problem.model
+    if not isinstance(model, MILP) or model.cost_map is not None:
+        return
+    size = max(1, BLOCK // (model.n + model.A.shape[0]))
+    for start in range(0, len(rows), size):
+        good = model.check(rows[start : start + size, : model.n].cpu().numpy(), STORED)
+        if not good.all():
+            raise InputError(
+                f"solution {start + int(good.argmin())} is infeasible for the model: a cache holds feasible solutions "
+                "only, in cost space (known costs last), as Problem.solve and Dataset.solutions have them"
+            )
 
 
 def check_costs(problem: Problem, costs: Tensor) -> None:

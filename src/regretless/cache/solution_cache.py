@@ -21,7 +21,14 @@ from regretless.cache.growing import GrowAt, Growing
 from regretless.cache.lookup import Objective
 from regretless.cache.overlay import overlay
 from regretless.cache.policies import Bernoulli, Policy, checked_policy
-from regretless.cache.served_instances import check_costs, check_instance, join_members, served, sharing_note
+from regretless.cache.served_instances import (
+    check_costs,
+    check_instance,
+    join_members,
+    refuse_infeasible,
+    served,
+    sharing_note,
+)
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
 from regretless.cache.warm_starts import starts_for
@@ -194,6 +201,7 @@ class SolutionCache:
             raise InputError("solutions must be finite, got NaN or infinite values")
         members = ids(instance)
         check_instance(self.problem, self.store, members, len(rows))
+        refuse_infeasible(self.problem, rows)
         return self.store.add(rows, served(self.problem, rows, members))
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:

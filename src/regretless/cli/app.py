@@ -69,6 +69,16 @@ def load_command(name: str) -> Any:
     return typer.main.get_command(found)
 
 
+def all_commands() -> dict[str, Any]:
+    """All commands, those of groups by both of their words, such as ``data fetch``."""
+    found = {}
+    for name in COMMANDS:
+        command = load_command(name)
+        inside = getattr(command, "commands", None)
+        found |= {name: command} if inside is None else {f"{name} {word}": one for word, one in inside.items()}
+    return found
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"regretless {__version__}")
