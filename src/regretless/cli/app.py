@@ -71,7 +71,7 @@ def load_command(name: str) -> Any:
 
 def all_commands() -> dict[str, Any]:
     """All commands, those of groups by both of their words, such as ``data fetch``."""
-    found = {}
+    found: dict[str, Any] = {}
     for name in COMMANDS:
         command = load_command(name)
         inside = getattr(command, "commands", None)
