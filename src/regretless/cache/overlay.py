@@ -13,9 +13,13 @@ from regretless.cache.heads import Heads
 LookUp = Callable[[Sequence[Tensor], Tensor | None], list[Tensor]]
 
 
+# Where at most this share of a batch is solved, all of it is looked up: to pick the rest takes longer.
+FEW = 0.25
+
+
 def overlay(
     queries: Sequence[Tensor], instance: Tensor | None, heads: Heads | None, left_out: Tensor | None, look_up: LookUp
-) -> list[Tensor]:
+) -> tuple[list[Tensor], int]:
     """Combine solved and looked-up solutions.
 
     Args:
@@ -23,27 +27,35 @@ def overlay(
         instance: ``(batch,)`` ids, for families.
         heads: what was solved; a head whose solve failed is looked up like the rest.
         left_out: positions whose answer is a row of NaN, or ``None``.
-        look_up: ``(queries, instance) -> answers``, called for the instances that remain, if any.
+        look_up: ``(queries, instance) -> answers``, tensors of their own; called if an instance remains.
+
+    Returns:
+        The answers, and how many instances were answered by a look-up.
     """
+    batch = queries[0].shape[0]
     if heads is None and left_out is None:
-        return look_up(queries, instance)
-    batch, device = queries[0].shape[0], queries[0].device
+        return look_up(queries, instance), batch
     good = slice(None) if heads is None or heads.failed is None else ~heads.failed
     solved_at = None if heads is None else heads.positions[good]
-    rest = _rest(batch, solved_at, left_out).to(device)
-    answers = [torch.empty_like(query) for query in queries]
+    solved = 0 if solved_at is None else solved_at.shape[0]
+    remain = batch - solved - (0 if left_out is None else left_out.shape[0])
+    if left_out is None and remain and solved <= FEW * batch:
+        answers = look_up(queries, instance)
+    else:
+        answers = [torch.empty_like(query) for query in queries]
+        if remain:
+            rest = _rest(batch, solved_at, left_out).to(queries[0].device)
+            some = [query.index_select(0, rest) for query in queries]
+            looked_up = look_up(some, None if instance is None else instance.index_select(0, rest))
+            for answer, found in zip(answers, looked_up, strict=True):
+                answer.index_copy_(0, rest, found)
     if heads is not None and solved_at is not None:
-        for answer, solved in zip(answers, heads.solutions, strict=True):
-            answer.index_copy_(0, solved_at, solved[good].to(answer.dtype))
+        for answer, solution in zip(answers, heads.solutions, strict=True):
+            answer.index_copy_(0, solved_at, solution[good].to(answer.dtype))
     if left_out is not None:
         for answer in answers:
             answer.index_fill_(0, left_out, torch.nan)
-    if rest.shape[0]:
-        some = [query.index_select(0, rest) for query in queries]
-        looked_up = look_up(some, None if instance is None else instance.index_select(0, rest))
-        for answer, found in zip(answers, looked_up, strict=True):
-            answer.index_copy_(0, rest, found)
-    return answers
+    return answers, remain
 
 
 def _rest(batch: int, *taken: Tensor | None) -> Tensor:

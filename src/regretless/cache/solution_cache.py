@@ -217,7 +217,9 @@ class SolutionCache:
         if failed is not None and self.problem.on_failure == "cache" and len(self) == 0:
             raise SolveError("every solve of the step failed and the cache is empty: nothing to train on")
         solved = heads if self.grow_at == "transformed" else None
-        return overlay(queries, instance, solved, left_out, self.look_up)
+        answers, looked_up = overlay(queries, instance, solved, left_out, self._best_members)
+        self._growing.count_lookups(looked_up * len(queries))
+        return answers
 
     def one_coin(self) -> AbstractContextManager[None]:
         """Flip one coin per instance for all answers inside of the block, for losses whose queries follow from answers.
@@ -240,6 +242,13 @@ class SolutionCache:
         self, queries: Sequence[Tensor], instance: Tensor | None = None, objective: Objective | None = None
     ) -> list[Tensor]:
         """Best member of S for every query ``(batch, width)``, without a solve."""
+        found = self._best_members(queries, instance, objective)
+        self._growing.count_lookups(sum(query.shape[0] for query in queries))
+        return found
+
+    def _best_members(
+        self, queries: Sequence[Tensor], instance: Tensor | None = None, objective: Objective | None = None
+    ) -> list[Tensor]:
         start = time.perf_counter()
         costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
         check_costs(self.problem, costs)
@@ -247,7 +256,6 @@ class SolutionCache:
         if self.problem.instances is not None or members is not None:
             check_instance(self.problem, self.store, members, len(costs))
         found = self.store.take(self.store.look_up(costs, members, objective)).to(costs.dtype)
-        self._growing.count_lookups(costs.shape[0])
         self._statistics.seconds += time.perf_counter() - start
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
 
