@@ -145,11 +145,11 @@ class Family:
         if any(milp.A is not base.A or milp.constant != self.milps[0].constant for milp in self.milps):
             raise InputError("only families made by Family.vary and add are variations of one model")
         arrays = {
-            part: np.stack([getattr(milp, part) for milp in self.milps])
+            part: np.stack([milp.written(part) for milp in self.milps])
             for part in ("row_lower", "row_upper", "lower", "upper")
         }
         arrays["fixed_cost"] = np.stack(self._known)[:, self._space.place]
-        return {part: values for part, values in arrays.items() if (values != getattr(base, part)).any()}
+        return {part: values for part, values in arrays.items() if (values != base.written(part)).any()}
 
     @property
     def cost_names(self) -> tuple[str, ...] | None:
