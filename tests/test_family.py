@@ -197,6 +197,12 @@ def test_sides_of_rows_with_tiny_coefficients_vary_in_the_units_of_the_caller() 
         family.add(row_lower={"capacity": [4e-5]})
 
 
+def test_a_relaxed_family_finds_its_members_again() -> None:
+    family = Family.vary(MILP([[1.0, 1.0]], row_names=["capacity"]), row_upper={"capacity": [1.0, 2.0]})
+    assert family.relax().add(row_upper={"capacity": [2.0, 1.0, 0.5]}) == [1, 0, 2]
+    assert family.add(row_upper={"capacity": [0.5]}) == [2], "the family itself has not grown"
+
+
 def test_variations_make_the_same_family_again() -> None:
     base = MILP([[1.0, 1.0, 0.0]], row_upper=1.0, cost_map=[[0.0, 1.0, 0.0]], fixed_cost=[1.0, 0.0, 0.0], constant=2.0)
     family = Family.vary(base)
