@@ -186,6 +186,23 @@ def test_a_model_that_is_not_a_family_is_that_of_every_instance():
     assert member(Family([one, other]), 1) is other
 
 
+def test_sides_of_rows_with_tiny_coefficients_vary_in_the_units_of_the_caller() -> None:
+    milp = MILP([[1e-5, 2e-5]], row_upper=1e-5, row_names=["capacity"])
+    family = Family.vary(milp, row_upper={"capacity": [1e-5, 3e-5]})
+    assert family.feasible([[1, 0], [1, 1]]).tolist() == [[True, False], [True, True]]
+    assert family.add(row_upper=[[3e-5], [2e-5]]) == [1, 2]
+    assert family.variations() == {"row_upper": pytest.approx(np.array([[1e-5], [3e-5], [2e-5]]), rel=0, abs=0)}
+    assert Family.vary(milp, **family.variations()).fingerprint == family.fingerprint
+    with pytest.raises(InputError, match="between the bounds 4e-05 and 1e-05 of the row 'capacity'"):
+        family.add(row_lower={"capacity": [4e-5]})
+
+
+def test_a_relaxed_family_finds_its_members_again() -> None:
+    family = Family.vary(MILP([[1.0, 1.0]], row_names=["capacity"]), row_upper={"capacity": [1.0, 2.0]})
+    assert family.relax().add(row_upper={"capacity": [2.0, 1.0, 0.5]}) == [1, 0, 2]
+    assert family.add(row_upper={"capacity": [0.5]}) == [2], "the family itself has not grown"
+
+
 def test_variations_make_the_same_family_again() -> None:
     base = MILP([[1.0, 1.0, 0.0]], row_upper=1.0, cost_map=[[0.0, 1.0, 0.0]], fixed_cost=[1.0, 0.0, 0.0], constant=2.0)
     family = Family.vary(base)

@@ -241,6 +241,20 @@ def test_rows_of_tiny_coefficients_are_scaled_up_with_their_bounds() -> None:
     assert MILP(milp.A, row_upper=upper).fingerprint == milp.fingerprint, "once is enough"
 
 
+def test_a_scaled_row_is_written_and_replaced_in_the_units_of_the_caller() -> None:
+    A, upper = [[1e-5, 3e-5], [1.0, 2.0]], [2e-5, 2.0]
+    milp = MILP(A, row_lower=[-np.inf, 0.0], row_upper=upper)
+    assert milp.row_upper[0] > 1
+    assert milp.written("A").toarray().tolist() == A
+    assert milp.written("row_lower").tolist() == [-np.inf, 0.0]
+    assert milp.written("row_upper").tolist() == upper
+    assert milp.written("upper").tolist() == [1.0, 1.0]
+    other = milp.replaced(row_upper=np.array([4e-5, 3.0]))
+    assert other.fingerprint == MILP(A, row_lower=[-np.inf, 0.0], row_upper=[4e-5, 3.0]).fingerprint
+    assert other.check([[1, 1], [1, 0]]).tolist() == [True, True]
+    assert milp.check([[1, 1], [1, 0]]).tolist() == [False, True]
+
+
 def test_the_matrix_of_the_caller_is_not_scaled() -> None:
     given = sparse.csr_array(np.array([[1e-9, 2e-9]]))
     MILP(given, row_upper=1e-9)

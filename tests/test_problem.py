@@ -247,6 +247,7 @@ def test_a_function_serves_a_family_without_a_model() -> None:
         ({}, "a problem needs a model, or an oracle together with dimension=d"),
         ({"oracle": len}, "a problem needs a model, or an oracle together with dimension=d"),
         ({"dimension": 3}, "a problem needs a model, or an oracle together with dimension=d"),
+        ({"model": FAMILY, "instances": 7}, "instances= is for functions that serve a family"),
         ({"model": KNAPSACK, "dimension": 4}, "dimension is 3 in the model, got 4"),
         ({"oracle": len, "dimension": 0}, "dimension must be an integer, at least 1, got 0"),
         ({"oracle": len, "dimension": 2, "instances": 0}, "instances must be an integer, at least 1, got 0"),

@@ -145,11 +145,11 @@ class Family:
         if any(milp.A is not base.A or milp.constant != self.milps[0].constant for milp in self.milps):
             raise InputError("only families made by Family.vary and add are variations of one model")
         arrays = {
-            part: np.stack([getattr(milp, part) for milp in self.milps])
+            part: np.stack([milp.written(part) for milp in self.milps])
             for part in ("row_lower", "row_upper", "lower", "upper")
         }
         arrays["fixed_cost"] = np.stack(self._known)[:, self._space.place]
-        return {part: values for part, values in arrays.items() if (values != getattr(base, part)).any()}
+        return {part: values for part, values in arrays.items() if (values != base.written(part)).any()}
 
     @property
     def cost_names(self) -> tuple[str, ...] | None:
@@ -189,7 +189,7 @@ class Family:
         relaxed = copy.copy(self)
         relaxed._base = self._base.relax()
         relaxed.milps, relaxed._known = [milp.relax() for milp in self.milps], list(self._known)
-        relaxed._ids = {}
+        relaxed._find_ids()
         return relaxed
 
     def __getstate__(self) -> dict[str, Any]:
@@ -197,8 +197,11 @@ class Family:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for i in reversed(range(len(self.milps))):
-            self._ids[_key(self.milps[i], self._known[i])] = i
+        self._find_ids()
+
+    def _find_ids(self) -> None:
+        """Find the members by content again; of equal ones the first."""
+        self._ids = {_key(self.milps[i], self._known[i]): i for i in reversed(range(len(self.milps)))}
 
     @property
     def fingerprint(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ TOLERANCE = 1e-6
 INFINITE = 1e20
 # Tolerances are absolute: for an engine a row whose coefficients are all 1e-9 holds nothing back.
 TINY_ROW = 1e-3
+ROW_SIDES = ("row_lower", "row_upper")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,8 @@ class MILP:
     So losses, caches and regrets have one rule, and no special case for known costs.
 
     A row whose coefficients are all below 0.001 is multiplied by a power of two, with its bounds. The feasible set
-    stays the same, and the absolute tolerances of engines and checks apply to the row as to any other.
+    stays the same, and the absolute tolerances of engines and checks apply to the row as to any other. ``row_scale``
+    holds these factors; ``written`` returns what was given.
 
     Args:
         A: ``(rows, n)`` dense or sparse.
@@ -61,6 +63,7 @@ class MILP:
     constant: float = 0.0
     names: tuple[str, ...] | None = None
     row_names: tuple[str, ...] | None = None
+    row_scale: Floats = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -77,9 +80,10 @@ class MILP:
             put("cost_map", _matrix("cost_map", self.cost_map))
         put("fixed_cost", _vector("fixed_cost", 0.0 if self.fixed_cost is None else self.fixed_cost, n))
         put("constant", float(_vector("constant", self.constant, 1)[0]))
-        for field in ("names", "row_names"):
-            if getattr(self, field) is not None:
-                put(field, tuple(getattr(self, field)))
+        for names in ("names", "row_names"):
+            if getattr(self, names) is not None:
+                put(names, tuple(getattr(self, names)))
+        put("row_scale", np.ones(rows))
         self.validate()
         largest = abs(self.A).max(axis=1).toarray().ravel() if self.A.nnz else np.zeros(rows)
         tiny = (largest > 0) & (largest < TINY_ROW)
@@ -88,6 +92,7 @@ class MILP:
             self.A.data *= np.repeat(scale, np.diff(self.A.indptr))  # a copy of the caller's
             put("row_lower", self.row_lower * scale)
             put("row_upper", self.row_upper * scale)
+            put("row_scale", scale)
 
     def validate(self) -> None:
         """Check shapes, bounds and finiteness; raise ``InputError`` naming the first thing that is wrong."""
@@ -182,11 +187,22 @@ class MILP:
         """Return the linear relaxation."""
         return self.replaced(integer=np.zeros(self.n, dtype=bool))
 
+    def written(self, part: str) -> Any:
+        """The rows (``"A"``) or a vector as they were given, without the factors of tiny rows."""
+        value = getattr(self, part)
+        if part == "A":
+            value = value.copy()
+            value.data /= np.repeat(self.row_scale, np.diff(value.indptr))  # exact: powers of two
+        return value / self.row_scale if part in ROW_SIDES else value
+
     def replaced(self, **vectors: Any) -> MILP:
-        """Return the model with other vectors, of the right length and type; rows and cost map are shared."""
+        """Return the model with other vectors, of the right length and type; rows and cost map are shared.
+
+        Sides of rows are those of the rows as they were given; see ``written``.
+        """
         other = copy.copy(self)
         for name, value in vectors.items():
-            object.__setattr__(other, name, value)
+            object.__setattr__(other, name, value * self.row_scale if name in ROW_SIDES else value)
         other.validate()
         return other
 

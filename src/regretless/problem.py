@@ -15,7 +15,7 @@ from regretless.cost_columns import by_name
 from regretless.errors import InputError
 from regretless.family import Family
 from regretless.known_costs import KnownCosts
-from regretless.milp import MILP, Floats
+from regretless.milp import Floats
 from regretless.modeling.convex import ConvexProgram
 from regretless.modeling.read_model import model_and_sense
 from regretless.number_checks import check_integer
@@ -99,7 +99,7 @@ class Problem:
             raise InputError(f"dimension is {model.dimension} in the model, got {dimension}")
         if oracle is not None and options:
             raise InputError(f"options are settings of an engine, and here an oracle solves: got {', '.join(options)}")
-        if isinstance(model, MILP) and instances is not None:
+        if model is not None and instances is not None:
             raise InputError("instances= is for functions that serve a family; a family with models is a Family")
         for what, count in (("dimension", dimension), ("instances", instances)):
             if count is not None:

@@ -64,7 +64,7 @@ def varied(milp: MILP, given: Mapping[str, Any]) -> list[MILP] | None:
 
 def complete(milp: MILP, part: str, values: Any) -> Floats:
     """One row ``(length,)`` per member: the model's own vector, with what was given in its places."""
-    own: Floats = getattr(milp, part)
+    own: Floats = milp.written(part)
     columns = getattr(values, "columns", None)
     if columns is None and not isinstance(values, Mapping):
         return _checked(part, values, (None, len(own)))
@@ -108,13 +108,13 @@ def first_crossed(milp: MILP, arrays: Mapping[str, Floats]) -> Crossed | None:
         if not given:
             continue
         shape = arrays[given[0]].shape
-        low, high = (np.broadcast_to(arrays.get(part, getattr(milp, part)), shape) for part in (low_part, high_part))
+        low, high = (np.broadcast_to(arrays.get(part, milp.written(part)), shape) for part in (low_part, high_part))
         bad = np.argwhere((low > high) | (low == np.inf) | (high == -np.inf))
         if len(bad):
             i, j = (int(index) for index in bad[0])
             names = milp.row_names if PARTS[low_part] else milp.names
             name = str(j) if names is None else repr(names[j])
-            changed = [part for part in given if arrays[part][i, j] != getattr(milp, part)[j]]
+            changed = [part for part in given if arrays[part][i, j] != milp.written(part)[j]]
             return Crossed(i, (changed or given)[-1], j, name, float(low[i, j]), float(high[i, j]))
     return None
 

@@ -26,3 +26,9 @@ def test_violated_rows_and_variables_are_named_the_largest_first() -> None:
     ]  # fmt: skip
     x = np.array([[0.0, 30.0]])
     assert total_violation(milp, x, (milp.A @ x.T).T)[0] == pytest.approx(20 / 10 + 1 / 1 + 10 / 20)
+
+
+def test_the_violation_of_a_row_with_tiny_coefficients_is_told_as_the_row_is_written() -> None:
+    milp = MILP([[1e-5, 2e-5]], row_upper=1e-5)
+    found = violations(milp, np.array([1.0, 1.0]), ("a", "b"), ("capacity",))
+    assert [str(one) for one in found] == ["row capacity: 3e-05 is above 1e-05"]

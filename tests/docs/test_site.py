@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import regretless as rl
+from regretless.cli.app import all_commands
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -33,7 +35,8 @@ def listed(page: Path) -> set[Path]:
 
 def test_every_page_is_in_a_toctree() -> None:
     found = {DOCS / "index.md"}.union(*(listed(page) for page in PAGES))
-    assert not set(PAGES) - found
+    missing = sorted(str(page.relative_to(DOCS)) for page in set(PAGES) - found)
+    assert not missing, f"add {', '.join(missing)} to the toctree of the index page beside it"
 
 
 def test_every_toctree_entry_is_a_page() -> None:
@@ -49,6 +52,13 @@ def test_every_public_name_is_in_the_reference() -> None:
     documented = set(re.findall(r"auto(?:class|function):: regretless\.(\w+)$", text, re.MULTILINE))
     assert not set(NAMES) - documented
     assert "automodule:: regretless.errors" in text
+
+
+def test_the_reference_of_the_command_line_has_a_section_for_all_commands() -> None:
+    pytest.importorskip("sphinx")
+    page = runpy.run_path(str(DOCS / "_ext" / "command_line.py"))["CommandLine"]
+    sections = page.run(object.__new__(page))
+    assert [section["names"][0] for section in sections] == list(all_commands())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -290,7 +290,9 @@ def test_nothing_is_imported_but_the_library_of_the_model(tmp_path):
 
 
 def test_a_foreign_object_is_refused_with_the_list_of_what_is_read():
-    with pytest.raises(InputError, match=r"Pyomo.*got builtins\.dict"):
+    with pytest.raises(
+        InputError, match=r"cpmpy\.Model, pyomo\.environ\.ConcreteModel, .*linopy\.Model, got builtins\.dict"
+    ):
         read({"x": 1})
 
 

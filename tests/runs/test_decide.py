@@ -76,7 +76,7 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
         decider(tmp_path)
 
 
-def test_a_family_takes_the_ids_of_its_instances(tmp_path: Path) -> None:
+def test_a_family_takes_the_ids_of_its_instances_and_nothing_else(tmp_path: Path) -> None:
     family = Family([MILP([[1.0, 1.0]], row_upper=1.0), MILP([[1.0, 1.0]], row_upper=2.0)])
     model = torch.nn.Linear(2, 2)
     ready = LoadedRun(Problem(family, sense="max"), model, ("a", "b"), ("a", "b"), torch.zeros(0, 2))
@@ -86,3 +86,9 @@ def test_a_family_takes_the_ids_of_its_instances(tmp_path: Path) -> None:
     np.savez(tmp_path / "x.npz", features=np.array([[2.0, 1.0], [2.0, 1.0]]), instance=np.array([0, 1]))
     _, decisions = ready.decide(*ready.read(tmp_path / "x.npz"))
     assert decisions.decision.tolist() == [[1.0, 0.0], [1.0, 1.0]]
+    np.savez(tmp_path / "x.npz", features=np.ones((2, 2)), instance=np.array([0.0, 0.9]))
+    with pytest.raises(InputError, match=r"instance must be integers, got .* such as \[0.0, 0.9\]"):
+        ready.read(tmp_path / "x.npz")
+    np.savez(tmp_path / "x.npz", features=np.ones((0, 2)))
+    with pytest.raises(InputError, match=r"'features' must have shape \(n, 2\), got \(0, 2\)"):
+        ready.read(tmp_path / "x.npz")

@@ -51,6 +51,14 @@ def test_an_exception_costs_only_the_instance_that_causes_it() -> None:
     assert (problem.statistics.not_optimal, problem.statistics.failed) == (1, 1)
 
 
+def test_the_message_of_a_failure_is_quoted_whatever_characters_it_has() -> None:
+    def fails(costs: torch.Tensor) -> torch.Tensor:
+        raise KeyError("no price for {'plant': 3} in {}")
+
+    with pytest.raises(SolveError, match=r"instance 0 of the batch: error .*no price for \{'plant': 3\} in \{\}"):
+        Problem(oracle=fails, dimension=2)(torch.ones(2, 2))
+
+
 def test_nan_is_no_optimum_whatever_the_oracle_says() -> None:
     problem, solved = _attempt(1.0, 16.0)
     assert solved.statuses == [Status.OPTIMAL, Status.ERROR]

@@ -144,7 +144,9 @@ FRACTIONAL = [
 @pytest.mark.parametrize("engine", names(integers=True))
 def test_whole_variables_may_have_bounds_that_are_not_whole(engine, milp, objective, optimum):
     _needs(engine)
-    assert make_engine(engine, milp).solve(np.array(objective)).x.tolist() == optimum
+    outcome = make_engine(engine, milp).solve(np.array(objective))
+    assert outcome.x is not None, outcome
+    assert outcome.x.tolist() == optimum
 
 
 @pytest.mark.parametrize("name", INFEASIBLE)

@@ -8,7 +8,7 @@ import pytest
 from regretless.errors import InputError
 from regretless.family import Family
 from regretless.milp import MILP
-from regretless.tables.constraints import read_constraints
+from regretless.tables.constraints import read_constraints, vary_one
 
 inf = np.inf
 MODEL = MILP(
@@ -109,3 +109,12 @@ def test_a_column_that_is_no_constraint_is_named_whatever_it_holds(tmp_path: Pat
     (tmp_path / "r.csv").write_text("day,row:capacity\n2024-01-01,1\n")
     with pytest.raises(InputError, match=r"r\.csv, line 1, column 'day': a column of constraints is named row:NAME"):
         read_constraints(tmp_path / "r.csv", MODEL)
+
+
+def test_rows_with_tiny_coefficients_have_sides_in_the_units_of_the_file(tmp_path: Path) -> None:
+    tiny = MILP([[1e-5, 2e-5]], row_lower=0.0, row_upper=1e-5, names=["a", "b"], row_names=["capacity"])
+    found = read_constraints(put(tmp_path, "row_upper:capacity\n3e-5\n1e-5\n"), tiny)
+    assert found.join(Family.vary(tiny), None, 2, names=("r", "c")) == [1, 0]
+    assert vary_one(tiny, {"row_upper:capacity": 3e-5}).check([[1, 1]]).tolist() == [True]
+    with pytest.raises(InputError, match="has two sides, 0 and 1e-05"):
+        read_constraints(put(tmp_path, "row:capacity\n3e-5\n"), tiny)

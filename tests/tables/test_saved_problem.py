@@ -25,7 +25,7 @@ SMALL = MILP(
 )
 
 
-@pytest.mark.parametrize("milp", [SMALL, MILP([[1.0, 2.0]], row_upper=2.0)])
+@pytest.mark.parametrize("milp", [SMALL, MILP([[1.0, 2.0]], row_upper=2.0), MILP([[1e-5, 2e-5]], row_upper=2e-5)])
 def test_what_is_kept_comes_back(milp: MILP, tmp_path: Path) -> None:
     names = tuple(f"c{i}" for i in range(milp.dimension))
     kept = SavedProblem(milp, "max", names, ("f",), (1,), "mlp", 7, "scip", 2.5, {"model": "abc"})
@@ -35,6 +35,7 @@ def test_what_is_kept_comes_back(milp: MILP, tmp_path: Path) -> None:
     again = load_saved_problem(tmp_path)
     assert again.milp.fingerprint == milp.fingerprint
     assert again.milp.names == milp.names
+    assert (again.milp.row_scale == milp.row_scale).all()
     for name in ("sense", "cost_names", "feature_names", "shape", "model", "hidden", "engine", "time_limit", "files"):
         assert getattr(again, name) == getattr(kept, name)
 

@@ -24,16 +24,17 @@ def violations(milp: MILP, x: Floats, variable_names: tuple[str, ...], row_names
     """Rows, then variables, that a decision ``(n,)`` puts outside of their bounds, the largest violation first."""
     lower, upper = milp.integer_bounds()
     activity = milp.A @ x
-    rows = _outside("row", activity, milp.row_lower, milp.row_upper, row_names)
-    return rows + _outside("variable", x, lower, upper, variable_names)
+    rows = _outside("row", activity, milp.row_lower, milp.row_upper, row_names, milp.row_scale)
+    return rows + _outside("variable", x, lower, upper, variable_names, np.ones(len(x)))
 
 
 def _outside(
-    kind: Literal["row", "variable"], values: Floats, low: Floats, high: Floats, names: tuple[str, ...]
+    kind: Literal["row", "variable"], values: Floats, low: Floats, high: Floats, names: tuple[str, ...], scale: Floats
 ) -> list[Violation]:
     size = _relative(values, low, high)
     worst = [int(i) for i in np.argsort(-size, kind="stable") if size[i] > TOLERANCE]
-    return [Violation(names[i], kind, float(values[i]), float(low[i]), float(high[i])) for i in worst]
+    numbers = np.stack([values, low, high]) / scale  # tiny rows as they are written
+    return [Violation(names[i], kind, *(float(number) for number in numbers[:, i])) for i in worst]
 
 
 def _relative(values: Floats, low: Floats, high: Floats) -> Floats:

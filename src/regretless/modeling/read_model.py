@@ -20,8 +20,8 @@ from regretless.modeling.cost_variables import cost_columns
 from regretless.modeling.linear_model import canonical
 from regretless.types import Sense
 
-# The package of a model's class, so that nothing is imported to find the reader: the reader, the class it reads, and an
-# attribute that every object of this class has.
+# The package of a model's class, so that nothing is imported to find the reader: the module with
+# ``linear(model) -> LinearModel``, the class it reads, and an attribute that every object of this class has.
 READERS: dict[str, tuple[str, str, str]] = {
     "cpmpy": ("regretless.modeling.cpmpy", "cpmpy.Model", "constraints"),
     "pyomo": ("regretless.modeling.pyomo", "pyomo.environ.ConcreteModel", "component_data_objects"),
@@ -136,7 +136,7 @@ def _reader(model: Any) -> str:
                     raise InputError(f"the model must be a {kind}, got {type(model).__qualname__}")
                 return reader
     raise InputError(
-        "a model must be the path of an .mps or .lp file, or an object of CPMpy, Pyomo, cvxpy, OR-Tools MathOpt, "
-        f"gurobipy or linopy, got {type(model).__module__}.{type(model).__qualname__}; "
-        "other libraries can write an .mps file"
+        "a model must be the path of an .mps or .lp file, or an object of one of the classes "
+        f"{', '.join(kind for _, kind, _ in READERS.values())}, got "
+        f"{type(model).__module__}.{type(model).__qualname__}; other libraries can write an .mps file"
     )

@@ -12,10 +12,11 @@ from typing import Any
 from regretless.errors import FileError, InputError, RegretlessError
 from regretless.number_checks import check_integer
 from regretless.runs.spec import Spec
+from regretless.solvers.engine import names as engine_names
 from regretless.training import methods as method_table
 
 GROUPS = ("knapsack", "energy", "matching")
-ENGINES = ("oracle", "highs", "scip", "cpsat", "gurobi")
+ENGINES = ("oracle", *engine_names(integers=True))
 TABLES = ("", "timing", "policies")  # kinds of tables
 # Fields of a method's row that belong to the training; all others are settings of its loss or cache.
 TRAINING = ("lr", "epochs", "batch_size")

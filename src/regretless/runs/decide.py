@@ -27,6 +27,7 @@ from regretless.tables.encoding import Unseen
 from regretless.tables.npz_file import finite, read_arrays
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
 from regretless.tables.table import ordered, suffix_of
+from regretless.tensors import ids as integer_ids
 from regretless.training import predict
 from regretless.types import Decisions
 
@@ -146,13 +147,11 @@ class LoadedRun:
         if "features" not in arrays:
             raise InputError(f"{path} must hold an array called 'features', got {', '.join(arrays) or 'none'}")
         values = finite(path, "features", arrays["features"])
-        if values.shape[1:] != self.example.shape[1:]:
+        if values.shape[1:] != self.example.shape[1:] or not values.size:
             shape = ", ".join(str(side) for side in self.example.shape[1:])
             raise InputError(f"{path}: 'features' must have shape (n, {shape}), got {values.shape}")
-        ids = None
-        if "instance" in arrays:
-            ids = torch.as_tensor(finite(path, "instance", arrays["instance"])).to(torch.int64)
-        return Features(values, None, None), ids
+        given = None if "instance" not in arrays else finite(path, "instance", arrays["instance"])
+        return Features(values, None, None), integer_ids(given)
 
     def _tensor(self, features: Features) -> Tensor:
         return torch.as_tensor(features.values).to(self.example.dtype)

@@ -176,19 +176,18 @@ def train(
     return Trained(unwrapped(net), fitted.history, fitted.reason, cache=cache)
 
 
-def _start(model: nn.Module, start: Start | None, data: Dataset, seed: int) -> nn.Module:
+def _start(model: nn.Module, start: Start | None, data: Dataset, seed: int) -> None:
     """Give a model its initial weights."""
     if start is None or start == "random":
-        return model
+        return
     if isinstance(start, str):
         if start != "two-stage":
             raise InputError(f"start must be 'two-stage', 'random', a model or its state_dict, got {start!r}")
         fit_two_stage(model, data, seed=seed, progress=False)
-        return model
+        return
     weights = start.state_dict() if isinstance(start, nn.Module) else start
     try:
         model.load_state_dict(dict(weights))
     except (RuntimeError, TypeError, AttributeError) as error:
         why = " ".join(str(error).split())
         raise InputError(f"the weights to start from do not fit the model: {why}") from error
-    return model

@@ -88,7 +88,8 @@ def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequen
             row,
             rows,
             instance,
-            f"no solution for {{}}: {solved.status[row]}{more}. {solved.message.get(row, '')} "
+            "no solution for ",
+            f": {solved.status[row]}{more}. {solved.message.get(row, '')} "
             "Set on_failure='cache' or 'skip' (train --on-failure) to go on without such instances.",
         )
 
@@ -128,7 +129,8 @@ def refuse_better_than_label(
         row,
         rows,
         instance,
-        f"{{}} has a solution with objective {found:.9g} at the true costs, better than its label with {label:.9g} "
+        "",
+        f" has a solution with objective {found:.9g} at the true costs, better than its label with {label:.9g} "
         f"(sense={sense!r}). A label is optimal by definition, so the oracle, the sense or the label is wrong.",
     )
 
@@ -139,11 +141,11 @@ def value_scale(costs: Tensor, *solutions: Tensor) -> Tensor:
     return torch.stack(sizes).sum(dim=0)
 
 
-def _refuse(row: int, rows: Sequence[int] | None, instance: Tensor | None, message: str) -> None:
-    """Raise a ``SolveError`` about one row; the message has a place for its name."""
+def _refuse(row: int, rows: Sequence[int] | None, instance: Tensor | None, before: str, after: str) -> None:
+    """Raise a ``SolveError`` about one row; its name stands between the two parts of the message."""
     place = row if rows is None else rows[row]
     member = "" if instance is None else f" (family member {int(instance[row])})"
-    error = SolveError(message.format(f"instance {place} of the batch{member}"))
+    error = SolveError(f"{before}instance {place} of the batch{member}{after}")
     error.row = place
     raise error
 

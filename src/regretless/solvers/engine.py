@@ -26,7 +26,13 @@ class Outcome:
 
 
 class Engine(Protocol):
-    """One model, held by one thread, solved for one objective after another, minimizing."""
+    """One model, held by one thread, solved for one objective after another, minimizing.
+
+    An answer depends on the objective alone, not on earlier solves. An option that the solver does not know is an
+    ``InputError`` when the engine is built. ``make_engine`` rounds and checks the answers; an engine that computes in
+    integers, so that its optima need no proof, has ``exact = True``. ``finished`` and ``told_apart`` below give the
+    statuses that solvers leave open. ``tests/solvers/test_grid.py`` holds every row of the table to this.
+    """
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
         """Minimize ``objective . x``; ``start`` is a feasible decision to begin with, where that helps."""

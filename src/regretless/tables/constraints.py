@@ -12,7 +12,7 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.family import Family
 from regretless.listing import listed
-from regretless.milp import MILP, Floats, with_infinities
+from regretless.milp import MILP, ROW_SIDES, Floats, with_infinities
 from regretless.tables.cells import Cells, row_cells
 from regretless.tables.costs import row_order
 from regretless.tables.read_table import numeric_table, read_table
@@ -112,7 +112,7 @@ def _variations(table: Table, milp: MILP) -> Constraints:
                 )
             source[part, place] = column
             if part not in arrays:
-                arrays[part] = np.tile(getattr(milp, part), (len(table), 1))
+                arrays[part] = np.tile(milp.written(part), (len(table), 1))
             values = table.values[:, k]
             arrays[part][:, place] = values if part == "fixed_cost" else with_infinities(values)
     crossed = first_crossed(milp, arrays)
@@ -141,7 +141,7 @@ def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int
     place = known.index(name)
     if word != "row":
         return WORDS[word], place
-    low, high = float(milp.row_lower[place]), float(milp.row_upper[place])
+    low, high = (float(milp.written(side)[place]) for side in ROW_SIDES)
     if low == high:
         return ("row_lower", "row_upper"), place
     if np.isfinite(low) and np.isfinite(high):

@@ -86,9 +86,9 @@ class SavedProblem:
         """Plain data and tensors, for ``regretless.storage``."""
         milp = self.milp
         return {
-            "A": _matrix(milp.A),
+            "A": _matrix(milp.written("A")),
             "cost_map": None if milp.cost_map is None else _matrix(milp.cost_map),
-            "vectors": {name: torch.as_tensor(np.asarray(getattr(milp, name), dtype=np.float64)) for name in VECTORS},
+            "vectors": {name: torch.as_tensor(np.asarray(milp.written(name), dtype=np.float64)) for name in VECTORS},
             "constant": milp.constant,
             "names": None if milp.names is None else list(milp.names),
             "row_names": None if milp.row_names is None else list(milp.row_names),
