@@ -134,5 +134,11 @@ def test_every_public_name_is_found_and_listed() -> None:
 
     assert set(rl.__all__) <= set(dir(rl))
     assert all(getattr(rl, name).__name__.rpartition(".")[2] == name for name in rl.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'Cache'"):
-        _ = rl.Cache
+    for missing in ("Cache", "__wrapped__"):
+        with pytest.raises(AttributeError, match=f"no attribute '{missing}'"):
+            getattr(rl, missing)
+
+
+def test_modules_are_found_without_an_import_of_their_own() -> None:
+    code = "import regretless as rl; print('top-k' in rl.problems.names(), rl.training.fit.__name__)"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=60).split() == ["True", "fit"]

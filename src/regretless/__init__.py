@@ -7,6 +7,7 @@
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from regretless import errors
@@ -91,9 +92,14 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name on first use: torch takes seconds, and ``regretless --help`` does without."""
+    """Load a name, or a module as in ``rl.problems.names()``, on first use.
+
+    Torch takes seconds, and ``regretless --help`` does without.
+    """
     if name not in __all__:
-        raise AttributeError(f"module 'regretless' has no attribute {name!r}")
+        if name.startswith("_") or find_spec(f"regretless.{name}") is None:
+            raise AttributeError(f"module 'regretless' has no attribute {name!r}")
+        return import_module(f"regretless.{name}")
     home = next((home for home, names in _HOMES.items() if name in names), "losses")
     globals()[name] = found = getattr(import_module(f"regretless.{home}"), name)
     return found
