@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError, InputError
-from regretless.listing import listed
+from regretless.listing import first_repeated, listed, missing_and_unknown
 from regretless.optional import need
 from regretless.tables.row_names import row_names
 from regretless.tables.table import refuse_missing, suffix_of
@@ -104,9 +104,9 @@ def read_cells(path: Path | str) -> Cells:
 def frame_cells(frame: Any, name: str = "features") -> Cells:
     """The cells of a data frame of pandas, polars or the like."""
     names = [str(column) for column in frame.columns]
-    twice = [column for i, column in enumerate(names) if column in names[:i]]
-    if twice:
-        raise InputError(f"{name} has two columns called {twice[0]!r}")
+    twice = first_repeated(names)
+    if twice is not None:
+        raise InputError(f"{name} has two columns called {twice!r}")
     columns = {str(column): [_cell(value) for value in frame[column]] for column in frame.columns}
     cells = Cells(name, columns, tuple(f"row {i}" for i in range(len(frame))))
     if not cells.lines:
@@ -122,8 +122,7 @@ def row_cells(row: Mapping[str, Any], name: str) -> Cells:
 def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str) -> None:
     """Refuse a table whose columns are not the wanted ones, in any order."""
     have = list(cells.columns)
-    missing = [name for name in wanted if name not in set(have)]
-    extra = [name for name in have if name not in set(wanted)]
+    missing, extra = missing_and_unknown(have, wanted)
     if missing or extra:
         parts = [f"missing: {listed(missing)}" if missing else "", f"unknown: {listed(extra)}" if extra else ""]
         raise cells.error(
@@ -161,11 +160,11 @@ def _check_header(path: Path, header: list[str]) -> None:
         raise InputError(f"{path} is empty: its first line must name the columns")
     if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
         raise InputError(f"{path}, line 1: cells must be separated by commas, got {header[0][:40]!r}")
-    for i, name in enumerate(header):
-        if not name:
-            raise InputError(f"{path}, line 1: column {i + 1} has no name")
-        if header.index(name) < i:
-            raise InputError(f"{path}, line 1: two columns are called {name!r}")
+    if "" in header:
+        raise InputError(f"{path}, line 1: column {header.index('') + 1} has no name")
+    twice = first_repeated(header)
+    if twice is not None:
+        raise InputError(f"{path}, line 1: two columns are called {twice!r}")
     if all(number(name) is not None for name in header):
         raise InputError(f"{path}, line 1: the first line must name the columns, got numbers ({header[0]}, ...)")
 
