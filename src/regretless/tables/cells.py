@@ -16,6 +16,7 @@ from regretless.listing import first_repeated, listed, missing_and_unknown
 from regretless.optional import need
 from regretless.tables.row_names import row_names
 from regretless.tables.table import refuse_missing, suffix_of
+from regretless.tables.whole_columns import number_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +108,7 @@ def frame_cells(frame: Any, name: str = "features") -> Cells:
     twice = first_repeated(names)
     if twice is not None:
         raise InputError(f"{name} has two columns called {twice!r}")
-    columns = {str(column): [_cell(value) for value in frame[column]] for column in frame.columns}
+    columns = {str(column): _column(frame[column]) for column in frame.columns}
     cells = Cells(name, columns, tuple(f"row {i}" for i in range(len(frame))))
     if not cells.lines:
         raise InputError(f"{name} has no rows")
@@ -183,14 +184,26 @@ def _read_parquet(path: Path) -> Cells:
     parquet = need("pyarrow.parquet", pip="pyarrow", why="read Parquet files")
     try:
         read = parquet.read_table(path)
-        columns = {
-            str(name): [_cell(c) for c in read.column(i).to_pylist()] for i, name in enumerate(read.column_names)
-        }
+        columns = {str(name): _arrow_column(read.column(i)) for i, name in enumerate(read.column_names)}
     except (OSError, ValueError, NotImplementedError) as error:  # pyarrow's errors derive from these
         raise FileError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
     if len(columns) < len(read.column_names):
         raise InputError(f"{path} has two columns with the same name")
     return Cells(str(path), columns, tuple(f"row {i}" for i in range(1, read.num_rows + 1)))
+
+
+def _column(values: Any) -> list[Any]:
+    """The cells of a column of a data frame."""
+    quick = number_cells(values.to_numpy()) if hasattr(values, "to_numpy") else None
+    return [_cell(value) for value in values] if quick is None else quick
+
+
+def _arrow_column(values: Any) -> list[Any]:
+    """The cells of a column of a Parquet file."""
+    # With gaps, integers would become floats, and be written differently where they are names.
+    of_numbers = str(values.type).startswith(("int", "uint", "float", "double")) and not values.null_count
+    quick = number_cells(values.to_numpy()) if of_numbers else None
+    return [_cell(value) for value in values.to_pylist()] if quick is None else quick
 
 
 def _cell(value: Any) -> Any:
