@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ class Audit:
             "verdict": None if self.verdict is None else self.verdict.as_dict(),
             "regret_drift": self.regret_drift.as_dict(), "feature_drift": self.feature_drift.as_dict(),
             "waiting": list(self.waiting), "not_logged": list(self.not_logged), "superseded": self.superseded,
-            "infeasible": self.infeasible, "days": [asdict(day) for day in self.days],
+            "infeasible": self.infeasible, "days": [day.as_dict() for day in self.days],
         }  # fmt: skip
 
 
