@@ -212,3 +212,16 @@ def test_variations_make_the_same_family_again() -> None:
     assert again.fingerprint == family.fingerprint
     with pytest.raises(InputError, match="only families made by"):
         Family([base, MILP([[1.0, 1.0, 1.0]], cost_map=[[0.0, 1.0, 0.0]], constant=1.0)]).variations()
+
+
+def test_the_rows_of_a_member_are_hashed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    family = Family.vary(MILP([[1.0, 1.0]]), row_upper=[[1.0], [2.0], [3.0]])
+    hashed: list[MILP] = []
+    original = MILP.fingerprint.fget
+    assert original is not None
+    monkeypatch.setattr(MILP, "fingerprint", property(lambda milp: (hashed.append(milp), original(milp))[1]))
+    assert family.fingerprint == family.fingerprint_of(3)
+    family.add(row_upper=[[4.0]])
+    assert family.fingerprint == Family([*family.milps]).fingerprint
+    assert len(hashed) == 4 + 4
+    assert family.relax().fingerprint != family.fingerprint

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from regretless.listing import listed
+from regretless.listing import first_repeated, listed, missing_and_unknown
 
 
 @pytest.mark.parametrize(
@@ -11,3 +11,25 @@ from regretless.listing import listed
 )
 def test_at_most_five_names_are_shown(count: int, text: str) -> None:
     assert listed([f"v{i}" for i in range(count)]) == text
+
+
+class Counted(str):
+    """A name that counts how often it is looked up."""
+
+    looked_up: int = 0
+
+    def __hash__(self) -> int:
+        Counted.looked_up += 1
+        return super().__hash__()
+
+
+def test_names_are_compared_in_linear_time() -> None:
+    have, wanted = [Counted(f"v{i}") for i in range(1000)], [Counted(f"v{i}") for i in range(1, 1001)]
+    Counted.looked_up = 0
+    assert missing_and_unknown(have, wanted) == (["v1000"], ["v0"])
+    assert first_repeated(have) is None
+    assert Counted.looked_up <= 6 * 1000
+
+
+def test_the_first_repeated_name_is_found() -> None:
+    assert first_repeated(["a", "b", "c", "b", "a"]) == "b"

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from regretless.progress import Bar, track
+from regretless import progress
+from regretless.progress import Bar, Lines, track
 
 from .terminal import Terminal, wide_terminal
 
@@ -107,3 +108,16 @@ def test_a_line_of_text_stands_above_the_bar(terminal: Terminal) -> None:
     bar.close()
     assert terminal.text.startswith("before the bar\n")
     assert "failed: [x] " + "long " * 30 in terminal.text
+
+
+def test_lines_are_due_first_last_and_once_per_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    lines, due = Lines(100), []
+    for done in range(1, 101):
+        now[0] += 0.1
+        due += [done] if lines.due(done) else []
+    assert due[0] == 1
+    assert due[-1] == 100
+    assert 9 <= len(due) <= 12
+    assert (lines.left(50), lines.left(100)) == (" (10 s left)", "")

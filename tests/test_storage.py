@@ -5,6 +5,7 @@ import errno
 import json
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 
 from regretless.errors import FileError, InputError
-from regretless.storage import load_state, read_json, save_state, write_bytes, write_json, write_text
+from regretless.storage import load_state, read_json, save_state, write_bytes, write_json, write_parts, write_text
 
 STATE = {"rows": torch.arange(3), 7: (torch.tensor(1.5), [None, "é", True]), "left": {"p": 0.05}}
 
@@ -284,3 +285,15 @@ def test_a_state_that_holds_itself_is_refused(tmp_path):
     with pytest.raises(InputError, match="holds itself"):
         save_state(tmp_path / "state", state, kind="test")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_that_fail_leave_what_was_there(tmp_path: Path) -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"new"
+        raise RuntimeError("no more")
+
+    write_parts(tmp_path / "f", [b"a", b"b"])
+    with pytest.raises(RuntimeError, match="no more"):
+        write_parts(tmp_path / "f", parts())
+    assert (tmp_path / "f").read_bytes() == b"ab"
+    assert [path.name for path in tmp_path.iterdir()] == ["f"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.listing import listed
+from regretless.listing import listed, missing_and_unknown
 
 
 def by_name(costs: Any, names: Sequence[str] | None) -> Any:
@@ -28,10 +28,10 @@ def by_name(costs: Any, names: Sequence[str] | None) -> Any:
     have = [str(column) for column in columns]
     if list(columns) == list(range(len(have))) and set(have) != set(names):
         return costs
-    wanted = set(names)
+    missing, unknown = missing_and_unknown(have, names)
     faults = {
-        "missing": [name for name in names if name not in set(have)],
-        "unknown": [name for name in have if name not in wanted],
+        "missing": missing,
+        "unknown": unknown,
         "twice": [name for name, count in Counter(have).items() if count > 1],
     }
     if any(faults.values()):

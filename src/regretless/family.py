@@ -50,6 +50,7 @@ class Family:
         self.dimension, self.width = self._base.dimension, self._space.width
         self.milps: list[MILP] = []
         self._known: list[Floats] = []
+        self._prints: dict[int, str] = {}  # fingerprints of members, which never change
         self._ids: dict[bytes, int] = {}  # by content, to find variations that are members already
         self._table: Floats | None = None
         self._any_known = False
@@ -80,7 +81,7 @@ class Family:
         members = varied(milp, given | {"fixed_cost": fixed_cost})
         family = cls([milp])
         if members is not None:
-            family.milps, family._known, family._ids = [], [], {}
+            family.milps, family._known, family._ids, family._prints = [], [], {}, {}
             family.extend(members)
         return family
 
@@ -189,6 +190,7 @@ class Family:
         relaxed = copy.copy(self)
         relaxed._base = self._base.relax()
         relaxed.milps, relaxed._known = [milp.relax() for milp in self.milps], list(self._known)
+        relaxed._prints = {}
         relaxed._find_ids()
         return relaxed
 
@@ -214,8 +216,11 @@ class Family:
 
     def member_fingerprint(self, index: int) -> str:
         """Hash of one member with its known costs."""
-        known = self._known[index]
-        return self.milps[index].fingerprint + (sha256(known.tobytes()).hexdigest()[:32] if known.any() else "")
+        if index not in self._prints:
+            known = self._known[index]
+            more = sha256(known.tobytes()).hexdigest()[:32] if known.any() else ""
+            self._prints[index] = self.milps[index].fingerprint + more
+        return self._prints[index]
 
 
 class _CostSpace:

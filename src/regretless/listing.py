@@ -1,4 +1,4 @@
-"""The first few of many names, for messages."""
+"""Many names: those that are missing, unknown or repeated, and the first few of them for messages."""
 
 from __future__ import annotations
 
@@ -12,3 +12,27 @@ def listed(names: Sequence[str], most: int = 5) -> str:
     'a, b and 1 more'
     """
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def missing_and_unknown(have: Sequence[str], wanted: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names that are wanted and not there, and names that are there and not wanted, in time linear in their number.
+
+    >>> missing_and_unknown(["a", "x"], ["a", "b"])
+    (['b'], ['x'])
+    """
+    there, expected = set(have), set(wanted)
+    return [name for name in wanted if name not in there], [name for name in have if name not in expected]
+
+
+def first_repeated(names: Sequence[str]) -> str | None:
+    """The first name that occurs a second time; ``None`` where all differ.
+
+    >>> first_repeated(["a", "b", "b", "a"])
+    'b'
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

@@ -100,6 +100,35 @@ def track(items: Iterable[T], *, total: int, label: str, show: bool | None = Non
         bar.close()
 
 
+class Lines:
+    """Whether a line about progress is due: for the first and the last step, and in between once per second.
+
+    Args:
+        total: the number of steps.
+
+    >>> lines = Lines(1000)
+    >>> [lines.due(done) for done in (1, 2, 1000)]
+    [True, False, True]
+    """
+
+    def __init__(self, total: int) -> None:
+        self.total, self.start = total, time.monotonic()
+        self._last = -DELAY
+
+    def due(self, done: int) -> bool:
+        """Whether to write a line after ``done`` steps; it counts as written."""
+        now = time.monotonic() - self.start
+        if done < self.total and now - self._last < DELAY:
+            return False
+        self._last = now
+        return True
+
+    def left(self, done: int) -> str:
+        """The time that the rest takes, as the end of a line; empty in the first seconds and at the end."""
+        now = time.monotonic() - self.start
+        return f" ({duration(now / done * (self.total - done))} left)" if now > DELAY and done < self.total else ""
+
+
 def duration(seconds: float) -> str:
     """Write a duration in the unit that suits it.
 

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import secrets
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,13 @@ _TENSOR = "__tensor__"
 _HEADER = "regretless"
 
 
-def write_bytes(path: Path | str, content: bytes) -> None:
+def write_bytes(path: Path | str, content: bytes | memoryview) -> None:
     """Write a file atomically: temporary name in the same folder, flush to disk, rename."""
+    write_parts(path, [content])
+
+
+def write_parts(path: Path | str, parts: Iterable[bytes | memoryview]) -> None:
+    """Write a file atomically, part by part; an error of ``parts`` leaves what was there before unchanged."""
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
@@ -38,7 +44,8 @@ def write_bytes(path: Path | str, content: bytes) -> None:
         raise FileError(f"cannot write {path}: {error.strerror or error}; is the folder there and writable?") from error
     try:
         with file:
-            file.write(content)
+            for part in parts:
+                file.write(part)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

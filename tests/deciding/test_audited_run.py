@@ -133,3 +133,29 @@ def test_missing_or_damaged_files_name_log_and_run(log: DecisionLog, files: dict
     name = log.add_run(files)
     with pytest.raises(FileError, match=rf"d\.db: the files of run {name} are damaged: .*problem\.safetensors"):
         AuditedRun(log, name)
+
+
+def test_days_without_constraints_share_one_problem(run: AuditedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Problem] = []
+    original = Problem.__init__
+
+    def counted(self: Problem, *given: Any, **settings: Any) -> None:
+        made.append(self)
+        original(self, *given, **settings)
+
+    monkeypatch.setattr(Problem, "__init__", counted)
+    monkeypatch.setattr(run, "_problems", {})
+    chance = np.random.default_rng(0)
+    for costs in chance.normal(2, 3, size=(4, 5)):
+        found = day(run, record(NOTHING), costs)
+        assert found.best == pytest.approx(value(costs, best(costs, 6.0)))
+    assert len(made) == 1
+    day(run, record(NOTHING, weight=3.0), np.ones(5))
+    assert len(made) == 2
+
+
+def test_a_day_as_plain_data_has_dicts(run: AuditedRun) -> None:
+    plain = day(run, record(ONE), np.ones(5)).as_dict()
+    assert list(plain) == [field.name for field in dataclasses.fields(AuditedDay)]
+    assert type(plain["decided"]) is type(plain["hindsight"]) is type(plain["two_stage"]) is dict
+    assert plain["decided"] == dict(zip(ITEMS, ONE[:5], strict=True))

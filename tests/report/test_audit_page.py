@@ -27,3 +27,9 @@ def test_one_day_or_none_is_a_page_without_charts() -> None:
 def test_names_from_files_are_text_and_not_markup() -> None:
     audit = make_audit((1.0, 2.0), waiting=("<script>alert(1)</script>",))
     assert "<script>alert" not in render_audit(audit, title="Audit")
+
+
+def test_of_very_many_days_the_page_lists_the_worst_thousand() -> None:
+    page = render_audit(make_audit(*[(float(k), 1.0) for k in range(1200)]), title="audit")
+    assert "The 1,000 instances of largest regret, of 1,200; regretless audit --json lists all" in page
+    assert page.count("<tr") < 1100

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from regretless.errors import FileError, InputError
+from regretless.runs import decision_files
 from regretless.runs.decision_files import write_decisions
 from regretless.types import Decisions, Status
 
@@ -52,3 +54,15 @@ def test_the_old_file_stays_where_the_new_one_cannot_be_written(tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["d.csv"]
     with pytest.raises(InputError, match="must end in"):
         write_decisions(tmp_path / "d.txt", PREDICTED, DECISIONS, **NAMES)
+
+
+def test_writing_takes_little_memory_beside_the_numbers(tmp_path: Path) -> None:
+    n, d = 1000, 400
+    values = torch.rand(n, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    decisions = Decisions(values, values, values[:, 0], [Status.OPTIMAL] * n, values[:, 0], {})
+    names = tuple(f"x_{j}" for j in range(d))
+    tracemalloc.start()
+    write_decisions(tmp_path / "d.csv", values, decisions, cost_names=names, variable_names=names)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 12 * decision_files.CHUNK < (tmp_path / "d.csv").stat().st_size

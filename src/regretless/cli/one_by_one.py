@@ -14,6 +14,7 @@ from regretless.deciding import Decider
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
 from regretless.errors import InputError
+from regretless.progress import Lines
 from regretless.runs.decide import LoadedRun
 from regretless.runs.known_files import known_for
 from regretless.runs.run_ledger import Ledger
@@ -58,12 +59,12 @@ def decide_one_by_one(
     requests = _requests(ready, seen, features, constraints)
     service = Decider(ready, known=known_for(run, ready.saved.milp), workers=workers)
     service.time_limit = time_limit or service.time_limit
-    counts = [0, 0]
+    counts, lines = [0, 0], Lines(len(requests))
 
     def report(done: int, new: int) -> None:
         counts[:] = done, new
-        if show and log is not None:  # after the commit: what was said to be logged is logged
-            print(f"{done} of {len(requests)} instances are in {log}", flush=True)
+        if show and log is not None and lines.due(done):  # after the commit: what was said to be logged is logged
+            print(f"{done} of {len(requests)} instances are in {log}{lines.left(done)}", flush=True)
 
     with nullcontext() if log is None else DecisionLog(log) as opened:
         name = "" if opened is None else opened.add_run(log_files(service, run))

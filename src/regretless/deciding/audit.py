@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from regretless.deciding.audited_run import AuditedDay, AuditedRun, is_loss
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
 from regretless.errors import FileError, InputError
-from regretless.listing import listed
+from regretless.listing import listed, missing_and_unknown
 from regretless.progress import track
 from regretless.runs.held_out import HeldOutView
 from regretless.search.verdict import Verdict, judge
@@ -83,7 +83,7 @@ class Audit:
             "verdict": None if self.verdict is None else self.verdict.as_dict(),
             "regret_drift": self.regret_drift.as_dict(), "feature_drift": self.feature_drift.as_dict(),
             "waiting": list(self.waiting), "not_logged": list(self.not_logged), "superseded": self.superseded,
-            "infeasible": self.infeasible, "days": [asdict(day) for day in self.days],
+            "infeasible": self.infeasible, "days": [day.as_dict() for day in self.days],
         }  # fmt: skip
 
 
@@ -127,6 +127,7 @@ def audit_decisions(
     with_costs = [row_key(name) for name in true.instance]
     if not set(with_costs) & set(latest):
         raise InputError(f"no instance of {costs} ({listed(with_costs)}) is in {log.path} ({listed(tuple(latest))})")
+    not_logged, waiting = missing_and_unknown(tuple(latest), with_costs)
     pairs = [(latest[name], true.values[i]) for i, name in enumerate(with_costs) if name in latest]
     days = [
         runs[record.run].day(record, values, workers=workers, time_limit=time_limit)
@@ -138,8 +139,8 @@ def audit_decisions(
         verdict=_verdict(days),
         regret_drift=_regret_drift(days, last.view),
         feature_drift=_feature_drift([record for record, _ in pairs if record.run == records[-1].run], last),
-        waiting=tuple(name for name in latest if name not in set(with_costs)),
-        not_logged=tuple(name for name in with_costs if name not in latest),
+        waiting=tuple(waiting),
+        not_logged=tuple(not_logged),
         superseded=len(records) - len(latest),
         infeasible=sum(record.found == "infeasible" for record, _ in pairs),
     )

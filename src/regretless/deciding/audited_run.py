@@ -6,11 +6,13 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.named_values import NamedValues, places_of
 from regretless.errors import FileError
 from regretless.milp import MILP, Floats
 from regretless.problem import Problem
@@ -68,6 +70,10 @@ class AuditedDay:
             return None
         return self.two_stage_regret - self.regret
 
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data, for JSON."""
+        return vars(self) | {name: dict(getattr(self, name)) for name in ("decided", "hindsight", "two_stage")}
+
 
 class AuditedRun:
     """A run in the log: its model, and what its training saw."""
@@ -83,6 +89,8 @@ class AuditedRun:
                 self.view: HeldOutView | None = read_held_out(folder)
             except FileError as error:
                 raise FileError(f"{log.path}: the files of run {run} are damaged: {error}") from error
+        self._places = places_of(self.saved.cost_names)
+        self._problems: dict[tuple[int, float | None], Problem] = {}  # of the model as it is written
 
     def day(self, record: Record, costs: Floats, *, workers: int, time_limit: float | None) -> AuditedDay:
         """Compare one decision; an infeasible or missing one has no regret."""
@@ -106,14 +114,22 @@ class AuditedRun:
         self, milp: MILP, costs: Floats, workers: int, time_limit: float | None
     ) -> tuple[list[Floats | None], bool]:
         """The best decision at each of the costs, ``None`` where none was found, and whether all are proven optimal."""
-        saved = self.saved
-        limit = saved.time_limit if time_limit is None else time_limit
-        problem = Problem(milp, sense=saved.sense, engine=saved.engine, workers=workers, time_limit=limit)
-        solved = problem.solve(torch.as_tensor(costs))
+        limit = self.saved.time_limit if time_limit is None else time_limit
+        solved = self._problem(milp, workers, limit).solve(torch.as_tensor(costs))
         good = [status in (Status.OPTIMAL, Status.FEASIBLE, Status.TIME_LIMIT) for status in solved.status]
         found = [row.numpy() for row in solved.decision]
         proven = all(status is Status.OPTIMAL for status in solved.status)
         return [x if ok and np.isfinite(x).all() else None for x, ok in zip(found, good, strict=True)], proven
+
+    def _problem(self, milp: MILP, workers: int, limit: float | None) -> Problem:
+        """The problem of a model; days without constraints of their own share one, and the engine that it built."""
+        saved, key = self.saved, (workers, limit)
+        if milp is saved.milp and key in self._problems:
+            return self._problems[key]
+        problem = Problem(milp, sense=saved.sense, engine=saved.engine, workers=workers, time_limit=limit)
+        if milp is saved.milp:
+            self._problems[key] = problem
+        return problem
 
     def _objective(self, milp: MILP, costs: Floats, x: Floats | None) -> float | None:
         if x is None:
@@ -126,7 +142,5 @@ class AuditedRun:
             return None
         return value - best if self.saved.sense == "min" else best - value
 
-    def _named(self, milp: MILP, x: Floats | None) -> dict[str, float]:
-        if x is None:
-            return {}
-        return dict(zip(self.saved.cost_names, milp.solution(x)[0].tolist(), strict=False))
+    def _named(self, milp: MILP, x: Floats | None) -> Mapping[str, float]:
+        return {} if x is None else NamedValues(self._places, milp.solution(x)[0][: len(self._places)].copy())

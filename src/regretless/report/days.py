@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from regretless.charts.text import MISSING, decimals, show
 from regretless.deciding.audit import Audit
 from regretless.deciding.audited_run import is_loss
+from regretless.deciding.named_values import NamedValues, places_of
 from regretless.listing import listed
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.held_out import HeldOutView
 
 WORST, SHOWN = 10, 6
+MOST_ROWS = 1000  # of a table: a browser is slow with more, and nobody reads them
 SAME = 1e-6
 
 
@@ -57,13 +59,14 @@ def held_out_days(view: HeldOutView) -> list[Day]:
     """The instances of a run's held-out data that have a regret."""
     names = view.names or tuple(str(i) for i in range(len(view)))
     costs = view.cost_names or tuple(f"c{j}" for j in range(view.best.shape[1]))
+    places = places_of(costs)
     sign = 1.0 if view.sense == "min" else -1.0
     days = []
     for i, name in enumerate(names):
         optimal, regret, other = (float(part[i]) for part in (view.optimal, view.regrets, view.two_stage_regrets))
         if math.isnan(regret):
             continue
-        decided, best = (dict(zip(costs, part[i].tolist(), strict=True)) for part in (view.decided, view.best))
+        decided, best = (NamedValues(places, part[i].numpy()) for part in (view.decided, view.best))
         two_stage = None if math.isnan(other) else other
         days.append(Day(name, optimal + sign * regret, optimal, regret, two_stage, decided, best))
     return days
@@ -77,8 +80,11 @@ def worst_table(days: Sequence[Day]) -> SortableTable | None:
 
 
 def every_table(days: Sequence[Day]) -> SortableTable:
-    """All days, those of largest regret first."""
-    return _table(sorted(days, key=lambda day: -day.regret), f"All {len(days)} instances, the largest regret first")
+    """All days, those of largest regret first; of very many, the first thousand."""
+    what = f"All {len(days)} instances, the largest regret first"
+    if len(days) > MOST_ROWS:
+        what = f"The {MOST_ROWS:,} of {len(days):,} instances with the largest regret"
+    return _table(sorted(days, key=lambda day: -day.regret)[:MOST_ROWS], what)
 
 
 def _table(days: Sequence[Day], caption: str) -> SortableTable:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import csv
 import io
-import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
+from regretless.milp import Floats
 from regretless.optional import need
-from regretless.storage import write_bytes, write_text
+from regretless.storage import write_bytes, write_parts
 from regretless.tables.table import suffix_of
 from regretless.types import Decisions
+
+CHUNK = 1 << 20  # characters that are written at once
 
 
 def check_decision_file(path: Path | str) -> None:
@@ -58,29 +61,45 @@ def write_decisions(
         np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
         write_bytes(path, buffer.getvalue())
         return
-    columns: dict[str, list[Any]] = {"instance": list(names), "status": status}
-    columns |= {} if found is None else {"found": found, "gap": decisions.gap.tolist()}
-    columns["objective"] = decisions.objective.tolist()
-    columns |= {f"predicted:{name}": predicted[:, j].tolist() for j, name in enumerate(cost_names)}
-    columns |= {f"decision:{name}": decisions.decision[:, j].tolist() for j, name in enumerate(variable_names)}
+    words: dict[str, list[str]] = {"instance": list(names), "status": status}
+    words |= {} if found is None else {"found": found}
+    numbers = {} if found is None else {"gap": decisions.gap.numpy()}
+    numbers["objective"] = decisions.objective.numpy()
+    named = [("predicted", cost_names, predicted.numpy()), ("decision", variable_names, decisions.decision.numpy())]
     if ending == ".parquet":
         arrow = need("pyarrow", pip="pyarrow", why="write Parquet files")
         parquet = need("pyarrow.parquet", pip="pyarrow", why="write Parquet files")
+        columns: dict[str, Any] = words | numbers
+        for word, of, values in named:
+            columns |= {f"{word}:{name}": values[:, j] for j, name in enumerate(of)}
         buffer = io.BytesIO()
         parquet.write_table(arrow.table(columns), buffer)
-        write_bytes(path, buffer.getvalue())
+        write_bytes(path, buffer.getbuffer())
         return
+    header = [*words, *numbers, *(f"{word}:{name}" for word, of, _ in named for name in of)]
+    write_parts(path, _csv_lines(header, list(words.values()), [*numbers.values(), *(values for *_, values in named)]))
+
+
+def _csv_lines(header: list[str], words: list[list[str]], numbers: list[Floats]) -> Iterator[bytes]:
+    """The lines of a file one by one: as text, a table takes several times the memory of its numbers."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows([_cell(cell) for cell in row] for row in zip(*columns.values(), strict=True))
-    write_text(path, text.getvalue())
+    writer.writerow(header)
+    for i in range(len(words[0])):
+        row: list[Any] = [column[i] for column in words]
+        for part in numbers:
+            row += _cells(np.atleast_1d(part[i]).tolist())
+        writer.writerow(row)
+        if text.tell() > CHUNK:
+            yield text.getvalue().encode("utf-8")
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode("utf-8")
 
 
-def _cell(value: Any) -> Any:
-    if not isinstance(value, float):
-        return value
-    if math.isnan(value):
-        return ""
-    # Integers without a point: most decisions are.
-    return int(value) if value.is_integer() and abs(value) < 1e15 else repr(value)
+def _cells(values: list[float]) -> list[Any]:
+    """Numbers as they are written: integers without a point, since most decisions are, and nothing for NaN."""
+    return [
+        int(value) if value.is_integer() and abs(value) < 1e15 else "" if value != value else repr(value)
+        for value in values
+    ]

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError, InputError
-from regretless.listing import listed
+from regretless.listing import first_repeated, listed, missing_and_unknown
 from regretless.optional import need
 from regretless.tables.row_names import row_names
 from regretless.tables.table import refuse_missing, suffix_of
+from regretless.tables.whole_columns import number_cells
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,10 +105,10 @@ def read_cells(path: Path | str) -> Cells:
 def frame_cells(frame: Any, name: str = "features") -> Cells:
     """The cells of a data frame of pandas, polars or the like."""
     names = [str(column) for column in frame.columns]
-    twice = [column for i, column in enumerate(names) if column in names[:i]]
-    if twice:
-        raise InputError(f"{name} has two columns called {twice[0]!r}")
-    columns = {str(column): [_cell(value) for value in frame[column]] for column in frame.columns}
+    twice = first_repeated(names)
+    if twice is not None:
+        raise InputError(f"{name} has two columns called {twice!r}")
+    columns = {str(column): _column(frame[column]) for column in frame.columns}
     cells = Cells(name, columns, tuple(f"row {i}" for i in range(len(frame))))
     if not cells.lines:
         raise InputError(f"{name} has no rows")
@@ -122,8 +123,7 @@ def row_cells(row: Mapping[str, Any], name: str) -> Cells:
 def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str) -> None:
     """Refuse a table whose columns are not the wanted ones, in any order."""
     have = list(cells.columns)
-    missing = [name for name in wanted if name not in set(have)]
-    extra = [name for name in have if name not in set(wanted)]
+    missing, extra = missing_and_unknown(have, wanted)
     if missing or extra:
         parts = [f"missing: {listed(missing)}" if missing else "", f"unknown: {listed(extra)}" if extra else ""]
         raise cells.error(
@@ -161,11 +161,11 @@ def _check_header(path: Path, header: list[str]) -> None:
         raise InputError(f"{path} is empty: its first line must name the columns")
     if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
         raise InputError(f"{path}, line 1: cells must be separated by commas, got {header[0][:40]!r}")
-    for i, name in enumerate(header):
-        if not name:
-            raise InputError(f"{path}, line 1: column {i + 1} has no name")
-        if header.index(name) < i:
-            raise InputError(f"{path}, line 1: two columns are called {name!r}")
+    if "" in header:
+        raise InputError(f"{path}, line 1: column {header.index('') + 1} has no name")
+    twice = first_repeated(header)
+    if twice is not None:
+        raise InputError(f"{path}, line 1: two columns are called {twice!r}")
     if all(number(name) is not None for name in header):
         raise InputError(f"{path}, line 1: the first line must name the columns, got numbers ({header[0]}, ...)")
 
@@ -184,14 +184,26 @@ def _read_parquet(path: Path) -> Cells:
     parquet = need("pyarrow.parquet", pip="pyarrow", why="read Parquet files")
     try:
         read = parquet.read_table(path)
-        columns = {
-            str(name): [_cell(c) for c in read.column(i).to_pylist()] for i, name in enumerate(read.column_names)
-        }
+        columns = {str(name): _arrow_column(read.column(i)) for i, name in enumerate(read.column_names)}
     except (OSError, ValueError, NotImplementedError) as error:  # pyarrow's errors derive from these
         raise FileError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
     if len(columns) < len(read.column_names):
         raise InputError(f"{path} has two columns with the same name")
     return Cells(str(path), columns, tuple(f"row {i}" for i in range(1, read.num_rows + 1)))
+
+
+def _column(values: Any) -> list[Any]:
+    """The cells of a column of a data frame."""
+    quick = number_cells(values.to_numpy()) if hasattr(values, "to_numpy") else None
+    return [_cell(value) for value in values] if quick is None else quick
+
+
+def _arrow_column(values: Any) -> list[Any]:
+    """The cells of a column of a Parquet file."""
+    # With gaps, integers would become floats, and be written differently where they are names.
+    of_numbers = str(values.type).startswith(("int", "uint", "float", "double")) and not values.null_count
+    quick = number_cells(values.to_numpy()) if of_numbers else None
+    return [_cell(value) for value in values.to_pylist()] if quick is None else quick
 
 
 def _cell(value: Any) -> Any:

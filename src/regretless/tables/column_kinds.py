@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
 from regretless.tables.foreign_numbers import foreign_form
+from regretless.tables.whole_columns import each_once, plain_numbers
 
 Kind = Literal["number", "boolean", "date", "time", "category"]
 BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
@@ -31,10 +32,13 @@ def kind_of(cells: Cells, column: str) -> Kind:
         InputError: the column is empty, mixes kinds (the first cell that differs from the most frequent kind is
             named), or holds words of which most occur once or look like numbers, dates or times.
     """
+    own = cells.columns[column]
+    if plain_numbers(own) is not None:
+        return "number"
     found: dict[Kind, list[int]] = {}
-    for i, cell in enumerate(cells.columns[column]):
-        if not is_empty(cell):
-            found.setdefault(_kind(cell), []).append(i)
+    for i, one in enumerate(each_once(own, lambda i: None if is_empty(own[i]) else _kind(own[i]))):
+        if one is not None:
+            found.setdefault(one, []).append(i)
     if not found:
         raise cells.error("all cells are empty: leave the column out", column=column)
     kind = max(found, key=lambda one: len(found[one]))
@@ -52,6 +56,13 @@ def kind_of(cells: Cells, column: str) -> Kind:
     if kind == "category":
         _refuse_identifiers(cells, column)
     return kind
+
+
+def values_of(cells: Cells, column: str, kind: Kind) -> list[Any]:
+    """All cells of a column, as ``value_of`` returns them."""
+    own = cells.columns[column]
+    numbers = plain_numbers(own) if kind == "number" else None
+    return each_once(own, lambda i: value_of(cells, column, i, kind)) if numbers is None else numbers.tolist()
 
 
 def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
@@ -143,7 +154,10 @@ def _refuse_foreign(cells: Cells, column: str, rows: list[int]) -> None:
 
 
 def _refuse_identifiers(cells: Cells, column: str) -> None:
-    words = [word_of(cell) for cell in cells.columns[column] if not is_empty(cell)]
+    own = cells.columns[column]
+    words = [
+        word for word in each_once(own, lambda i: None if is_empty(own[i]) else word_of(own[i])) if word is not None
+    ]
     levels = len(set(words))
     if levels > MOST_LEVELS and 2 * levels > len(words):
         raise cells.error(

@@ -20,7 +20,7 @@ from regretless.milp import Floats
 from regretless.storage import MALFORMED
 from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
 from regretless.tables.cells import Cells, frame_cells, missing_and_extra
-from regretless.tables.column_kinds import Kind, kind_of, value_of
+from regretless.tables.column_kinds import Kind, kind_of, values_of
 
 Missing = Literal["refuse", "fill"]
 Unseen = Literal["refuse", "other"]
@@ -142,16 +142,18 @@ class Encoding:
 
     def _encoded(self, cells: Cells, column: Column) -> Floats:
         block = np.zeros((len(cells), len(column.features)))
+        values = values_of(cells, column.name, column.kind)
+        gaps = [i for i, value in enumerate(values) if value is None]
+        if gaps and (self.missing == "refuse" or column.kind in ("date", "time")):
+            raise _empty(cells, column.name, gaps[0], column.kind)
+        if column.kind in ("number", "boolean"):
+            block[:, 0] = [column.fill if value is None else value for value in values] if gaps else values
+            if column.gaps:
+                block[gaps, 1] = 1.0
+            return block
         place = {part: k for k, part in enumerate(column.parts)}
-        for i in range(len(cells)):
-            value = value_of(cells, column.name, i, column.kind)
-            if value is None and (self.missing == "refuse" or column.kind in ("date", "time")):
-                raise _empty(cells, column.name, i, column.kind)
-            if column.kind in ("number", "boolean"):
-                block[i, 0] = column.fill if value is None else value
-                if column.gaps:
-                    block[i, 1] = float(value is None)
-            elif column.kind == "category":
+        for i, value in enumerate(values):
+            if column.kind == "category":
                 level = "missing" if value is None else value
                 if level in place:
                     block[i, place[level]] = 1.0
@@ -213,7 +215,7 @@ def kind_of_or_none(cells: Cells, column: str) -> Kind | None:
 
 def _learned(cells: Cells, name: str, category: bool, missing: Missing) -> Column:
     kind: Kind = "category" if category else kind_of(cells, name)
-    values = [value_of(cells, name, i, kind) for i in range(len(cells))]
+    values = values_of(cells, name, kind)
     gaps = None in values
     if gaps and (missing == "refuse" or kind in ("date", "time")):
         raise _empty(cells, name, values.index(None), kind)
@@ -226,9 +228,13 @@ def _learned(cells: Cells, name: str, category: bool, missing: Missing) -> Colum
         rare = {level for level, count in counts.items() if count < least}
         levels = tuple(sorted(set(counts) - rare))
         return Column(name, kind, levels, other=bool(rare))
-    every = [parts_of(value) for value in known]
     order = OF_DATE if kind == "date" else OF_TIME
-    return Column(name, kind, tuple(part for part in order if len({parts[part] for parts in every}) > 1))
+    first, differing = parts_of(known[0]), set[str]()
+    for parts in map(parts_of, known):
+        differing |= {part for part in order if parts[part] != first[part]}
+        if len(differing) == len(order):
+            break
+    return Column(name, kind, tuple(part for part in order if part in differing))
 
 
 def _empty(cells: Cells, column: str, row: int, kind: Kind) -> InputError:

@@ -10,6 +10,7 @@ import numpy as np
 
 from regretless.tables.cells import Cells, number, read_cells
 from regretless.tables.table import Table
+from regretless.tables.whole_columns import plain_numbers
 
 
 def read_table(path: Path | str, *, id: str | None = "instance", check: Callable[[Cells], None] | None = None) -> Table:
@@ -38,6 +39,10 @@ def numeric_table(cells: Cells, *, id: str | None = "instance") -> Table:
     names = tuple(name for name in cells.columns if name != id)
     values = np.empty((len(cells), len(names)))
     for k, name in enumerate(names):
+        plain = plain_numbers(cells.columns[name])
+        if plain is not None:
+            values[:, k] = plain
+            continue
         for i, cell in enumerate(cells.columns[name]):
             value = number(cell)
             if cell is None or value is None or not math.isfinite(value):

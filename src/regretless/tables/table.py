@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from regretless.errors import FileError, InputError
-from regretless.listing import listed
+from regretless.listing import listed, missing_and_unknown
 from regretless.milp import Floats
 
 SUFFIXES = (".csv", ".parquet", ".npz")
@@ -61,8 +61,7 @@ def ordered(path: Path, have: Sequence[str], values: Floats, wanted: Sequence[st
         wanted: names in the order to return.
         what: what a column is, for messages.
     """
-    missing = [name for name in wanted if name not in set(have)]
-    extra = [name for name in have if name not in set(wanted)]
+    missing, extra = missing_and_unknown(have, wanted)
     if missing or extra:
         parts = [f"missing: {listed(missing)}" if missing else "", f"unknown: {listed(extra)}" if extra else ""]
         raise InputError(

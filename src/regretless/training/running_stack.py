@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from regretless.data import Dataset
 from regretless.losses import Loss
+from regretless.progress import track
 from regretless.training.label_precision import to_loss
 from regretless.training.stacked_adam import StackedAdam
 from regretless.training.stacked_models import Setting, StackedModels
@@ -89,16 +90,30 @@ class RunningStack:
             spread = self.solutions.std(dim=0, correction=0).mean()
             self.anchors *= spread / self.costs.std(correction=0).clamp(min=1e-30)
 
-    def epoch(self, epoch: int) -> None:
-        """One pass of every stream over its instances."""
+    @property
+    def steps(self) -> int:
+        """Steps of an epoch."""
+        return -(-max(len(stream) for stream in self.streams) // self.batch_size)
+
+    def epoch(self, epoch: int, *, progress: bool | None = False, on_step: Callable[[], None] | None = None) -> None:
+        """One pass of every stream over its instances.
+
+        Args:
+            epoch: its number, from 0.
+            progress: show a bar over the steps; ``None`` on a terminal.
+            on_step: called after every step.
+        """
         orders = [
             stream[torch.randperm(len(stream), generator=generator)].to(self.device)
             for stream, generator in zip(self.streams, self.generators, strict=True)
         ]
-        for at in range(0, max(len(order) for order in orders), self.batch_size):
+        places = range(0, max(len(order) for order in orders), self.batch_size)
+        for at in track(places, total=len(places), label=f"epoch {epoch + 1}", show=progress):
             active = [f for f, order in enumerate(orders) if at < len(order)]
             parts = [orders[f][at : at + self.batch_size] for f in active]
             self._step(active, parts)
+            if on_step is not None:
+                on_step()
         bad = torch.zeros_like(self.diverged)
         for value in self.models.parameters.values():
             bad |= ~torch.isfinite(value).flatten(2).all(dim=2)

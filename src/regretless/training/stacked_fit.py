@@ -16,6 +16,7 @@ from regretless.losses import Loss
 from regretless.progress import track
 from regretless.training import stack_checkpoint
 from regretless.training.interrupt import Interrupted, Interruption
+from regretless.training.long_search import LongSearch
 from regretless.training.random_draws import seeded_draws
 from regretless.training.running_stack import Observer, RunningStack
 from regretless.training.stack_checkpoint import StackProgress
@@ -97,10 +98,11 @@ def fit_stacked(
             state = stack_checkpoint.load(path, stack, identity or {}, wanted)
         start, before = time.perf_counter(), state.seconds
         remaining = range(state.epoch, epochs)
+        estimate = LongSearch(len(remaining) * stack.steps)
         for epoch in track(remaining, total=len(remaining), label="training all settings", show=progress):
             if observer is not None and observer.why_stop():
                 break
-            stack.epoch(epoch)
+            stack.epoch(epoch, progress=progress, on_step=estimate.step)
             state.epoch, state.seconds = epoch + 1, before + time.perf_counter() - start
             if observer is not None:
                 observer.on_epoch(state.epoch, stack.models, stack.diverged)
