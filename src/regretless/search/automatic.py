@@ -22,6 +22,7 @@ from regretless.search.candidates import Candidate, candidates_of, default_candi
 from regretless.search.committee import merge
 from regretless.search.comparison import Comparison
 from regretless.search.growth import LeaderGrowth
+from regretless.search.sample import MOST, sampled
 from regretless.search.scores import HeldOut
 from regretless.search.selection import best_members, held_out_average, ranked, streams_of, weighted
 from regretless.search.verdict import Verdict
@@ -98,6 +99,7 @@ def auto(
     epochs: int | None = None,
     batch_size: int = BATCH,
     growth: float = GROWTH,
+    sample: int | None = MOST,
     committee: int | None = None,
     terms: str | Sequence[str] | None = None,
     start: str = "two-stage",
@@ -131,6 +133,7 @@ def auto(
         epochs: passes over the data; by default 20, or more where these are fewer than 400 steps.
         batch_size: instances per step and run.
         growth: exact solves for the growth of the cache, per training instance.
+        sample: largest number of training instances to use; of more, so many are drawn. ``None`` for all.
         committee: number of members; by default a third of all settings. With 1, the result is the best single setting.
         terms: what a linear model is also tried with, as a list or separated by commas: ``"products"`` (squares and
             products of the features), ``"intercepts"`` (a constant per variable, where the variables share one layer);
@@ -159,9 +162,10 @@ def auto(
     """
     check_type("problem", problem, Problem)
     check_type("data", data, Dataset, hint="build it with Dataset.solve(problem, features, costs)")
-    n = len(data)
     check_integer("folds", folds, least=2)
     check_numbers(seed=seed, batch_size=batch_size)
+    data = sampled(data, sample, least=2 * folds, seed=seed)
+    n = len(data)
     check_number("growth", growth, least=0)
     for name, value, least in (("epochs", epochs, 1), ("committee", committee, 1), ("max_solves", max_solves, 0)):
         if value is not None:

@@ -129,6 +129,7 @@ TABLE: dict[str, Method] = {
             "fallback": True,
             "time_limit": None,
             "max_solves": None,
+            "sample": 5000,
         },
     ),
     "two-stage": Method(
