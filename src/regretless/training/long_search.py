@@ -33,8 +33,8 @@ class LongSearch:
         if left > LONG:
             warnings.warn(
                 f"the search takes about {duration(left)} more, since every step compares its predictions with all "
-                "cached solutions: a smaller sample=, or fewer epochs= or methods=, make it faster, and time_limit= (--set "
-                "time_limit=SECONDS) ends it after the epoch in which that time is over",
+                "cached solutions: a smaller sample=, or fewer epochs= or methods=, make it faster, and time_limit= "
+                "(--set time_limit=SECONDS) ends it after the epoch in which that time is over",
                 RegretlessWarning,
                 stacklevel=2,
             )
