@@ -22,6 +22,10 @@ def test_every_command_explains_itself(command: str, cli: CommandLine) -> None:
     assert (load_command(command).help or "").splitlines()[0] == COMMANDS[command]
 
 
+def test_a_misspelled_command_gets_a_suggestion(cli: CommandLine) -> None:
+    assert "Did you mean 'train'" in cli("trian").error
+
+
 def test_help_and_version_do_without_torch() -> None:
     # Every import is a line on standard error.
     for words in (["--help"], ["--version"], ["conquer"]):

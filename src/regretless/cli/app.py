@@ -36,14 +36,6 @@ COMMANDS = {
 class Commands(TyperGroup):
     """All commands. An interrupted command says what was kept, which typer alone would not print."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names of all commands."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Name and first line of a command, for the help page."""
-        return TyperCommand(cmd_name, help=COMMANDS[cmd_name]) if cmd_name in COMMANDS else None
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Import the command that is called."""
         name, found, rest = super().resolve_command(ctx, args)
@@ -101,4 +93,6 @@ def _options(
     early_interrupt.finish()
 
 
-commands = typer.main.get_command(app)
+commands: Any = typer.main.get_command(app)
+# Names and first lines, for the help page and for "Did you mean ...?".
+commands.commands.update({name: TyperCommand(name, help=line) for name, line in COMMANDS.items()})
