@@ -90,6 +90,16 @@ def test_a_row_says_whether_training_solves_the_problem(name):
     assert (backend.solves > 0) == row.solves
 
 
+@WITH_LOSS
+def test_a_row_says_whether_true_costs_are_used(name):
+    train, gradients = runs.data(), []
+    predicted = train.costs.flip(0).float()
+    for factor in (1.0, 3.0):  # the true optima stay the same
+        loss = methods.make_loss(name, runs.problem(), train)
+        gradients.append(loss.loss_and_gradient(predicted, factor * train.costs, train.solutions)[1])
+    assert torch.equal(*gradients) or methods.method(name).needs_costs
+
+
 class CountingBackend:
     """Counts exact solves; the linear relaxation has a backend of its own."""
 

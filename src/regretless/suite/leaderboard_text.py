@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from regretless.suite.scores import CellScore, MethodScore
+from regretless.training.methods import method
 
-# Methods whose loss needs the true solutions, but not the true costs; the same with a cache.
-SOLUTIONS_ONLY = ("nce-c", "map-c", "pfy", "dpo", "imle", "aimle", "nid", "rfy", "rfw", "cave", "lava")
 CLOSE = 1.02  # methods within 2 % of the best are worth trying
 NOTHING = "–"
 
@@ -61,7 +60,7 @@ def _dominated(score: MethodScore, methods: Sequence[MethodScore]) -> bool:
 
 
 def _needs_costs(score: MethodScore) -> bool:
-    return score.method.split(",")[0].removesuffix("-cache") not in SOLUTIONS_ONLY
+    return method(score.method.split(",")[0]).needs_costs
 
 
 def _table_of_cells(methods: Sequence[MethodScore], cells: Sequence[CellScore]) -> str:

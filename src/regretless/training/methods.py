@@ -59,6 +59,7 @@ class Method:
         cached: whether the oracle is a solution cache around the problem.
         solves: whether training solves the problem exactly; a relaxation or the prediction error never does.
         options: settings of the loss and their defaults.
+        needs_costs: whether training uses true costs beside the true optima, with the default options.
         batch_size: instances per step, where the method differs from its problem.
         search: trains the model where the method has no loss: ``(model, problem, train, seed=, **options) -> Fitted``.
     """
@@ -68,6 +69,7 @@ class Method:
     cached: bool = False
     solves: bool = True
     options: Mapping[str, Any] = field(default_factory=dict)
+    needs_costs: bool = True
     batch_size: int | None = None
     search: Callable[..., Fitted] | None = None
 
@@ -99,21 +101,26 @@ def _two_stage(problem: Problem, *, fit: str = "gradient", **options: Any) -> Lo
     return TwoStage(problem, **options)
 
 
-def _both(name: str, build: Callable[..., Loss], what: str, solves: str, **options: Any) -> dict[str, Method]:
-    """Two rows of one loss: ``name`` over the problem itself, and ``name-cache`` over the solution cache."""
+def _both(
+    name: str, build: Callable[..., Loss], what: str, solves: str, *, needs_costs: bool = False, **options: Any
+) -> dict[str, Method]:
+    """Two rows of one loss: ``name`` over the problem itself, and ``name-cache`` over the solution cache.
+
+    Most of these losses need true optima only.
+    """
     return {
-        name: Method(f"{what}, {solves}", build, options=options),
-        f"{name}-cache": Method(f"{what} over the cache", build, cached=True, options=options),
+        name: Method(f"{what}, {solves}", build, options=options, needs_costs=needs_costs),
+        f"{name}-cache": Method(f"{what} over the cache", build, cached=True, options=options, needs_costs=needs_costs),
     }
 
 
-_PFY = {"sigma": 1.0, "samples": 10, "noise": "additive", "seed": 0}
-_DPO = _PFY | {"task": "squared"}
-_AIMLE = {"sigma": 1.0, "samples": 10, "step": 1e-3, "task": "absolute", "central": False, "seed": 0}
-_IMLE = {"sigma": 1.0, "samples": 10, "lambda_": 10.0, "task": "absolute", "central": False, "seed": 0}
-_RFY = {"lambda_": 1.0, "tolerance": 1e-6, "max_iterations": 100}
-_LISTWISE = {"temperature": 0.1, "scale": "relative"}
-_RFW = _RFY | {"task": "squared"}
+_PFY: dict[str, Any] = {"sigma": 1.0, "samples": 10, "noise": "additive", "seed": 0}
+_DPO: dict[str, Any] = _PFY | {"task": "squared"}
+_AIMLE: dict[str, Any] = {"sigma": 1.0, "samples": 10, "step": 1e-3, "task": "absolute", "central": False, "seed": 0}
+_IMLE: dict[str, Any] = {"sigma": 1.0, "samples": 10, "lambda_": 10.0, "task": "absolute", "central": False, "seed": 0}
+_RFY: dict[str, Any] = {"lambda_": 1.0, "tolerance": 1e-6, "max_iterations": 100}
+_LISTWISE: dict[str, Any] = {"temperature": 0.1, "scale": "relative"}
+_RFW: dict[str, Any] = _RFY | {"task": "squared"}
 
 TABLE: dict[str, Method] = {
     "auto": Method(
@@ -139,8 +146,8 @@ TABLE: dict[str, Method] = {
         options={"criterion": "mse", "fit": "gradient"},
         batch_size=1,
     ),
-    **_both("spo", SPOPlus, "SPO+", "one solve per instance and step"),
-    **_both("blackbox", Blackbox, "regret with interpolated gradient", "two solves", lambda_=1.0),
+    **_both("spo", SPOPlus, "SPO+", "one solve per instance and step", needs_costs=True),
+    **_both("blackbox", Blackbox, "regret with interpolated gradient", "two solves", needs_costs=True, lambda_=1.0),
     "spo-relax": Method(
         "SPO+ with the linear relaxation as oracle", _spo_relax, solves=False, options={"engine": "highs"}
     ),
@@ -148,10 +155,14 @@ TABLE: dict[str, Method] = {
     "interior": Method(
         "regret through a log-barrier relaxation", Interior, solves=False, options={"cutoff": 0.1, "damping": 0.0}
     ),
-    "nce-c": Method("NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}),
+    "nce-c": Method(
+        "NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}, needs_costs=False
+    ),
     "nce-dc": Method("NCE at c_hat - c", _contrastive(NCE, "c_hat-c"), cached=True, options={"over": "mean"}),
     "nce-2c": Method("NCE at 2 c_hat - c", _contrastive(NCE, "2c_hat-c"), cached=True, options={"over": "mean"}),
-    "map-c": Method("MAP at c_hat", _contrastive(MAP, "c_hat"), cached=True, options={"select": "shifted"}),
+    "map-c": Method(
+        "MAP at c_hat", _contrastive(MAP, "c_hat"), cached=True, options={"select": "shifted"}, needs_costs=False
+    ),
     "map-dc": Method("MAP at c_hat - c", _contrastive(MAP, "c_hat-c"), cached=True, options={"select": "shifted"}),
     "map-2c": Method("MAP at 2 c_hat - c", _contrastive(MAP, "2c_hat-c"), cached=True, options={"select": "shifted"}),
     "soft": Method(
@@ -171,12 +182,20 @@ TABLE: dict[str, Method] = {
     **_both("imle", ImplicitMLE, "implicit maximum likelihood", "2 K solves", **_IMLE),
     **_both("aimle", AdaptiveImplicitMLE, "I-MLE with an adaptive width", "2 K solves", **_AIMLE),
     **_both("nid", NegativeIdentity, "negative identity as the solver's slope", "one solve", task="squared"),
-    **_both("pg", PerturbationGradient, "perturbation gradient", "two solves", width=0.1, central=False),
+    **_both(
+        "pg", PerturbationGradient, "perturbation gradient", "two solves", needs_costs=True, width=0.1, central=False
+    ),
     **_both("rfy", RegularizedFenchelYoung, "regularized Fenchel-Young", "a solve per iteration", **_RFY),
     **_both("rfw", RegularizedOptimizer, "loss of the regularized solution", "a solve per iteration", **_RFW),
-    "cave": Method("angle to the optimality cone", ConeAlignment, solves=False, options={"inner": 0.1}),
+    "cave": Method(
+        "angle to the optimality cone", ConeAlignment, solves=False, options={"inner": 0.1}, needs_costs=False
+    ),
     "lava": Method(
-        "the optimum leads its neighbors in S", LAVA, cached=True, options={"margin": 0.1, "candidates": 64}
+        "the optimum leads its neighbors in S",
+        LAVA,
+        cached=True,
+        options={"margin": 0.1, "candidates": 64},
+        needs_costs=False,
     ),
     "sce": Method(
         "contrastive through a quadratic relaxation", SmoothedContrastive, solves=False, options={"tau": 0.1}
