@@ -216,7 +216,7 @@ def per_variable(files: Files) -> Files:
     return files
 
 
-@pytest.mark.parametrize("method", ["two-stage", None])
+@pytest.mark.parametrize("method", [pytest.param("two-stage", marks=pytest.mark.slow), None])
 def test_items_with_levels_of_their_own_get_intercepts(
     method: str | None, per_variable: Files, cli: CommandLine
 ) -> None:

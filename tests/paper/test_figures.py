@@ -37,6 +37,7 @@ def test_every_figure_comes_as_svg_png_and_what_it_says(results: Path) -> None:
         assert len(root.findall(".//{http://www.w3.org/2000/svg}title")) >= 3
 
 
+@pytest.mark.slow  # tests/charts/test_svg.py is fast
 def test_the_same_numbers_give_the_same_bytes(results: Path, tmp_path: Path) -> None:
     names = write_figures(load_grid("smoke"), read_results(results), tmp_path)
     assert {f"{name}.svg" for name in names} == {file.name for file in tmp_path.glob("*.svg")}

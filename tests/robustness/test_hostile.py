@@ -204,7 +204,7 @@ def usual(tmp_path_factory: pytest.TempPathFactory) -> Elements:
     return _elements(write_report(folder / "plain", folder / "plain.html"))
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", [*HOSTILE[:3], *(pytest.param(name, marks=pytest.mark.slow) for name in HOSTILE[3:])])
 def test_hostile_names_go_through_the_command_line_into_the_report_as_text(
     name: str, usual: Elements, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,8 +153,9 @@ t.run("map-cache", Path(sys.argv[2]))
 """
 
 
-# SIGINT reaches the command line in tests/robustness, which starts no process of its own for it.
-@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL])
+# Both signals reach the command line in tests/robustness, which starts no process of its own for it.
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_a_process_that_is_signalled_can_be_resumed_by_another(tmp_path, undisturbed, number):
     path, said = tmp_path / "run", tmp_path / "said"
     process = forked.start(SCRIPT, Path(__file__).parents[1], path, output=said)

@@ -207,6 +207,7 @@ def test_oracle_equals_highs_on_200_vectors_of_cora(diversity: int) -> None:
     compare(diversity, vectors, family, same)
 
 
+@pytest.mark.slow
 @pytest.mark.data
 def test_all_27_optima_are_found_and_the_mean_maximum_matching_is_40_2() -> None:
     labels, same, _ = cora(10)
