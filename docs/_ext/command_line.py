@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -20,7 +21,7 @@ class CommandLine(SphinxDirective):
     def _section(self, name: str, command: Any) -> nodes.section:
         section = nodes.section(ids=[name.replace(" ", "-")], names=[name])
         section += nodes.title("", f"regretless {name}")
-        section += nodes.paragraph("", (command.help or "").strip())
+        section += _text((command.help or "").strip())
         context = command.make_context(name, [], resilient_parsing=True)
         usage = " ".join(command.collect_usage_pieces(context))
         section += nodes.literal_block("", f"regretless {name} {usage}", language="text")
@@ -29,10 +30,19 @@ class CommandLine(SphinxDirective):
         return section
 
 
+def _text(text: str) -> nodes.paragraph:
+    """A paragraph with options as code: elsewhere Sphinx turns two hyphens into a dash."""
+    paragraph = nodes.paragraph()
+    for part in re.split(r"(--[a-z-]+)", text):
+        paragraph += nodes.literal("", part) if part.startswith("--") else nodes.Text(part)
+    return paragraph
+
+
 def _row(parameter: Any) -> tuple[str, str, str]:
     is_argument = parameter.param_type_name == "argument"
     name = str(parameter.name).upper() if is_argument else ", ".join(parameter.opts)
-    default = "" if callable(parameter.default) or parameter.default in (None, False, (), []) else parameter.default
+    given = parameter.default
+    default = "" if callable(given) or given is None or given is False or given in ((), []) else given
     value = getattr(default, "value", default)
     return name, str(getattr(parameter, "help", "") or ""), "" if parameter.required else str(value)
 
@@ -53,10 +63,7 @@ def _cells(texts: tuple[str, str, str], *, code: bool) -> nodes.row:
     row = nodes.row()
     for place, text in enumerate(texts):
         literal = code and text and place != 1
-        content = nodes.literal("", text) if literal else nodes.Text(text)
-        paragraph = nodes.paragraph()
-        paragraph += content
-        row += nodes.entry("", paragraph)
+        row += nodes.entry("", nodes.paragraph("", "", nodes.literal("", text)) if literal else _text(text))
     return row
 
 

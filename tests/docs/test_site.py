@@ -59,6 +59,9 @@ def test_the_reference_of_the_command_line_has_a_section_for_all_commands() -> N
     page = runpy.run_path(str(DOCS / "_ext" / "command_line.py"))["CommandLine"]
     sections = page.run(object.__new__(page))
     assert [section["names"][0] for section in sections] == list(all_commands())
+    train = next(section for section in sections if section["names"][0] == "train")
+    seed = next(row.astext() for row in train.findall(lambda node: node.tagname == "row") if "--seed" in row.astext())
+    assert seed.endswith("\n0"), "a default of 0 is shown"
 
 
 @pytest.mark.parametrize("name", NAMES)
