@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 import time
@@ -16,6 +17,7 @@ from regretless.search import auto, automatic, verdict
 from regretless.search.candidates import Candidate
 from regretless.training import two_stage
 from regretless.training.linear_model import find_linear
+from regretless.training.methods import method
 from regretless.training.models import make_model
 from regretless.training.stacked_fit import fit_stacked
 from tests import forked
@@ -402,3 +404,9 @@ def test_candidates_are_objects_and_stand_in_place_of_methods_and_terms(knapsack
     for more in ({"methods": "map-dc"}, {"terms": "products"}):
         with pytest.raises(InputError, match="leave out methods= and terms="):
             auto(knapsack.problem, knapsack.train, candidates=FEW, **more)
+
+
+def test_the_table_of_methods_has_the_defaults_of_the_search():
+    defaults = {name: one.default for name, one in inspect.signature(auto).parameters.items()}
+    options = method("auto").options
+    assert options == {name: defaults[name] for name in options}

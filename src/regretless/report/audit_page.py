@@ -8,7 +8,7 @@ from regretless.charts.text import show
 from regretless.deciding.audit import Audit
 from regretless.report.audit_words import findings, limits
 from regretless.report.day_charts import day_charts
-from regretless.report.days import MOST_ROWS, audited_days, every_table, worst_table
+from regretless.report.days import audited_days, every_table, worst_table
 from regretless.report.page import page_parts, templates
 from regretless.storage import write_text
 
@@ -32,14 +32,7 @@ def render_audit(audit: Audit, *, title: str) -> str:
         legend=legend,
         worst=worst,
         every=every_table(days) if len(days) > (len(worst.rows) if worst else 0) else None,
-        every_title=_every_title(len(days)),
     )  # fmt: skip
-
-
-def _every_title(count: int) -> str:
-    if count <= MOST_ROWS:
-        return f"All {count} instances"
-    return f"The {MOST_ROWS:,} instances of largest regret, of {count:,}; regretless audit --json lists all"
 
 
 def write_audit(audit: Audit, out: Path | str, *, title: str) -> Path:

@@ -83,7 +83,7 @@ def every_table(days: Sequence[Day]) -> SortableTable:
     """All days, those of largest regret first; of very many, the first thousand."""
     what = f"All {len(days)} instances, the largest regret first"
     if len(days) > MOST_ROWS:
-        what = f"The {MOST_ROWS:,} of {len(days):,} instances with the largest regret"
+        what = f"The {MOST_ROWS:,} instances of largest regret, of {len(days):,}; regretless audit --json lists all"
     return _table(sorted(days, key=lambda day: -day.regret)[:MOST_ROWS], what)
 
 
