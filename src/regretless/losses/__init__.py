@@ -1,7 +1,9 @@
 """Losses, all with one signature: ``loss(predicted, true, solution, instance=None) -> scalar``."""
 
-from regretless.losses.base import AutogradLoss, ClosedFormLoss, Loss
+from regretless.losses.autograd_loss import AutogradLoss
+from regretless.losses.base import Loss
 from regretless.losses.blackbox import Blackbox
+from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.cone_alignment import ConeAlignment
 from regretless.losses.contrastive import MAP, NCE
 from regretless.losses.expected_regret import ExpectedRegret

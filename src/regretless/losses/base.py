@@ -16,7 +16,7 @@ from regretless.errors import InputError
 from regretless.losses.label_check import LabelCheck
 from regretless.oracle import Oracle
 from regretless.problem import Problem
-from regretless.tensors import ids, tensor
+from regretless.tensors import tensor
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -179,113 +179,7 @@ class Loss(nn.Module, ABC):
         return max(batch if self._left_out is None else batch - int(self._left_out.sum()), 1)
 
 
-class ClosedFormLoss(Loss):
-    """A loss whose formula gives value and gradient per instance, so that autograd sees one node.
-
-    Args:
-        oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``.
-        reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
-
-    Raises:
-        InputError: no oracle.
-    """
-
-    def __init__(self, oracle: Oracle | None = None, *, reduction: Reduction = "mean") -> None:
-        super().__init__(needs_oracle(type(self).__name__, oracle), reduction=reduction)
-
-    @abstractmethod
-    def value_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """Values ``(batch,)`` and gradients ``(batch, width)`` at minimizing costs ``(batch, width)``.
-
-        Called without gradients; both results must be tensors of their own.
-        """
-
-    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
-        """Compute the loss; see ``Loss.forward``."""
-        known = self.loss_and_gradient(predicted, true, solution, instance)
-        loss: Tensor = _WithGradient.apply(predicted, *known)  # type: ignore[no-untyped-call]
-        return loss
-
-    @torch.no_grad()
-    def loss_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
-        assert self.oracle is not None
-        instance = ids(instance)
-        c_hat, c, v = self._minimizing(predicted.detach(), true, solution, instance)
-        with _no_autocast(predicted):
-            value, gradient = self.value_and_gradient(c_hat, c, v, instance)
-        if value.shape != c_hat.shape[:1] or gradient.shape != c_hat.shape:
-            _refuse_shapes(self, "value_and_gradient", c_hat, value, gradient)
-        if self._left_out is not None:
-            value[self._left_out], gradient[self._left_out] = 0.0, 0.0
-        if gradient.shape[1] > predicted.shape[1]:  # known costs are not predicted
-            gradient = gradient[:, : predicted.shape[1]]
-        factor = self.oracle.problem.sign
-        if self.reduction == "sum":
-            value = value.sum()
-        elif self.reduction == "mean":
-            count = self._instances(predicted.shape[0])
-            value = value.sum() / count if self._left_out is not None or not len(value) else value.mean()
-            factor /= count
-        gradient = (gradient * factor).to(predicted.dtype)
-        self._labels.finish()
-        return value, gradient
-
-
-class AutogradLoss(Loss):
-    """A loss whose formula gives values per instance with a graph."""
-
-    @abstractmethod
-    def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
-        """Values ``(batch,)`` at minimizing costs ``(batch, width)``."""
-
-    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
-        """Compute the loss; see ``Loss.forward``."""
-        instance = ids(instance)
-        with _no_autocast(predicted):
-            values = self.per_instance(*self._minimizing(predicted, true, solution, instance), instance)
-        if values.shape != predicted.shape[:1]:  # its sum would not be that of one loss per instance
-            _refuse_shapes(self, "per_instance", predicted, values)
-        if self._left_out is not None:
-            values = values.masked_fill(self._left_out, 0.0)
-        self._labels.finish()
-        if self.reduction == "none":
-            return values
-        return values.sum() if self.reduction == "sum" else values.sum() / self._instances(len(predicted))
-
-    def loss_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
-        leaf = predicted.detach().requires_grad_()
-        with torch.enable_grad(), _no_autocast(predicted):
-            loss = self(leaf, true, solution, instance)
-            if not loss.requires_grad:  # every instance was left out
-                return loss.detach(), torch.zeros_like(leaf)
-            (gradient,) = torch.autograd.grad(loss.sum(), leaf)
-        return loss.detach(), gradient
-
-
-class _WithGradient(torch.autograd.Function):
-    """A known loss with a known gradient at the prediction."""
-
-    @staticmethod
-    def forward(ctx: Any, predicted: Tensor, loss: Tensor, gradient: Tensor) -> Tensor:
-        ctx.save_for_backward(gradient)
-        return loss
-
-    @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
-        (gradient,) = ctx.saved_tensors
-        factor = upstream if upstream.ndim == 0 else upstream[:, None]
-        return (factor * gradient).to(gradient.dtype), None, None
-
-
-def _refuse_shapes(loss: Loss, formula: str, costs: Tensor, *given: Tensor) -> NoReturn:
+def refuse_shapes(loss: Loss, formula: str, costs: Tensor, *given: Tensor) -> NoReturn:
     """Refuse the result of a formula that is not one value, and one gradient where it has them, per instance."""
     expected = (tuple(costs.shape[:1]), tuple(costs.shape))[: len(given)]
     raise InputError(
@@ -299,7 +193,7 @@ def _as_tensor(name: str, value: Any, like: Tensor) -> Tensor:
     return value if isinstance(value, Tensor) else tensor(name, value).to(like)
 
 
-def _no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
+def no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
     """Switch autocast off: in half precision the product of a look-up would confuse members of S."""
     kind = predicted.device.type
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()

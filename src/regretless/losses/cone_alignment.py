@@ -10,7 +10,8 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.family import member
-from regretless.losses.base import AutogradLoss, Reduction, needs_oracle
+from regretless.losses.autograd_loss import AutogradLoss
+from regretless.losses.base import Reduction, needs_oracle
 from regretless.losses.normal_cones import NormalCones
 from regretless.oracle import Oracle
 

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses.base import ClosedFormLoss, Reduction, dot, needs_cache
+from regretless.losses.base import Reduction, dot, needs_cache
+from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.members import members
 from regretless.number_checks import check_number
 

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from regretless.cache import SolutionCache
-from regretless.losses.base import ClosedFormLoss, Reduction, needs_cache
+from regretless.losses.base import Reduction, needs_cache
+from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.members import members
 from regretless.number_checks import check_integer, check_number
 

@@ -6,7 +6,8 @@ from typing import final
 
 from torch import Tensor
 
-from regretless.losses.base import ClosedFormLoss, Reduction
+from regretless.losses.base import Reduction
+from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.task_loss import Task, known_task, task_loss
 from regretless.oracle import Oracle
 

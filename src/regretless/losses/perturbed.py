@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.losses.base import ClosedFormLoss, Reduction
+from regretless.losses.base import Reduction
+from regretless.losses.closed_form import ClosedFormLoss
 from regretless.number_checks import check_integer, check_number
 from regretless.oracle import Oracle
 

@@ -7,7 +7,8 @@ from typing import final
 import torch
 from torch import Tensor
 
-from regretless.losses.base import ClosedFormLoss, Reduction, dot
+from regretless.losses.base import Reduction, dot
+from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.frank_wolfe import ConvexPoint, regularized_minimum
 from regretless.losses.task_loss import Task, known_task, task_loss
 from regretless.number_checks import check_integer, check_number

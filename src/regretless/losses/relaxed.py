@@ -7,7 +7,8 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from regretless.losses.base import AutogradLoss, Reduction, dot, needs_oracle
+from regretless.losses.autograd_loss import AutogradLoss
+from regretless.losses.base import Reduction, dot, needs_oracle
 from regretless.oracle import Oracle
 from regretless.relaxation import Program, Relaxation
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from regretless.losses.base import ClosedFormLoss, dot
+from regretless.losses.base import dot
+from regretless.losses.closed_form import ClosedFormLoss
 
 
 class SPOPlus(ClosedFormLoss):

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.losses.base import AutogradLoss, Reduction, needs_oracle
+from regretless.losses.autograd_loss import AutogradLoss
+from regretless.losses.base import Reduction, needs_oracle
 from regretless.oracle import Oracle
 from regretless.problem import Problem
 
