@@ -13,8 +13,9 @@ from regretless import MAP, MILP, NCE, Dataset, Problem, SolutionCache, SPOPlus,
 from regretless import train as train_method
 from regretless.cache import SolutionStore
 from regretless.cache import fp16_lookup as half
+from regretless.errors import SolveError
 from regretless.linear_programs import interior_point
-from regretless.losses import QPTL, ExpectedRegret, Interior
+from regretless.losses import QPTL, Blackbox, ExpectedRegret, Interior
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data, standardized
 from regretless.problems.seeded_models import shared_linear
@@ -51,6 +52,37 @@ def test_cached_losses_agree_with_the_cpu(make):
         value.backward()
         found[device] = (value.detach().cpu(), p.grad.cpu())
     torch.testing.assert_close(found["cuda"], found["cpu"], rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("make", [MAP, SPOPlus, Blackbox])
+def test_captured_steps_are_the_steps_of_the_cpu(make):
+    """S outgrows its columns on the way, and is captured again."""
+    problem, train = data(120)
+    true, best = train.costs.float(), train.solutions.float()
+    losses = {device: make(SolutionCache(problem, best[:10], p_solve=0.2)) for device in ("cpu", "cuda")}
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(40):
+        predicted = true + 20 * torch.randn(true.shape, generator=generator)
+        here = losses["cpu"].loss_and_gradient(predicted, true, best)
+        there = losses["cuda"].loss_and_gradient(predicted.cuda(), true.cuda(), best.cuda())
+        torch.testing.assert_close([one.cpu() for one in there], list(here), rtol=1e-4, atol=1e-3)
+    assert losses["cuda"]._graphs._graphs
+    counted = [vars(loss.oracle.statistics) | {"seconds": 0.0} for loss in losses.values()]
+    assert counted[0] == counted[1]
+
+
+def test_a_captured_step_refuses_a_wrong_label():
+    problem, train = data()
+    true, best = train.costs.float().cuda(), train.solutions.float().cuda()
+    loss = MAP(SolutionCache(problem, best.cpu(), p_solve=0.0), cost="c_hat")
+    for _ in range(4):
+        loss.loss_and_gradient(true, true, best)
+    assert loss._graphs._graphs
+    wrong = best.clone()
+    wrong[5] = 0.0
+    with pytest.raises(SolveError, match="instance 5 of the batch"):
+        loss.loss_and_gradient(true, true, wrong)
+    loss.loss_and_gradient(true, true, best)
 
 
 @pytest.mark.parametrize("make", [QPTL, Interior])

@@ -16,6 +16,7 @@ from torch import Tensor
 from regretless.cache import cache_files
 from regretless.cache.bounds import Bound, BoundKind
 from regretless.cache.coins import Coins
+from regretless.cache.frozen_lookup import MOST_FROZEN, FrozenLookup
 from regretless.cache.gap_bound import GapBound
 from regretless.cache.growing import GrowAt, Growing
 from regretless.cache.lookup import Objective
@@ -258,6 +259,23 @@ class SolutionCache:
         found = self.store.take(self.store.look_up(costs, members, objective)).to(costs.dtype)
         self._statistics.seconds += time.perf_counter() - start
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
+
+    def frozen_lookup(self, costs: Tensor) -> FrozenLookup | None:
+        """Look-ups of batches like ``costs`` that a CUDA graph can hold, or ``None`` where steps differ too much.
+
+        What is answered has to be counted, by ``count_lookups``.
+        """
+        # Other policies may want gaps at the costs of the look-ups, which a graph computes after the solves.
+        if self.grow_at != "predicted" or type(self.policy) is not Bernoulli or self.problem.on_failure != "raise":
+            return None
+        self.store.to(costs.device)
+        columns = self.store.reserved_columns()
+        few = columns is not None and 0 < costs.shape[0] * columns.shape[1] <= MOST_FROZEN
+        return FrozenLookup(columns) if columns is not None and few else None
+
+    def count_lookups(self, count: int) -> None:
+        """Count look-ups by ``frozen_lookup``."""
+        self._growing.count_lookups(count)
 
     def gaps(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
         """Certified relative gaps ``(batch,)`` of the best members of S at minimizing costs ``(batch, width)``.

@@ -65,6 +65,7 @@ class SolutionStore:
         # One solution per column, so that the product of a look-up needs no transposition.
         self._columns = torch.empty(width, 0, dtype=dtype)
         self._filled: Tensor | None = None
+        self._padded: Tensor | None = None  # columns in which the free ones repeat the first
         self._serves = torch.empty(instances or 0, 0, dtype=torch.bool)
         self._mean = RunningMean(width, instances)
         self._use = LastUse()
@@ -107,6 +108,22 @@ class SolutionStore:
     def columns_searched(self) -> int:
         """Number of columns that a look-up scores: the solutions, and those staged whose novelty is not known yet."""
         return self._size + self._staged
+
+    def reserved_columns(self) -> Tensor | None:
+        """``(width, reserved)`` all columns; those without a solution of their own repeat the first one.
+
+        ``None`` where a look-up is more than a product with them: in an empty store, for families, with a capacity (a
+        look-up is a use) and with a copy in half precision.
+        """
+        searched = self.columns_searched
+        if self.instances is not None or self.capacity is not None or self._lookup.mirrored:
+            return None
+        if not 0 < searched < fp16_lookup.SMALLEST:
+            return None
+        if self._padded is not self._columns:
+            self._columns[:, searched:] = self._columns[:, :1]
+            self._padded = self._columns
+        return self._columns
 
     def take(self, positions: Tensor) -> Tensor:
         """Solutions ``(m, width)`` at positions ``(m,)``."""

@@ -116,7 +116,7 @@ class Loss(nn.Module, ABC):
         reaches a gradient. Its loss is zero and does not count in the mean.
         """
         assert self.oracle is not None
-        answers = self.oracle.answer([query.detach() for query in queries], predicted.detach(), instance)
+        answers = self._answers(queries, predicted, instance)
         if self.oracle.problem.on_failure != "raise":
             left_out = torch.stack([torch.isnan(answer).any(dim=1) for answer in answers]).any(dim=0)
             if bool(left_out.any()):
@@ -126,6 +126,10 @@ class Loss(nn.Module, ABC):
         if isinstance(self.oracle, Problem | SolutionCache):  # a relaxation may beat the best decision
             self._labels.note(answers, true, solution, instance, self.oracle.problem)
         return answers
+
+    def _answers(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None) -> list[Tensor]:
+        assert self.oracle is not None
+        return self.oracle.answer([query.detach() for query in queries], predicted.detach(), instance)
 
     def one_coin(self) -> AbstractContextManager[None]:
         """One side of the coin for all queries inside of the block; see ``SolutionCache.one_coin``."""
@@ -147,10 +151,8 @@ class Loss(nn.Module, ABC):
             self._left_out = torch.zeros(len(query), dtype=torch.bool, device=failed.device)
             self._left_out[failed] = True
 
-    def _minimizing(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Check the arguments and return minimizing costs and solutions in one precision; forget the last step."""
+    def _checked(self, predicted: Tensor, true: Tensor, solution: Tensor) -> tuple[Tensor, Tensor]:
+        """Check shapes and types, and return true costs and solutions as tensors."""
         problem = None if self.oracle is None else self.oracle.problem
         true, solution = _as_tensor("true", true, predicted), _as_tensor("solution", solution, predicted)
         if predicted.ndim != 2 or (problem is not None and predicted.shape[1] != problem.dimension):
@@ -164,6 +166,14 @@ class Loss(nn.Module, ABC):
             )
         if problem is not None and solution.shape != (expected := (len(predicted), problem.width)):
             raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
+        return true, solution
+
+    def _minimizing(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Check the arguments and return minimizing costs and solutions in one precision; forget the last step."""
+        problem = None if self.oracle is None else self.oracle.problem
+        true, solution = self._checked(predicted, true, solution)
         if self._left_out is not None:  # a module sets attributes slowly
             self._left_out = None
         self._labels.forget()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from torch import Tensor
 
 from regretless.losses.base import Reduction, dot
@@ -28,6 +30,10 @@ class Blackbox(ClosedFormLoss):
     def __init__(self, oracle: Oracle, *, lambda_: float = 1.0, reduction: Reduction = "mean") -> None:
         super().__init__(oracle, reduction=reduction)
         self.lambda_ = check_number("lambda_", lambda_)
+
+    def operations(self) -> Hashable:
+        """See ``ClosedFormLoss.operations``."""
+        return self.lambda_ if type(self) is Blackbox else None
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from regretless.cache import SolutionCache
+from regretless.cache.frozen_lookup import FrozenLookup
 from regretless.losses.base import Loss, Reduction, needs_oracle, no_autocast, refuse_shapes
+from regretless.losses.step_graphs import CAPTURED_ON, Step, StepGraphs
 from regretless.oracle import Oracle
 from regretless.tensors import ids
 
@@ -26,6 +31,8 @@ class ClosedFormLoss(Loss):
 
     def __init__(self, oracle: Oracle | None = None, *, reduction: Reduction = "mean") -> None:
         super().__init__(needs_oracle(type(self).__name__, oracle), reduction=reduction)
+        self._graphs = StepGraphs(self._labels)
+        self._frozen: FrozenLookup | None = None  # while a step is captured
 
     @abstractmethod
     def value_and_gradient(
@@ -35,6 +42,15 @@ class ClosedFormLoss(Loss):
 
         Called without gradients; both results must be tensors of their own.
         """
+
+    def operations(self) -> Hashable:
+        """What decides, beside the shapes of a batch, which operations the formula launches; ``None`` if more does.
+
+        Steps with equal operations are captured as one CUDA graph. Such a formula takes its solutions from ``query``,
+        reads no number from the GPU and draws none at random. Settings of the loss are part of the result, and a
+        subclass with another formula must return its own.
+        """
+        return None
 
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
@@ -47,9 +63,19 @@ class ClosedFormLoss(Loss):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
+        instance, predicted = ids(instance), predicted.detach()
+        result = self._from_graph(predicted, true, solution, instance) if predicted.device.type in CAPTURED_ON else None
+        if result is None:
+            result = self._computed(predicted, true, solution, instance)
+        self._labels.finish()
+        return result
+
+    def _computed(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """Loss and gradient, before the answers are compared with the labels."""
         assert self.oracle is not None
-        instance = ids(instance)
-        c_hat, c, v = self._minimizing(predicted.detach(), true, solution, instance)
+        c_hat, c, v = self._minimizing(predicted, true, solution, instance)
         with no_autocast(predicted):
             value, gradient = self.value_and_gradient(c_hat, c, v, instance)
         if value.shape != c_hat.shape[:1] or gradient.shape != c_hat.shape:
@@ -65,9 +91,39 @@ class ClosedFormLoss(Loss):
             count = self._instances(predicted.shape[0])
             value = value.sum() / count if self._left_out is not None or not len(value) else value.mean()
             factor /= count
-        gradient = (gradient * factor).to(predicted.dtype)
-        self._labels.finish()
-        return value, gradient
+        return value, (gradient * factor).to(predicted.dtype)
+
+    def _from_graph(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor] | None:
+        """Loss and gradient by a CUDA graph, after the solves of the step; ``None`` where it cannot be captured."""
+        operations, cache = self.operations(), self.oracle
+        if operations is None or instance is not None or not isinstance(cache, SolutionCache):
+            return None
+        if predicted.dtype not in (torch.float32, torch.float64) or cache.frozen_lookup(predicted) is None:
+            return None
+        true, solution = self._checked(predicted, true, solution)
+        with cache.one_coin():  # after the solves, everything is looked up in the S of that moment
+            costs = cache.problem.to_minimization(predicted)
+            cache.grow([costs], costs)
+            lookup = cache.frozen_lookup(predicted)
+            if lookup is None:  # S has become too large
+                return self._computed(predicted, true, solution, None)
+            key = (operations, self.reduction, id(lookup.columns), bool(cache.problem.statistics.not_optimal))
+            step = self._graphs.run(key, (predicted, true, solution), partial(self._frozen_step, lookup), held=lookup)
+        cache.count_lookups(step.lookups)
+        return step.value, step.gradient
+
+    def _frozen_step(self, lookup: FrozenLookup, predicted: Tensor, true: Tensor, solution: Tensor) -> Step:
+        lookup.count, self._frozen = 0, lookup
+        try:
+            value, gradient = self._computed(predicted, true, solution, None)
+        finally:
+            self._frozen = None
+        return Step(value, gradient, lookup.count)
+
+    def _answers(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None) -> list[Tensor]:
+        return super()._answers(queries, predicted, instance) if self._frozen is None else self._frozen(queries)
 
 
 class _WithGradient(torch.autograd.Function):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Literal
 
 import torch
@@ -118,6 +118,10 @@ class MAP(ClosedFormLoss):
         self.objective = None
         if objective is not None:
             self.objective = _minimizing(objective, needs_cache("MAP with objective=", oracle))
+
+    def operations(self) -> Hashable:
+        """See ``ClosedFormLoss.operations``."""
+        return (self.cost, self.select) if type(self) is MAP and self.objective is None else None
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

@@ -12,7 +12,9 @@ from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
 
 
-class _Noted(NamedTuple):
+class Noted(NamedTuple):
+    """Answers of a step, and by how much the best of them leads its label."""
+
     lead: Tensor  # largest lead of an answer over its label
     answers: Sequence[Tensor]
     true: Tensor
@@ -29,7 +31,7 @@ class LabelCheck:
     """
 
     def __init__(self) -> None:
-        self._noted: _Noted | None = None
+        self._noted: Noted | None = None
 
     def note(
         self,
@@ -48,11 +50,20 @@ class LabelCheck:
             return
         together = answers[0] if len(answers) == 1 else torch.stack(list(answers))
         lead = (true * (solution - together)).sum(-1).max()
-        self._noted = _Noted(lead, answers, true, solution, instance, problem)
+        self._noted = Noted(lead, answers, true, solution, instance, problem)
 
     def forget(self) -> None:
         """Drop what a step noted that did not end."""
         self._noted = None
+
+    def take(self) -> Noted | None:
+        """What was noted since the last ``finish``, which is forgotten."""
+        noted, self._noted = self._noted, None
+        return noted
+
+    def put(self, noted: Noted | None) -> None:
+        """Note again what was taken: a graph has written its answers anew."""
+        self._noted = noted
 
     def finish(self) -> None:
         """Refuse noted answers that are better than their labels beyond rounding.
@@ -60,7 +71,7 @@ class LabelCheck:
         Raises:
             SolveError: with the first such instance.
         """
-        noted, self._noted = self._noted, None
+        noted = self.take()
         if noted is None or noted.lead.item() <= 0:
             return
         true, solution = noted.true, noted.solution

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from torch import Tensor
 
 from regretless.losses.base import dot
@@ -19,6 +21,10 @@ class SPOPlus(ClosedFormLoss):
         oracle: a ``Problem`` for SPO+ itself, a ``SolutionCache`` for SPO-caching, a relaxation for SPO-relax.
         reduction: over the batch.
     """
+
+    def operations(self) -> Hashable:
+        """See ``ClosedFormLoss.operations``."""
+        return () if type(self) is SPOPlus else None
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
