@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regretless.training.models import make_model
-from regretless.training.random_draws import device_state, seeded_draws, set_device_state
+from regretless.training.random_draws import device_state, seeded_draws, seeded_weights, set_device_state
 
 CPU = torch.device("cpu")
 
@@ -71,3 +71,21 @@ def test_the_cpu_has_no_state_of_a_device():
     before = torch.get_rng_state()
     set_device_state(CPU, torch.zeros(16, dtype=torch.uint8))  # of a run on a GPU
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_weights_are_those_of_a_manual_seed_and_the_generator_stays_as_it_was():
+    before = torch.get_rng_state()
+    with seeded_weights(5):
+        drawn_there = torch.rand(4)
+    assert torch.equal(torch.get_rng_state(), before)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(5)
+        assert torch.equal(drawn_there, torch.rand(4))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="with a GPU its generator is seeded, too")
+def test_a_seed_leaves_nothing_for_devices_that_are_not_there():
+    queued = len(torch.cuda._queued_calls)
+    with seeded_weights(5):
+        torch.rand(1)
+    assert len(torch.cuda._queued_calls) == queued

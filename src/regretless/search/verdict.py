@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+# Numbers of a block of resamples.
+BLOCK = 1 << 18
 RESAMPLES = 2000
 LEVEL = 0.95
 CLEAR = 3.0
@@ -90,7 +92,9 @@ def judge(two_stage: Tensor, model: Tensor, scale: float, *, seed: int = 0) -> V
     generator = np.random.default_rng(seed)
     if len(gain):
         # In blocks: all resamples at once would take n times 2,000 numbers.
-        means = [gain[generator.integers(len(gain), size=len(gain))].mean() for _ in range(RESAMPLES)]
+        n, block = len(gain), max(1, BLOCK // len(gain))
+        sizes = [min(block, RESAMPLES - start) for start in range(0, RESAMPLES, block)]
+        means = np.concatenate([gain[generator.integers(n, size=(size, n))].mean(axis=1) for size in sizes])
         low, high = (float(q) for q in np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
         mean, error = float(gain.mean()), float(gain.std() / np.sqrt(len(gain)))
     else:

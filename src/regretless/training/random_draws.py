@@ -17,12 +17,18 @@ _before: dict[torch.Generator, Tensor] = {}  # states before the first of them
 
 @contextmanager
 def seeded_weights(seed: int) -> Iterator[None]:
-    """Draw the weights of modules built inside of the block from ``seed``; the global generator does not change.
+    """Draw the weights of modules built inside of the block from ``seed``; the global generators do not change.
 
-    Modules draw from the global generator, which all threads share: one block runs at a time.
+    Modules draw from the global generators, which all threads share: one block runs at a time.
     """
-    with _lock, torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+    started = torch.cuda.is_initialized()
+    with _lock, torch.random.fork_rng(range(torch.cuda.device_count()) if started else []):
+        if torch.cuda.is_available() or torch.backends.mps.is_available():
+            torch.manual_seed(seed)
+        else:
+            # The same draws. ``torch.manual_seed`` also queues a call for every kind of device that may start later,
+            # with the text of its stack: this takes milliseconds, and the memory is never freed.
+            torch.default_generator.manual_seed(seed)
         yield
 
 
