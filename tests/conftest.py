@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import signal
 from collections.abc import Callable
 
@@ -21,6 +22,10 @@ settings.register_profile("fast", deadline=None, derandomize=bool(os.environ.get
 settings.register_profile("thorough", settings.get_profile("fast"), max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 torch.set_num_threads(1)
+# Runs and logs are written to disk to the last byte before a command ends, for which a test need not wait.
+MEMORY = "/dev/shm"
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2 << 30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 # Under nohup, and in the background of a script, signals are ignored, by child processes too. Tests send them.
 for number in (signal.SIGINT, signal.SIGHUP):
     if signal.getsignal(number) is signal.SIG_IGN:

@@ -21,7 +21,7 @@ def seeded_weights(seed: int) -> Iterator[None]:
 
     Modules draw from the global generators, which all threads share: one block runs at a time.
     """
-    started = torch.cuda.is_initialized()
+    started = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     with _lock, torch.random.fork_rng(range(torch.cuda.device_count()) if started else []):
         if torch.cuda.is_available() or torch.backends.mps.is_available():
             torch.manual_seed(seed)
