@@ -47,7 +47,8 @@ class Guard:
 
     def _note(self, event: str, path: str | bytes) -> None:
         place = os.path.abspath(os.fsdecode(path))
-        if not any(place.startswith(folder) for folder in self.folders) and not place.startswith("/dev/"):
+        device = place.startswith("/dev/") and not place.startswith("/dev/shm/")  # which holds files
+        if not any(place.startswith(folder) for folder in self.folders) and not device:
             self.seen.append(f"{event} {place}")
 
 

@@ -56,8 +56,9 @@ def test_the_old_file_stays_where_the_new_one_cannot_be_written(tmp_path: Path) 
         write_decisions(tmp_path / "d.txt", PREDICTED, DECISIONS, **NAMES)
 
 
-def test_writing_takes_little_memory_beside_the_numbers(tmp_path: Path) -> None:
-    n, d = 1000, 400
+def test_writing_takes_little_memory_beside_the_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(decision_files, "CHUNK", decision_files.CHUNK // 8)
+    n, d = 300, 160
     values = torch.rand(n, d, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     decisions = Decisions(values, values, values[:, 0], [Status.OPTIMAL] * n, values[:, 0], {})
     names = tuple(f"x_{j}" for j in range(d))

@@ -25,36 +25,26 @@ def spec(seed: int = 0, *, epochs: int = 1, **options: Any) -> Spec:
     return Spec("synthetic-knapsack-60", "spo", seed=seed, epochs=epochs, options=DAYS | options)
 
 
-def test_one_failure_does_not_stop_the_rest(tmp_path: Path) -> None:
-    answers: dict[str, str] = {}
-
-    def report(done: Spec | None, answer: dict[str, Any]) -> None:
-        if done is not None:
-            answers[done.digest] = answer["status"]
-
-    specs = [spec(0), spec(1, split="no such split"), spec(2)]
-    do_runs(specs, tmp_path, workers=1, report=report)
-    assert [answers[one.digest] for one in specs] == ["done", "failed", "done"]
-
-
-def test_a_killed_worker_is_a_failure_of_its_run_and_is_replaced(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    do = WorkerProcess.do
+def test_neither_a_failure_nor_a_killed_worker_stops_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worker that is killed is replaced."""
+    do, answers = WorkerProcess.do, {}
 
     def killed(self: WorkerProcess, one: Spec) -> dict[str, Any]:
-        if one.seed == 0:
+        if one.seed == 2:
             self.process.kill()
             self.process.wait()
         return do(self, one)
 
+    def report(done: Spec | None, answer: dict[str, Any]) -> None:
+        if done is not None:
+            answers[done.seed] = answer
+
     monkeypatch.setattr(WorkerProcess, "do", killed)
-    answers: dict[int, dict[str, Any]] = {}
-    do_runs([spec(0), spec(1)], tmp_path, workers=1, report=lambda s, a: answers.__setitem__(s.seed, a) if s else None)
-    assert answers[0]["status"] == "failed"
-    assert "SIGKILL" in answers[0]["error"]
-    assert answers[1]["status"] == "done"
-    assert (run_path(tmp_path, spec(0)) / "failure.json").exists()
+    do_runs([spec(0), spec(1, split="no such split"), spec(2), spec(3)], tmp_path, workers=1, report=report)
+    assert [answers[seed]["status"] for seed in range(4)] == ["done", "failed", "failed", "done"]
+    assert "no such split" in answers[1]["error"]
+    assert "SIGKILL" in answers[2]["error"]
+    assert (run_path(tmp_path, spec(2)) / "failure.json").exists()
 
 
 class Here:
