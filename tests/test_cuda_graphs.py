@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 
 import pytest
 import torch
@@ -23,6 +24,27 @@ def test_a_captured_function_has_the_values_of_the_function_for_every_batch():
         assert torch.equal(captured(given), given * given)
     assert before.tolist() == [[1.0, 1.0]] * 3  # a result is not overwritten by the next call
     assert len(captured._graphs) == 3 <= GRAPHS
+
+
+@needs_gpu
+def test_a_loader_may_pin_memory_while_a_graph_is_captured():
+    ended = threading.Event()
+
+    def pin() -> None:
+        size = 1
+        while not ended.is_set():
+            size = size % 1000 + 1
+            torch.empty(size * 4096).pin_memory()
+
+    loader = threading.Thread(target=pin)
+    loader.start()
+    try:
+        for width in range(1, 12):
+            given = torch.randn(3, width, device="cuda")
+            assert torch.equal(CapturedFunction(squares)(given), given * given)
+    finally:
+        ended.set()
+        loader.join()
 
 
 @needs_gpu

@@ -136,6 +136,7 @@ def capture(job: Callable[[], Value]) -> tuple[torch.cuda.CUDAGraph, Value]:
             job()
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    # What other threads do meanwhile, such as a loader that pins memory, is no part of the graph and must not end it.
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         value = job()
     return graph, value

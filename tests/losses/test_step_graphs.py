@@ -176,6 +176,17 @@ def test_a_copy_captures_its_own_steps(replayed):
     torch.testing.assert_close(steps(again, true, best), steps(loss, true, best))
 
 
+def test_a_step_that_cannot_be_captured_is_computed(replayed, monkeypatch):
+    def refuse(job: Callable[[], Any]) -> Any:
+        job()
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    problem, true, best = knapsacks()
+    expected = steps(MAP(SolutionCache(problem, best, p_solve=0.0)), true, best)
+    monkeypatch.setattr(step_graphs, "capture", refuse)
+    torch.testing.assert_close(steps(MAP(SolutionCache(problem, best, p_solve=0.0)), true, best), expected)
+
+
 def test_few_graphs_are_kept(replayed):
     problem, true, best = knapsacks()
     loss = MAP(SolutionCache(problem, best, p_solve=0.0))

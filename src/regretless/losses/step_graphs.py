@@ -55,6 +55,7 @@ class StepGraphs:
         self.labels = labels
         self._graphs: OrderedDict[Hashable, _StepGraph] = OrderedDict()
         self._seen: Hashable = None
+        self._refused = False
 
     def __getstate__(self) -> dict[str, Any]:
         # A graph cannot be copied; the copy captures its own.
@@ -71,10 +72,14 @@ class StepGraphs:
         """
         key = (key, *((one.shape, one.dtype, one.device) for one in inputs))
         if key not in self._graphs:
-            if key != self._seen:
+            if key != self._seen or self._refused:
                 self._seen = key
                 return compute(*inputs)
-            self._graphs[key] = self._capture(inputs, compute, held)
+            try:
+                self._graphs[key] = self._capture(inputs, compute, held)
+            except RuntimeError:  # an operation of this version of torch or CUDA; the step itself may be fine
+                self._refused = True
+                return compute(*inputs)
             if len(self._graphs) > GRAPHS:
                 self._graphs.popitem(last=False)
         self._graphs.move_to_end(key)
