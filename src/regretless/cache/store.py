@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import fp16_lookup
+from regretless.cache.columns import Columns, widened
 from regretless.cache.last_use import LastUse
 from regretless.cache.lookup import Objective, best_of_first
 from regretless.cache.new_rows import new_rows
@@ -62,10 +63,7 @@ class SolutionStore:
         self._staged = 0  # rows behind the stored ones
         self._settled = (0, 0)  # new and repeated rows among those that were staged, since the last ``collect``
         self.evicted = 0
-        # One solution per column, so that the product of a look-up needs no transposition.
-        self._columns = torch.empty(width, 0, dtype=dtype)
-        self._filled: Tensor | None = None
-        self._padded: Tensor | None = None  # columns in which the free ones repeat the first
+        self._columns = Columns(width, dtype)
         self._serves = torch.empty(instances or 0, 0, dtype=torch.bool)
         self._mean = RunningMean(width, instances)
         self._use = LastUse()
@@ -84,15 +82,13 @@ class SolutionStore:
     @property
     def dtype(self) -> torch.dtype:
         """Type of the stored numbers."""
-        return self._columns.dtype
+        return self._columns.reserved.dtype
 
     @property
     def columns(self) -> Tensor:
         """``(width, |S|)`` view of the solutions, one per column."""
         self.settle()
-        if self._filled is None:
-            self._filled = self._columns[:, : self._size]
-        return self._filled
+        return self._columns.first(self._size)
 
     @property
     def rows(self) -> Tensor:
@@ -118,28 +114,22 @@ class SolutionStore:
         searched = self.columns_searched
         if self.instances is not None or self.capacity is not None or self._lookup.mirrored:
             return None
-        if not 0 < searched < fp16_lookup.SMALLEST:
-            return None
-        if self._padded is not self._columns:
-            self._columns[:, searched:] = self._columns[:, :1]
-            self._padded = self._columns
-        return self._columns
+        return self._columns.padded(searched) if 0 < searched < fp16_lookup.SMALLEST else None
 
     def take(self, positions: Tensor) -> Tensor:
         """Solutions ``(m, width)`` at positions ``(m,)``."""
-        if self._columns.is_cuda:  # one kernel in place of two; on a CPU it would be up to four times slower
-            return self._columns.T.index_select(0, positions)
-        return self._columns.index_select(1, positions).T.contiguous()
+        return self._columns.take(positions)
 
     def to(self, device: torch.device) -> None:
         """Move to a device; does nothing when the store is there already."""
-        if self._columns.device == device:
+        if self._columns.reserved.device == device:
             return
         self.settle()
-        self._columns, self._serves = self._columns.to(device), self._serves.to(device)
+        self._columns.to(device)
+        self._serves = self._serves.to(device)
         self._use.stamps = self._use.stamps.to(device)
         self._mean.to(device)
-        self._filled, self._lookup = None, StoreLookup()
+        self._lookup = StoreLookup()
 
     def add(self, solutions: Tensor, serves: Tensor | None = None) -> int:
         """Insert the solutions that are not stored yet.
@@ -167,7 +157,7 @@ class SolutionStore:
             rows, keys = here[fresh].to(rows.device), [keys[k] for k in fresh]
             serves = None if serves is None else serves[:, fresh]
         places, numbers = self._places(len(fresh))
-        self._columns[:, places] = rows.T
+        self._columns.reserved[:, places] = rows.T
         self._lookup.insert(rows, places, self._size)
         self._use.insert(places, len(fresh))
         if serves is not None:
@@ -193,14 +183,14 @@ class SolutionStore:
         count = solutions.shape[0]
         family = serves is not None or self.instances is not None
         must_know = family or self.capacity is not None or self._lookup.mirrored
-        if must_know or self._columns.device.type not in STAGED_ON:
+        if must_know or self._columns.reserved.device.type not in STAGED_ON:
             return self.add(solutions, serves)
         start = self.columns_searched
         self._reserve(start + count)
         places = slice(start, start + count)
         # As ``_normalized`` does it, in one call: on a GPU every call costs more than the work.
-        torch.add(solutions.detach().to(self._columns.device).T, 0.0, out=self._columns[:, places])
-        self._lookup.insert(self._columns[:, places].T, places, start + count)
+        torch.add(solutions.detach().to(self._columns.reserved.device).T, 0.0, out=self._columns.reserved[:, places])
+        self._lookup.insert(self._columns.reserved[:, places].T, places, start + count)
         self._staged += count
         if self._staged >= MOST_STAGED:
             self.settle()
@@ -211,7 +201,7 @@ class SolutionStore:
         if not self._staged:
             return
         count, self._staged = self._staged, 0
-        new = self.add(self._columns[:, self._size : self._size + count].T.contiguous())
+        new = self.add(self._columns.reserved[:, self._size : self._size + count].T.contiguous())
         self._settled = (self._settled[0] + new, self._settled[1] + count - new)
 
     def collect(self) -> tuple[int, int]:
@@ -222,14 +212,18 @@ class SolutionStore:
 
     def _normalized(self, solutions: Tensor) -> Tensor:
         """A copy in which -0.0 is 0.0: both are the same solution, with different bytes."""
-        return (solutions.detach().to(self._columns) + 0.0).contiguous()
+        return (solutions.detach().to(self._columns.reserved) + 0.0).contiguous()
 
     def clear(self) -> None:
         """Remove all solutions; what ``collect`` has to tell stays."""
         self.settle()
-        device, settled = self._columns.device, self._settled
+        device, settled = self._columns.reserved.device, self._settled
         self.__init__(  # type: ignore[misc]
-            self.width, instances=self.instances, capacity=self.capacity, evict=self.evict, dtype=self._columns.dtype
+            self.width,
+            instances=self.instances,
+            capacity=self.capacity,
+            evict=self.evict,
+            dtype=self.dtype,
         )
         self._settled = settled
         self.to(device)
@@ -261,10 +255,10 @@ class SolutionStore:
         searched = self.columns_searched
         if searched == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
-        if costs.requires_grad or costs.dtype != self._columns.dtype:
-            costs = costs.detach().to(self._columns.dtype)
+        if costs.requires_grad or costs.dtype != self.dtype:
+            costs = costs.detach().to(self.dtype)
         if costs.is_cuda and instance is None and objective is None and searched < fp16_lookup.SMALLEST:
-            position = best_of_first(self._columns, searched, costs)
+            position = best_of_first(self._columns.reserved, searched, costs)
         else:
             position = self._lookup.best(self.columns, costs, self.serves, instance, objective)
         if self.capacity is not None and self.evict == "unused":
@@ -300,14 +294,14 @@ class SolutionStore:
         self.add(found.rows, found.serves)
         self.capacity = capacity
         if len(found.rows) == self.size:
-            self._use.stamps[: self.size] = found.stamps.to(self._columns.device)
-            if found.sum is not None and found.rows.dtype == self._columns.dtype:
+            self._use.stamps[: self.size] = found.stamps.to(self._columns.reserved.device)
+            if found.sum is not None and found.rows.dtype == self.dtype:
                 self._mean.sum.copy_(found.sum)  # the same bits, whatever the order of the first summation was
         self._use.clock, self.evicted = found.clock, found.evicted
 
     def _fresh(self, rows: NDArray[Any], keys: list[int], serves: Tensor | None) -> list[int]:
         """Positions of rows that are neither stored nor repeated; a known row may come to serve more instances."""
-        found = new_rows(rows, keys, self._index.find(keys), self._stored)
+        found = new_rows(rows, keys, self._index.find(keys), self._columns.arrays)
         if found.stored and self.capacity is not None and self.evict == "unused":  # found again counts as used
             self._use.use([place for _, place in found.stored])
         if serves is not None:
@@ -316,20 +310,12 @@ class SolutionStore:
             self._serve_more(serves, found.stored)
         return found.fresh
 
-    def _stored(self, places: list[int]) -> NDArray[Any]:
-        """Solutions ``(m, width)`` at these places, in the memory of the CPU."""
-        if self._columns.is_cuda:
-            return self._columns.index_select(1, torch.tensor(places, device=self._columns.device)).T.cpu().numpy()
-        # Half of the time of torch's calls, and a training step inserts only one or two solutions.
-        array: NDArray[Any] = self._columns.numpy()
-        return array.T[places]
-
     def _serve_more(self, serves: Tensor, pairs: list[tuple[int, int]]) -> None:
         for position, place in pairs:
             new = serves[:, position] & ~self._serves[:, place]
             if bool(new.any()):
                 self._serves[new, place] = True
-                self._mean.add(self._columns[:, place][None], new[:, None])
+                self._mean.add(self._columns.reserved[:, place][None], new[:, None])
 
     def _places(self, wanted: int) -> tuple[slice | Tensor, Sequence[int]]:
         """Where the new solutions go, as an index and as numbers: free places first, then those of evicted ones."""
@@ -338,7 +324,6 @@ class SolutionStore:
         free = min(wanted, limit - start)
         self._reserve(start + free)
         self._size += free
-        self._filled = None
         if free == wanted:
             return slice(start, start + wanted), range(start, start + wanted)
         victims = self._use.oldest(start, wanted - free)
@@ -350,19 +335,11 @@ class SolutionStore:
         return places, [*range(start, self._size), *numbers]
 
     def _reserve(self, wanted: int) -> None:
-        have = self._columns.shape[1]
+        have = self._columns.reserved.shape[1]
         if wanted <= have:
             return
         size = max(wanted, 2 * have, 64)
         if self.capacity is not None:
             size = min(size, self.capacity)
-        self._columns, self._serves = _widened(self._columns, size), _widened(self._serves, size)
-        self._filled = None
-        self._use.stamps = _widened(self._use.stamps, size)
-
-
-def _widened(old: Tensor, size: int) -> Tensor:
-    """A tensor with zeros appended to its last dimension."""
-    new = old.new_zeros(*old.shape[:-1], size)
-    new[..., : old.shape[-1]] = old
-    return new
+        self._columns.reserve(size)
+        self._serves, self._use.stamps = widened(self._serves, size), widened(self._use.stamps, size)
