@@ -46,7 +46,7 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> type[Replay]:
         graph = Replay(job)
         return graph, graph.value
 
-    monkeypatch.setattr(closed_form, "CAPTURED_ON", ("cpu",))
+    monkeypatch.setattr(closed_form, "captured_on", lambda predicted: True)
     monkeypatch.setattr(store, "STAGED_ON", ("cpu",))
     monkeypatch.setattr(step_graphs, "capture", capture)
     monkeypatch.setattr(Replay, "captured", 0)
@@ -82,7 +82,7 @@ def test_a_replay_is_the_step_itself(name, reduction, replayed, monkeypatch):
         loss.reduction = reduction
     by_graph = steps(losses[0], true, best)
     assert replayed.captured >= 2
-    monkeypatch.setattr(closed_form, "CAPTURED_ON", ())
+    monkeypatch.setattr(closed_form, "captured_on", lambda predicted: False)
     torch.testing.assert_close(by_graph, steps(losses[1], true, best))
     assert torch.equal(caches[0].solutions, caches[1].solutions)
     counted = [
@@ -125,7 +125,7 @@ def test_known_costs_are_part_of_a_captured_step(replayed, monkeypatch):
     losses = [SPOPlus(SolutionCache(problem, best, p_solve=0.5)) for _ in range(2)]
     by_graph = [losses[0].loss_and_gradient(p, true, best) for p in predicted]
     assert replayed.captured
-    monkeypatch.setattr(closed_form, "CAPTURED_ON", ())
+    monkeypatch.setattr(closed_form, "captured_on", lambda predicted: False)
     torch.testing.assert_close(by_graph, [losses[1].loss_and_gradient(p, true, best) for p in predicted])
 
 

@@ -36,7 +36,7 @@ from regretless.cache.warm_starts import starts_for
 from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
-from regretless.tensors import ids, tensor
+from regretless.tensors import ids, in_dtype, tensor
 
 
 class SolutionCache:
@@ -211,7 +211,7 @@ class SolutionCache:
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
         """Do one step of Algorithm 2 for a batch; see ``regretless.oracle.Oracle``."""
-        queries, predicted = [query.detach() for query in queries], predicted.detach()
+        queries, predicted = [_detached(query) for query in queries], _detached(predicted)
         heads = self._growing.step(self.policy, queries, predicted, instance)
         failed = None if heads is None else heads.failed_positions
         left_out = failed if self.problem.on_failure == "skip" else None
@@ -256,7 +256,7 @@ class SolutionCache:
         members = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
         if self.problem.instances is not None or members is not None:
             check_instance(self.problem, self.store, members, len(costs))
-        found = self.store.take(self.store.look_up(costs, members, objective)).to(costs.dtype)
+        found = in_dtype(self.store.take(self.store.look_up(costs, members, objective)), costs.dtype)
         self._statistics.seconds += time.perf_counter() - start
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
 
@@ -340,3 +340,7 @@ class SolutionCache:
         """Read a cache with all its settings; ``settings`` of the constructor take precedence over the file's."""
         state = cache_files.load(path) | {"ranks": 1, "steps": 0}  # a file serves any number of ranks
         return cache_files.restored(path, state, lambda saved: cls(problem, **(saved | settings)), settings)
+
+
+def _detached(costs: Tensor) -> Tensor:
+    return costs.detach() if costs.requires_grad else costs

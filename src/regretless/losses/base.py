@@ -16,7 +16,7 @@ from regretless.errors import InputError
 from regretless.losses.label_check import LabelCheck
 from regretless.oracle import Oracle
 from regretless.problem import Problem
-from regretless.tensors import tensor
+from regretless.tensors import in_dtype, tensor
 
 Reduction = Literal["mean", "sum", "none"]
 
@@ -122,7 +122,7 @@ class Loss(nn.Module, ABC):
             if bool(left_out.any()):
                 self._left_out = left_out if self._left_out is None else self._left_out | left_out
                 answers = [torch.where(left_out[:, None], solution.to(answer), answer) for answer in answers]
-        answers = [answer.to(predicted.dtype) for answer in answers]
+        answers = [in_dtype(answer, predicted.dtype) for answer in answers]
         if isinstance(self.oracle, Problem | SolutionCache):  # a relaxation may beat the best decision
             self._labels.note(answers, true, solution, instance, self.oracle.problem)
         return answers
@@ -179,7 +179,7 @@ class Loss(nn.Module, ABC):
         self._labels.forget()
         if predicted.dtype in (torch.float16, torch.bfloat16):
             predicted = predicted.to(torch.float32)
-        true, solution = true.to(predicted.dtype), solution.to(predicted.dtype)
+        true, solution = in_dtype(true, predicted.dtype), in_dtype(solution, predicted.dtype)
         if problem is None:
             return predicted, true, solution
         return problem.to_minimization(predicted, instance), problem.to_minimization(true, instance), solution

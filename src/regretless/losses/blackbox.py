@@ -10,6 +10,7 @@ from regretless.losses.base import Reduction, dot
 from regretless.losses.closed_form import ClosedFormLoss
 from regretless.number_checks import check_number
 from regretless.oracle import Oracle
+from regretless.tensors import scalar
 
 
 class Blackbox(ClosedFormLoss):
@@ -39,8 +40,9 @@ class Blackbox(ClosedFormLoss):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Regrets and interpolated gradients."""
-        perturbed = predicted + self.lambda_ * true
+        width = scalar(self.lambda_, true)
+        perturbed = predicted + width * true
         here, there = self.query([predicted, perturbed], predicted, true, solution, instance)
         # The zero is NaN where a prediction is NaN, which the regret alone would not show.
-        regret = dot(true, here - solution) + 0.0 * predicted.sum(1)
-        return regret, (there - here) / self.lambda_
+        regret = dot(true, here - solution) + scalar(0.0, predicted) * predicted.sum(1)
+        return regret, (there - here) / width

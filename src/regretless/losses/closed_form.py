@@ -13,9 +13,9 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.cache.frozen_lookup import FrozenLookup
 from regretless.losses.base import Loss, Reduction, needs_oracle, no_autocast, refuse_shapes
-from regretless.losses.step_graphs import CAPTURED_ON, Step, StepGraphs
+from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle
-from regretless.tensors import ids
+from regretless.tensors import ids, in_dtype, scalar
 
 
 class ClosedFormLoss(Loss):
@@ -64,7 +64,7 @@ class ClosedFormLoss(Loss):
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
         instance, predicted = ids(instance), predicted.detach()
-        result = self._from_graph(predicted, true, solution, instance) if predicted.device.type in CAPTURED_ON else None
+        result = self._from_graph(predicted, true, solution, instance) if captured_on(predicted) else None
         if result is None:
             result = self._computed(predicted, true, solution, instance)
         self._labels.finish()
@@ -89,9 +89,9 @@ class ClosedFormLoss(Loss):
             value = value.sum()
         elif self.reduction == "mean":
             count = self._instances(predicted.shape[0])
-            value = value.sum() / count if self._left_out is not None or not len(value) else value.mean()
+            value = value.sum() / scalar(count, value)
             factor /= count
-        return value, (gradient * factor).to(predicted.dtype)
+        return value, in_dtype(gradient * scalar(factor, gradient), predicted.dtype)
 
     def _from_graph(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
@@ -123,7 +123,10 @@ class ClosedFormLoss(Loss):
         return Step(value, gradient, lookup.count)
 
     def _answers(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None) -> list[Tensor]:
-        return super()._answers(queries, predicted, instance) if self._frozen is None else self._frozen(queries)
+        assert self.oracle is not None
+        if self._frozen is not None:
+            return self._frozen(queries)
+        return self.oracle.answer(queries, predicted, instance)  # computed without a graph
 
 
 class _WithGradient(torch.autograd.Function):
@@ -138,4 +141,4 @@ class _WithGradient(torch.autograd.Function):
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
         factor = upstream if upstream.ndim == 0 else upstream[:, None]
-        return (factor * gradient).to(gradient.dtype), None, None
+        return in_dtype(factor * gradient, gradient.dtype), None, None

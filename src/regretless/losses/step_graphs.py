@@ -16,8 +16,6 @@ from torch import Tensor
 from regretless.cuda_graphs import capture
 from regretless.losses.label_check import LabelCheck, Noted
 
-# Of these devices. Tests name the CPU, on which they replay by hand.
-CAPTURED_ON = ("cuda",)
 # A graph of a growing S serves until its columns move, so few are of use at a time.
 GRAPHS = 4
 
@@ -33,6 +31,11 @@ class Step(NamedTuple):
 
 
 Compute = Callable[[Tensor, Tensor, Tensor], Step]
+
+
+def captured_on(predicted: Tensor) -> bool:
+    """Whether steps at such predictions are captured; on a CPU there are no graphs."""
+    return predicted.is_cuda
 
 
 class _StepGraph(NamedTuple):

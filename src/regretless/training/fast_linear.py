@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.number_checks import check_number
+from regretless.tensors import scalar
 from regretless.training.linear_model import LinearModel, find_linear
 from regretless.training.models import slot_costs
 
@@ -56,7 +57,7 @@ class LeanAdam(torch.optim.Adam):
             states = [self.state[p] for p in parameters]
             steps = [state["step"] for state in states]
             for count in steps:
-                count += 1
+                count += scalar(1.0, count)
             torch._fused_adam_(
                 [p.detach() for p in parameters],  # the same memory, without a graph
                 [p.grad for p in parameters],
