@@ -128,7 +128,9 @@ class Growing:
                 none = None if instance is None else instance[:0]
                 self._insert(Growth(predicted.new_empty(0, self.problem.width), none, asked=batch))
             return None
-        positions = torch.from_numpy(chosen).to(predicted.device, non_blocking=True)
+        positions = torch.from_numpy(chosen)
+        if not predicted.is_cpu:
+            positions = positions.to(predicted.device, non_blocking=True)
         solves = solve_heads(self.problem, at, positions, instance, self.starts)
         stop = solves.failed is not None and self.problem.on_failure == "raise"
         self._insert(solves.growth(asked=batch), stop=stop)

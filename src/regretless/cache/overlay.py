@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from regretless.cache.heads import Heads
+from regretless.tensors import in_dtype
 
 LookUp = Callable[[Sequence[Tensor], Tensor | None], list[Tensor]]
 
@@ -35,8 +36,8 @@ def overlay(
     batch = queries[0].shape[0]
     if heads is None and left_out is None:
         return look_up(queries, instance), batch
-    good = slice(None) if heads is None or heads.failed is None else ~heads.failed
-    solved_at = None if heads is None else heads.positions[good]
+    good = None if heads is None or heads.failed is None else ~heads.failed
+    solved_at = None if heads is None else heads.positions if good is None else heads.positions[good]
     solved = 0 if solved_at is None else solved_at.shape[0]
     remain = batch - solved - (0 if left_out is None else left_out.shape[0])
     if left_out is None and remain and solved <= FEW * batch:
@@ -51,7 +52,8 @@ def overlay(
                 answer.index_copy_(0, rest, found)
     if heads is not None and solved_at is not None:
         for answer, solution in zip(answers, heads.solutions, strict=True):
-            answer.index_copy_(0, solved_at, solution[good].to(answer.dtype))
+            found = solution if good is None else solution[good]
+            answer.index_copy_(0, solved_at, in_dtype(found, answer.dtype))
     if left_out is not None:
         for answer in answers:
             answer.index_fill_(0, left_out, torch.nan)

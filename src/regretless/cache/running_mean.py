@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from regretless.tensors import scalar
+
 
 class RunningMean:
     """Sum and number of solutions; for a family, of the feasible ones per instance.
@@ -32,7 +34,7 @@ class RunningMean:
         """Add solutions ``(m, width)`` that serve ``(instances, m)``, or with ``sign=-1.0`` remove them."""
         if serves is None:
             self.sum.add_(rows.sum(dim=0, dtype=torch.float64), alpha=sign)
-            self.count += sign * rows.shape[0]
+            self.count += scalar(sign * rows.shape[0], self.count)
         else:
             weight = serves.to(torch.float64)
             self.sum += sign * (weight @ rows.to(torch.float64))

@@ -20,6 +20,7 @@ from regretless.cache.store_lookup import StoreLookup, no_solution
 from regretless.cache.store_state import StoreState, read_state
 from regretless.errors import InputError
 from regretless.number_checks import check_integer
+from regretless.tensors import scalar
 
 Evict = Literal["unused", "oldest"]
 # Solutions of a few dozen steps: together they are hashed and compared as fast as those of one step.
@@ -212,7 +213,8 @@ class SolutionStore:
 
     def _normalized(self, solutions: Tensor) -> Tensor:
         """A copy in which -0.0 is 0.0: both are the same solution, with different bytes."""
-        return (solutions.detach().to(self._columns.reserved) + 0.0).contiguous()
+        rows = solutions.detach().to(self._columns.reserved)
+        return (rows + scalar(0.0, rows)).contiguous()
 
     def clear(self) -> None:
         """Remove all solutions; what ``collect`` has to tell stays."""
