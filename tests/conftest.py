@@ -22,7 +22,7 @@ settings.register_profile("thorough", settings.get_profile("fast"), max_examples
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 torch.set_num_threads(1)
 # Under nohup, and in the background of a script, signals are ignored, by child processes too. Tests send them.
-for number in (signal.SIGINT, signal.SIGHUP):
+for number in [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]:
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 
