@@ -27,7 +27,7 @@ MEMORY = "/dev/shm"
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2 << 30:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 # Under nohup, and in the background of a script, signals are ignored, by child processes too. Tests send them.
-for number in (signal.SIGINT, signal.SIGHUP):
+for number in [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]:
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 

@@ -231,7 +231,7 @@ def test_columns_of_a_data_frame_are_matched_by_name():
 def calendar_frame(n: int = 60) -> tuple[pd.DataFrame, np.ndarray]:
     """Costs that depend on weekday and zone alone."""
     frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=n), "zone": ["north", "south", "east"] * (n // 3)})
-    weekday, zone = frame["day"].dt.weekday.to_numpy(), np.arange(n) % 3
+    weekday, zone = frame["day"].dt.day_of_week.to_numpy(), np.arange(n) % 3
     table = np.random.default_rng(0).normal(size=(7 + 3, 4))
     return frame, table[weekday] + table[7 + zone]
 

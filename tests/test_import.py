@@ -17,6 +17,7 @@ from importlib.abc import MetaPathFinder
 ALLOWED = {
     "numpy", "scipy", "torch", "torchgen", "functorch", "regretless",
     "filelock", "typing_extensions", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "fsspec", "setuptools",
+    "libtorchsplit",
 } | set(sys.stdlib_module_names)
 
 START = set(sys.modules)  # start-up files of the environment may have loaded their own

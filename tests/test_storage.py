@@ -244,6 +244,37 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     assert leftovers(tmp_path) == ["f"]
 
 
+@pytest.mark.parametrize(("platform", "tries"), [("win32", 3), ("linux", 1)])
+def test_windows_waits_for_a_file_that_another_program_holds_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, platform: str, tries: int
+) -> None:
+    attempts, replace = [], os.replace
+
+    def busy(*paths: Any) -> None:
+        attempts.append(paths)
+        if len(attempts) < 3:
+            raise PermissionError(errno.EACCES, "Access is denied")
+        replace(*paths)
+
+    monkeypatch.setattr("sys.platform", platform)
+    monkeypatch.setattr("os.replace", busy)
+    with contextlib.nullcontext() if platform == "win32" else pytest.raises(FileError, match="Access is denied"):
+        write_text(tmp_path / "f", "x")
+    assert len(attempts) == tries
+
+
+def test_windows_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Access is denied")
+
+    monkeypatch.setattr("sys.platform", "win32")
+    monkeypatch.setattr("os.replace", busy)
+    monkeypatch.setattr("regretless.storage.BUSY_SECONDS", 0.05)
+    with pytest.raises(FileError, match="Access is denied; what was there before is unchanged"):
+        write_text(tmp_path / "f", "x")
+    assert leftovers(tmp_path) == []
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(self: Path, *_: object, **__: object) -> None:
         raise PermissionError(errno.EACCES, "Permission denied")

@@ -11,6 +11,8 @@ import hashlib
 import json
 import os
 import secrets
+import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 _TENSOR = "__tensor__"
 # One key only: safetensors writes several in an order that changes from run to run.
 _HEADER = "regretless"
+BUSY_SECONDS = 2.0  # for another program of Windows to close a file
 
 
 def write_bytes(path: Path | str, content: bytes | memoryview) -> None:
@@ -48,7 +51,7 @@ def write_parts(path: Path | str, parts: Iterable[bytes | memoryview]) -> None:
                 file.write(part)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        _replace(temporary, path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise FileError(
@@ -57,6 +60,20 @@ def write_parts(path: Path | str, parts: Iterable[bytes | memoryview]) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _replace(temporary: Path, path: Path) -> None:
+    """Rename; Windows replaces no file that is open elsewhere, as in a virus scanner, until it is closed."""
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            os.replace(temporary, path)
+            return
+        except PermissionError:
+            if sys.platform == "win32" and time.monotonic() < deadline:
+                time.sleep(0.02)
+                continue
+            raise
 
 
 def write_text(path: Path | str, text: str) -> None:

@@ -36,11 +36,12 @@ def test_a_program_that_imports_the_library_is_interrupted_as_usual() -> None:
     assert "KeyboardInterrupt" in said
 
 
-def test_afterwards_and_elsewhere_nothing_is_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", ["/usr/bin/regretless", "/usr/Scripts/regretless.exe"])
+def test_afterwards_and_elsewhere_nothing_is_changed(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     before = signal.getsignal(signal.SIGINT)
     early_interrupt.begin()
     assert signal.getsignal(signal.SIGINT) is before
-    monkeypatch.setattr(sys, "orig_argv", ["python", "/usr/bin/regretless", "train"])
+    monkeypatch.setattr(sys, "orig_argv", ["python", command, "train"])
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         early_interrupt.begin()

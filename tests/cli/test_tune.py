@@ -52,7 +52,7 @@ def with_validation(files: Files, *more: object) -> list[object]:
 def test_auto_is_not_tuned_and_not_offered(cli: CommandLine, files: Files) -> None:
     error = cli(*with_validation(files, "--method", "auto")).error
     assert "method 'auto' needs no tuning" in error
-    assert re.findall(r"\bauto\b[ ,.]+(\w*)", cli.ok("tune", "--help").out) == ["tries"]  # of --model
+    assert re.findall(r"\bauto\b[\s│,.]+(\w*)", cli.ok("tune", "--help").out) == ["tries"]  # of --model
     assert not (files.folder / "search").exists()
 
 

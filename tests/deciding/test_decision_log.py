@@ -5,6 +5,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -128,3 +129,19 @@ def test_a_log_that_cannot_be_written_says_what_must_be_writable(tmp_path: Path)
         log._db.execute("PRAGMA query_only = 1")
         with pytest.raises(FileError, match=r"d\.db as a log of decisions: .*readonly.*; are the file and its folder"):
             log.append([record()])
+
+
+def test_a_file_that_is_refused_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "d.db").write_bytes(b"no database, but long enough to be read as one" * 4)
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def kept(*words: Any, **settings: Any) -> sqlite3.Connection:
+        opened.append(connect(*words, **settings))
+        return opened[-1]
+
+    monkeypatch.setattr("sqlite3.connect", kept)
+    with pytest.raises(FileError):
+        DecisionLog(tmp_path / "d.db")
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")

@@ -144,3 +144,21 @@ def test_a_folder_is_no_model_file(tmp_path):
 def test_what_is_not_linear_is_refused_with_the_reason(tmp_path, name, content, reason):
     with pytest.raises(InputError, match=reason):
         read(_file(tmp_path, name, content))
+
+
+def test_lines_may_end_as_on_windows(tmp_path):
+    (tmp_path / "unix.mps").write_bytes(MPS.encode())
+    (tmp_path / "windows.mps").write_bytes(MPS.replace("\n", "\r\n").encode())
+    one, other = (read(tmp_path / name) for name in ("unix.mps", "windows.mps"))
+    assert one.milp.fingerprint == other.milp.fingerprint
+
+
+def test_windows_needs_a_temporary_folder_that_highs_can_open(tmp_path, monkeypatch):
+    (tmp_path / "m.mps").write_text(MPS)
+    place = tmp_path / "José"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    read(tmp_path / "m.mps")
+    monkeypatch.setattr("sys.platform", "win32")
+    with pytest.raises(FileError, match="set TMPDIR to one with an ASCII name"):
+        read(tmp_path / "m.mps")

@@ -148,3 +148,29 @@ def test_a_worker_whose_parent_is_killed_ends_by_itself(tmp_path: Path) -> None:
     assert worker.process.stdout is not None
     assert worker.process.stdout.read() == ""
     worker.process.stdout.close()
+
+
+class Stopped:
+    """A process that is told to stop, with and without a console that could send a signal."""
+
+    def __init__(self, *, console: bool) -> None:
+        self.console = console
+        self.told: list[object] = []
+
+    def send_signal(self, number: int) -> None:
+        if not self.console:
+            raise OSError("The handle is invalid")
+        self.told.append(number)
+
+    def terminate(self) -> None:
+        self.told.append("terminate")
+
+
+def test_windows_stops_a_worker_with_a_signal_that_it_can_catch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(signal, "CTRL_BREAK_EVENT", 1, raising=False)
+    worker = WorkerProcess.__new__(WorkerProcess)
+    for console, told in ((True, [1]), (False, ["terminate"])):
+        process = Stopped(console=console)
+        worker.process = process  # type: ignore[assignment]
+        worker.stop()
+        assert process.told == told

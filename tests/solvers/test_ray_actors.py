@@ -72,6 +72,7 @@ def test_faults_are_reported_as_with_threads_and_cost_one_instance_each(ray: Any
 
 
 def test_small_batches_stay_in_this_process_and_long_ones_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
     executor: RayActors[float, int] = RayActors(Busy(), workers=1, limit=None)
     sent: list[int] = []
 

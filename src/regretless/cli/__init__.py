@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 import warnings
@@ -15,6 +16,7 @@ from regretless.errors import InputError, MissingDependencyError, RegretlessErro
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
     early_interrupt.begin()
+    _print_any_character()
     try:
         code = _run(arguments)
         if sys.stdout is not None:  # it is None where a shell closed it
@@ -64,6 +66,15 @@ def _tell_warnings() -> None:
             usual(message, category, *place, **more)
 
     warnings.showwarning = show
+
+
+def _print_any_character() -> None:
+    """Write characters that the encoding of standard output does not have, as of a console of Windows, as ``\\u03bb``.
+
+    Names in models and tables may hold any character. Python does the same for standard error.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _drop_output() -> None:

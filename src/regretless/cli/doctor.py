@@ -68,7 +68,7 @@ def _ray_cluster() -> dict[str, Any] | None:
         return None
     command = [sys.executable, "-m", "regretless.solvers.ray_cluster"]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=CLUSTER_SECONDS)
+        said = subprocess.run(command, capture_output=True, encoding="utf-8", errors="replace", timeout=CLUSTER_SECONDS)
         found = json_text.loads(said.stdout.splitlines()[-1])
         return None if found is None else dict(found)
     except (subprocess.TimeoutExpired, ValueError, IndexError):

@@ -15,7 +15,8 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 def begin() -> None:
     """End the process quietly on Ctrl-C, where it is ``[python -m] regretless`` and handles the signal as usual."""
-    command = "regretless" in [os.path.basename(word) for word in sys.orig_argv[1:3]]
+    # Windows starts regretless.exe.
+    command = "regretless" in [os.path.basename(word).removesuffix(".exe") for word in sys.orig_argv[1:3]]
     usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if command and usual and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, _end)

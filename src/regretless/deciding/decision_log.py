@@ -109,10 +109,14 @@ class DecisionLog:
         with self._named():
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
-            self._db.execute("PRAGMA synchronous = FULL")
-            if create:
-                self._prepare()
-            self._refuse_another()
+            try:
+                self._db.execute("PRAGMA synchronous = FULL")
+                if create:
+                    self._prepare()
+                self._refuse_another()
+            except BaseException:
+                self.close()  # Windows keeps a file that is open from being deleted or moved
+                raise
 
     def __enter__(self) -> DecisionLog:
         return self

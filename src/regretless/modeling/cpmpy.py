@@ -180,7 +180,7 @@ def _linearized(constraints: list[Any]) -> list[Any]:
     if not constraints:
         return []
     try:
-        solver = need("cpmpy.solvers.highs", pip="cpmpy>=0.9.28", why="linearize CPMpy constraints").CPM_highs()
+        solver = need("cpmpy.solvers.highs", pip="cpmpy>=1.0", why="linearize CPMpy constraints").CPM_highs()
         return _flat(solver.transform(constraints))
     except MissingDependencyError as error:
         raise InputError(f"the constraint {constraints[0]} is not linear, and {error}") from error

@@ -18,10 +18,11 @@ def linear(model: Any) -> LinearModel:
     labels = np.asarray(matrices.vlabels)
     if not len(labels):
         raise InputError("the linopy model has no variables")
-    senses = np.asarray(matrices.sense, dtype="U1")
-    right = np.asarray(matrices.b, dtype=float)
+    rows = len(model.constraints) > 0  # without them, linopy before 0.6 has no senses and right-hand sides
+    senses = np.asarray(matrices.sense if rows else [], dtype="U1")
+    right = np.asarray(matrices.b if rows else [], dtype=float)
     return LinearModel(
-        A=sparse.csr_array((0, len(labels))) if matrices.A is None else matrices.A,
+        A=matrices.A if rows else sparse.csr_array((0, len(labels))),
         row_lower=np.where(senses == "<", -np.inf, right),
         row_upper=np.where(senses == ">", np.inf, right),
         lower=matrices.lb,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+import sys
 import tempfile
 import zlib
 from pathlib import Path
@@ -52,8 +53,10 @@ def linear(model: Any) -> LinearModel:
     # A copy with a plain name: HiGHS decides by the suffix, and does not read gzip.
     try:
         with tempfile.TemporaryDirectory(prefix="regretless-") as folder:
+            if sys.platform == "win32" and not folder.isascii():  # HiGHS does not find a file there
+                raise FileError(f"cannot read {path} through the folder {folder}: set TMPDIR to one with an ASCII name")
             copy = Path(folder) / f"model{kind.removesuffix('.gz')}"
-            copy.write_text(text, encoding="utf-8")
+            copy.write_bytes(text.encode())  # as it is: Windows would end each line with one more return
             return _from_highs(path, copy, Path(folder) / "log")
     except OSError as error:
         if isinstance(error, FileError):

@@ -67,7 +67,7 @@ class WorkerProcess:
     """The parent's side of one worker process."""
 
     def __init__(self, results: Path) -> None:
-        # Its own session: Ctrl-C reaches the parent only, which then stops every worker once.
+        # Its own session, or group on Windows: Ctrl-C reaches the parent only, which then stops every worker once.
         self.process = subprocess.Popen(
             [sys.executable, "-m", "regretless.runs.worker", str(results)],
             stdin=subprocess.PIPE,
@@ -75,6 +75,7 @@ class WorkerProcess:
             text=True,
             encoding="utf-8",
             start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
             env=os.environ | {"OMP_NUM_THREADS": "1"},
         )
 
@@ -100,8 +101,13 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """Stop training at the next step, with a checkpoint."""
-        with contextlib.suppress(ProcessLookupError):
-            self.process.terminate()
+        # Windows ends a process that is terminated at once; Ctrl-Break is a signal that it can catch.
+        gentle = getattr(signal, "CTRL_BREAK_EVENT", signal.SIGTERM)
+        try:
+            self.process.send_signal(gentle)
+        except OSError:  # it has ended, or Windows has no console that could send a signal
+            with contextlib.suppress(OSError):
+                self.process.terminate()
 
     def close(self) -> None:
         """End the process after its last run."""

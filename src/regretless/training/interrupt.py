@@ -7,8 +7,9 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
-# Windows has no SIGHUP.
-SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+# Windows has no SIGHUP. A closed terminal is SIGBREAK there, and so is Ctrl-Break.
+NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
+SIGNALS = [getattr(signal, name) for name in NAMES if hasattr(signal, name)]
 
 
 class Interrupted(KeyboardInterrupt):
