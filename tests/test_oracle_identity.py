@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import sys
 import threading
@@ -213,7 +214,7 @@ def test_other_processes_and_names_of_the_script_give_the_same_hash(tmp_path: Pa
     texts = [
         subprocess.run(
             [sys.executable, *command], cwd=tmp_path, check=True, capture_output=True, text=True,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(path for path in sys.path if path)},
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         ).stdout
         for command, seed in ((["script.py"], "1"), (["-c", "import copy_of_a_script"], "2"))
     ]  # fmt: skip
