@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import sys
 import threading
@@ -214,7 +215,7 @@ def test_other_processes_and_names_of_the_script_give_the_same_hash(tmp_path: Pa
     started = [
         subprocess.Popen(
             [sys.executable, *command], cwd=tmp_path, stdout=subprocess.PIPE, text=True,
-            env={"PYTHONHASHSEED": seed, "PYTHONPATH": ":".join(path for path in sys.path if path)},
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
         for command, seed in ((["script.py"], "1"), (["-c", "import copy_of_a_script"], "2"))
     ]  # fmt: skip

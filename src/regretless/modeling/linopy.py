@@ -18,7 +18,7 @@ def linear(model: Any) -> LinearModel:
     labels = np.asarray(matrices.vlabels)
     if not len(labels):
         raise InputError("the linopy model has no variables")
-    rows = len(model.constraints) > 0  # without them, linopy before 0.6 has no senses and right-hand sides
+    rows = len(model.constraints) > 0  # without them, older versions of linopy have no senses and right-hand sides
     senses = np.asarray(matrices.sense if rows else [], dtype="U1")
     right = np.asarray(matrices.b if rows else [], dtype=float)
     return LinearModel(
