@@ -39,7 +39,11 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tests marked ``data`` read the public files, which are not part of the project."""
+    """Tests marked ``data`` read the public files, which are not part of the project.
+
+    Weights that a test draws without a seed of its own do not depend on the tests before it.
+    """
+    torch.default_generator.manual_seed(0)
     if item.get_closest_marker("data") and not os.environ.get("REGRETLESS_DATA"):
         pytest.skip("REGRETLESS_DATA names no folder with the public files")
 
