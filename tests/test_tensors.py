@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regretless.errors import InputError
-from regretless.tensors import features_tensor, ids, tensor
+from regretless.tensors import features_tensor, ids, in_dtype, scalar, tensor
 
 
 @pytest.mark.parametrize(
@@ -92,3 +92,22 @@ def test_features_have_the_precision_of_a_model_unless_they_are_a_tensor_of_numb
         assert features_tensor(torch.ones(2, dtype=dtype)).dtype == dtype
     with pytest.raises(InputError, match="features must be numbers"):
         features_tensor(["a"])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("number", [-1 / 24, 3.7, 0.0, 24])
+def test_a_scalar_gives_the_bits_of_the_number(number: float, dtype: torch.dtype) -> None:
+    values = 1e3 * torch.randn(500, dtype=dtype)
+    made = scalar(number, values)
+    assert isinstance(made, torch.Tensor)
+    assert made.dtype == dtype
+    assert torch.equal(values * made, values * number)
+    assert torch.equal(values + made, values + number)
+    if number:
+        assert torch.equal(values / made, values / number)
+
+
+def test_only_another_type_is_converted() -> None:
+    values = torch.ones(3)
+    assert in_dtype(values, torch.float32) is values
+    assert in_dtype(values, torch.float64).dtype == torch.float64

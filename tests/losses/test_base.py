@@ -174,29 +174,6 @@ def test_instances_that_are_left_out_count_for_nothing(plane):
     assert predicted.grad.tolist() == [[0.0, 0.0], [3.0, 3.0]]
 
 
-def test_when_every_instance_is_left_out_the_loss_and_its_gradient_are_zero():
-    def no_luck(costs):
-        raise RuntimeError("no luck")
-
-    loss = SPOPlus(Problem(oracle=no_luck, dimension=2, on_failure="skip"))
-    predicted = torch.randn(3, 2, requires_grad=True)
-    value = loss(predicted, torch.randn(3, 2), torch.zeros(3, 2))
-    value.backward()
-    assert value.item() == 0.0
-    assert (predicted.grad == 0).all()
-
-
-def test_a_loss_without_a_graph_has_a_gradient_of_zero():
-    class Constant(AutogradLoss):
-        def per_instance(self, predicted, true, solution, instance):
-            return true.sum(dim=1)
-
-    predicted, true = torch.randn(3, 2), torch.ones(3, 2)
-    value, gradient = Constant().loss_and_gradient(predicted, true, true)
-    assert value.item() == 2.0
-    assert (gradient == 0).all()
-
-
 def test_what_was_left_out_once_counts_again_in_the_next_step():
     fails = [True, False]
 
@@ -255,16 +232,6 @@ def test_a_formula_that_does_not_give_one_value_per_instance_is_refused(values):
             loss(predicted, true, true)
         with pytest.raises(InputError, match=type(loss).__name__):
             loss.loss_and_gradient(predicted, true, true)
-
-
-def test_a_closed_form_with_a_gradient_of_another_shape_is_refused():
-    class Closed(ClosedFormLoss):
-        def value_and_gradient(self, predicted, true, solution, instance):
-            return predicted.sum(1), torch.zeros_like(predicted[:, :1])
-
-    predicted, true = costs()
-    with pytest.raises(InputError, match=r"expected shape \(2,\) and \(2, 2\), got \(2,\) and \(2, 1\)"):
-        Closed(problem("min"))(predicted, true, true)
 
 
 def test_integers_are_no_prediction():

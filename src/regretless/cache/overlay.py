@@ -36,8 +36,10 @@ def overlay(
     batch = queries[0].shape[0]
     if heads is None and left_out is None:
         return look_up(queries, instance), batch
-    good = None if heads is None or heads.failed is None else ~heads.failed
-    solved_at = None if heads is None else heads.positions if good is None else heads.positions[good]
+    good = None if heads is None or heads.failed is None else ~heads.failed  # ``None``: all of them
+    solved_at = None if heads is None else heads.positions
+    if solved_at is not None and good is not None:
+        solved_at = solved_at[good]
     solved = 0 if solved_at is None else solved_at.shape[0]
     remain = batch - solved - (0 if left_out is None else left_out.shape[0])
     if left_out is None and remain and solved <= FEW * batch:

@@ -270,8 +270,9 @@ class SolutionCache:
             return None
         self.store.to(costs.device)
         columns = self.store.reserved_columns()
-        few = columns is not None and 0 < costs.shape[0] * columns.shape[1] <= MOST_FROZEN
-        return FrozenLookup(columns) if columns is not None and few else None
+        if columns is None or not 0 < costs.shape[0] * columns.shape[1] <= MOST_FROZEN:
+            return None
+        return FrozenLookup(columns)
 
     def count_lookups(self, count: int) -> None:
         """Count look-ups by ``frozen_lookup``."""

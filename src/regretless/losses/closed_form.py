@@ -47,8 +47,8 @@ class ClosedFormLoss(Loss):
         """What decides, beside the shapes of a batch, which operations the formula launches; ``None`` if more does.
 
         Steps with equal operations are captured as one CUDA graph. Such a formula takes its solutions from ``query``,
-        reads no number from the GPU and draws none at random. Settings of the loss are part of the result, and a
-        subclass with another formula must return its own.
+        reads no number from the GPU and draws none at random. Settings of the loss are part of the result. The losses
+        of this library return ``None`` for subclasses, whose formula may do more.
         """
         return None
 
