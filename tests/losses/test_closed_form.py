@@ -1,4 +1,4 @@
-"""What only losses with a closed form do. ``test_base.py`` has what both kinds share, ``test_step_graphs.py`` the graphs."""
+"""What only losses with a closed form do. Of what both kinds share the tests are in ``test_base.py``."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from regretless.training import methods
 
 NAN = float("nan")
 WRONG: list[tuple[str, dict[str, Any]]] = [
-    ("map-dc", {"temprature": 1}), ("map-dc", {"p_solve": 5}), ("map-dc", {"p_solve": "abc"}),
+    ("auto", {"sample": 9}), ("map-dc", {"temprature": 1}), ("map-dc", {"p_solve": 5}), ("map-dc", {"p_solve": "abc"}),
     ("map-dc", {"p_solve": NAN}), ("map-dc", {"p_solve": None}), ("map-dc", {"grow_at": "foo"}),
     ("map-dc", {"policy": 3}), ("map-dc", {"policy": "dice"}), ("map-dc", {"policy": "gap-above", "epsilon": -1}),
     ("map-dc", {"p_epochs": 3}), ("map-dc", {"capacity": 0}), ("map-dc", {"capacity": "x"}),

@@ -38,15 +38,15 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
         SolveError: the engine does not work, for want of a licence for example.
     """
     methods.method(method)
-    given, settings = settings, dict(copy.deepcopy(settings))
+    settings = dict(copy.deepcopy(settings))
     solver = {"oracle": _cheapest} if engine == "oracle" else {"engine": engine}
     choose_one = MILP([[1.0, 1.0]], row_lower=1.0, row_upper=1.0)
     Problem(choose_one, **solver, **options)  # a short time limit is checked, and does not disturb what follows
     problem = Problem(choose_one, bound=_bound, name="settings check", **solver)
     labels = torch.eye(2, dtype=torch.float64)
     data = Dataset(torch.eye(2), 1.0 - labels / 2, labels)  # costs between 0 and 1, as cross entropy needs them
-    if method == "auto":  # it needs two instances per fold; two folds take half the time of five
-        folds = settings.setdefault("folds", 2)
+    if method == "auto":  # it needs two instances per fold
+        folds = settings.get("folds", 5)
         data = data[torch.arange(2).repeat(folds if isinstance(folds, int) and 0 < folds < 1000 else 5)]
     solved = problem.solve(data.costs[:1])  # the method may not solve at all in one epoch
     if solved.status[0] is not Status.OPTIMAL:
@@ -62,7 +62,7 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
     except RegretlessError:
         raise
     except (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError) as error:
-        words = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        words = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         raise InputError(f"method {method!r} cannot be used with {words or 'its defaults'}: {error}") from error
 
 
