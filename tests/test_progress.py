@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from regretless import progress
-from regretless.progress import Bar, Lines, track
+from regretless.progress import Bar, Lines, end_bars, track
 
 from .terminal import Terminal, wide_terminal
 
@@ -97,6 +97,21 @@ def test_nested_loops_share_one_display_with_one_line_each(terminal: Terminal) -
     # A bar appears after the first step of its loop; the line of an inner loop goes when the loop ends.
     assert lines == [[], *[["inner"]] * 3, *([["outer"], *[["outer", "inner"]] * 3] * 2)]
     assert re.search(r"outer .* 3/3", terminal.text)
+
+
+def test_what_is_written_after_an_error_comes_after_the_bars(terminal: Terminal) -> None:
+    outer, inner = (track(range(3), total=3, label=label) for label in ("outer", "inner"))
+    for loop in (outer, inner):
+        next(loop)
+        next(loop)
+    end_bars()
+    print("error: wrong", file=terminal)
+    for loop in (outer, inner):
+        assert next(loop) == 2, "the loops may go on"
+        loop.close()  # type: ignore[attr-defined]
+    end_bars()
+    assert terminal.text.endswith("error: wrong\n")
+    assert Bar._display is None
 
 
 def test_a_line_of_text_stands_above_the_bar(terminal: Terminal) -> None:

@@ -14,6 +14,8 @@ from regretless.problem import Problem
 from regretless.types import Status
 
 MOST_NUMBERS = 50_000_000  # 400 MB
+# A solve that ended by the clock or by a fault may succeed the next time.
+NOT_KEPT = (Status.TIME_LIMIT, Status.ERROR)
 
 
 class LabelMemory:
@@ -37,21 +39,6 @@ class LabelMemory:
     def __deepcopy__(self, memo: dict[int, Any]) -> LabelMemory:
         return self  # clones of an estimator share it
 
-    def keys(self, problem: Problem, costs: Tensor, members: Tensor | None) -> list[bytes] | None:
-        """One key per row of costs ``(n, d)``; ``None`` where the problem cannot be told from others."""
-        solver = problem.label_solver
-        if solver is None or (problem.model is None and not problem.name):
-            return None
-        about = f"{problem.sense}:{solver}:".encode()
-        family = problem.model if isinstance(problem.model, Family) else None
-        ids = [0] * len(costs) if members is None else members.tolist()
-        if family is None:  # a function may serve instances without models
-            prints = {i: f"{problem.fingerprint}:{i}".encode() for i in set(ids)}
-        else:
-            prints = {i: family.member_fingerprint(i).encode() for i in set(ids)}
-        rows = costs.detach().cpu().contiguous().numpy()
-        return [hashlib.sha256(about + prints[i] + row.tobytes()).digest() for i, row in zip(ids, rows, strict=True)]
-
     def find(self, keys: list[bytes]) -> dict[int, tuple[Tensor, Status]]:
         """Positions of the keys that are stored, with their labels."""
         found = {}
@@ -64,7 +51,7 @@ class LabelMemory:
 
     def put(self, key: bytes, solution: Tensor, status: Status) -> None:
         """Store a label, unless its solve ended by the clock or by a fault: it may succeed the next time."""
-        if status in (Status.TIME_LIMIT, Status.ERROR):
+        if status in NOT_KEPT:
             return
         with self._lock:
             if key not in self._rows:
@@ -73,3 +60,28 @@ class LabelMemory:
             while self._numbers > self.most and len(self._rows) > 1:
                 _, (dropped, _) = self._rows.popitem(last=False)
                 self._numbers -= dropped.numel()
+
+
+def row_keys(problem: Problem, costs: Tensor, members: Tensor | None) -> list[bytes] | None:
+    """One key per row of costs ``(n, d)``: a hash of all that its label depends on.
+
+    Args:
+        problem: what is solved.
+        costs: ``(n, d)`` true costs in the user's sense.
+        members: ``(n,)`` ids, for families.
+
+    Returns:
+        The keys; ``None`` where the problem cannot be told from others.
+    """
+    solver = problem.label_solver
+    if solver is None or (problem.model is None and not problem.name):
+        return None
+    about = f"{problem.sense}:{solver}:".encode()
+    family = problem.model if isinstance(problem.model, Family) else None
+    ids = [0] * len(costs) if members is None else members.tolist()
+    if family is None:  # a function may serve instances without models
+        prints = {i: f"{problem.fingerprint}:{i}".encode() for i in set(ids)}
+    else:
+        prints = {i: family.member_fingerprint(i).encode() for i in set(ids)}
+    rows = costs.detach().cpu().contiguous().numpy()
+    return [hashlib.sha256(about + prints[i] + row.tobytes()).digest() for i, row in zip(ids, rows, strict=True)]

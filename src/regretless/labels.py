@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import warnings
 from collections.abc import Sequence
@@ -10,17 +11,18 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from regretless.begun_labels import BegunLabels
 from regretless.errors import FileError, InputError, RegretlessWarning, SolveError
 from regretless.family import Family, member
-from regretless.label_memory import LabelMemory
+from regretless.label_memory import NOT_KEPT, LabelMemory, row_keys
 from regretless.problem import Problem
-from regretless.progress import track
+from regretless.solve_batches import solve_batches
 from regretless.solvers.answers import ENGINE_TOLERANCE
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures
 from regretless.storage import MALFORMED, load_state, save_state
 from regretless.types import Solved, Status
 
-LABEL_BATCH = 32  # per worker: all of them wait for the last solve of a batch
+LABEL_BATCH = 32  # per worker
 COMPARED = 128  # labels that are compared with each other
 
 
@@ -53,12 +55,13 @@ def solve_labels(
     """
     path = None if store is None else _path(Path(store), problem, costs, members)
     if path is None or not path.exists():
-        solutions, status = _with_memory(problem, costs, members, memory, progress)
-        # a solve that ended by the clock or by a fault may succeed the next time
-        if path is not None and not {Status.TIME_LIMIT, Status.ERROR} & set(status):
-            save_state(path, {"solutions": solutions, "status": [str(s) for s in status]}, kind="labels")
+        begun = None if path is None else BegunLabels(path.parent, problem)
+        solutions, status = _with_known(problem, costs, members, memory, begun, progress)
+        if begun is not None and path is not None and not set(NOT_KEPT) & set(status):
+            _write(path, problem, solutions, status)
+            begun.remove()
         return solutions, status
-    solutions, status = _read(path, len(costs), problem.width)
+    solutions, status = _read(path, len(costs), problem)
     if problem.on_failure == "raise":
         refuse_failures(Solved(solutions, status), members)
     refuse_wrong_labels(problem, costs, solutions, members, status)
@@ -140,9 +143,19 @@ def _path(store: Path, problem: Problem, costs: Tensor, members: Tensor | None) 
     return store / f"labels-{digest.hexdigest()[:32]}.safetensors"
 
 
-def _read(path: Path, n: int, width: int) -> tuple[Tensor, list[Status]]:
-    state = load_state(path, kind="labels")
+def _write(path: Path, problem: Problem, solutions: Tensor, status: list[Status]) -> None:
+    state = {"solutions": solutions, "status": [str(end) for end in status]}
+    if problem.found is not None:
+        state["decisions"] = torch.from_numpy(problem.found.rows.copy())
+    save_state(path, state, kind="labels")
+
+
+def _read(path: Path, n: int, problem: Problem) -> tuple[Tensor, list[Status]]:
+    """Read labels; decisions that were found with them come to those that the problem keeps."""
+    state, width = load_state(path, kind="labels"), problem.width
     try:
+        if problem.found is not None and "decisions" in state:
+            problem.found.add(state["decisions"].numpy())
         solutions, status = state["solutions"], [Status(s) for s in state["status"]]
         fits = solutions.shape == (n, width) and solutions.dtype == torch.float64 and len(status) == n
     except MALFORMED as error:
@@ -153,18 +166,27 @@ def _read(path: Path, n: int, width: int) -> tuple[Tensor, list[Status]]:
     return solutions, status
 
 
-def _with_memory(
-    problem: Problem, costs: Tensor, members: Tensor | None, memory: LabelMemory | None, progress: bool | None
+def _with_known(
+    problem: Problem,
+    costs: Tensor,
+    members: Tensor | None,
+    memory: LabelMemory | None,
+    begun: BegunLabels | None,
+    progress: bool | None,
 ) -> tuple[Tensor, list[Status]]:
-    """Solve the rows that are not in memory, check all, and put them there."""
-    keys = None if memory is None else memory.keys(problem, costs, members)
-    found = {} if memory is None or keys is None else memory.find(keys)
+    """Solve the rows that are neither in memory nor begun, check all, and put them into memory."""
+    keys = None if memory is None and begun is None else row_keys(problem, costs, members)
+    found: dict[int, tuple[Tensor, Status]] = {}
+    if keys is not None:
+        found |= {} if begun is None else begun.find(keys)
+        found |= {} if memory is None else memory.find(keys)
     rest = [i for i in range(len(costs)) if i not in found]
     solutions = torch.full((len(costs), problem.width), torch.nan, dtype=torch.float64)
     status = [Status.OPTIMAL] * len(costs)
     if rest:
+        keep = None if begun is None or keys is None else (begun, [keys[i] for i in rest])
         ids = None if members is None else members[rest]
-        solutions[rest], ended = _solve(problem, costs[rest], ids, rest, progress)
+        solutions[rest], ended = _solve(problem, costs[rest], ids, rest, keep, progress)
         for i, end in zip(rest, ended, strict=True):
             status[i] = end
     for i, (row, end) in found.items():
@@ -179,22 +201,27 @@ def _with_memory(
 
 
 def _solve(
-    problem: Problem, costs: Tensor, members: Tensor | None, rows: Sequence[int], progress: bool | None
+    problem: Problem,
+    costs: Tensor,
+    members: Tensor | None,
+    rows: Sequence[int],
+    keep: tuple[BegunLabels, list[bytes]] | None,
+    progress: bool | None,
 ) -> tuple[Tensor, list[Status]]:
-    """Solve all rows; ``rows`` are the caller's numbers of them, for messages."""
-    solutions, status = [], []
+    """Solve all rows; ``rows`` are the caller's numbers of them, and ``keep`` says where they are kept, with keys."""
+    solutions: list[Tensor] = []
+    status: list[Status] = []
     to_minimization = problem.to_minimization(costs, members)
-    parts = _batches(len(costs), LABEL_BATCH * problem.workers)
-    for part in track(parts, total=len(parts), label="true optima", show=progress):
-        instance = None if members is None else members[part]
-        with problem.counted_as("labels"):
-            solved = problem.attempt(to_minimization[part], instance)
-        if problem.on_failure == "raise":
-            refuse_failures(solved, instance, rows[part])
-        solutions.append(solved.solution.to(torch.float64).cpu())
-        status += solved.statuses
+    parts = solve_batches(problem, len(costs), size=LABEL_BATCH, label="true optima", progress=progress)
+    with contextlib.nullcontext() if keep is None else keep[0].kept_on_failure():
+        for part in parts:
+            instance = None if members is None else members[part]
+            with problem.counted_as("labels"):
+                solved = problem.attempt(to_minimization[part], instance)
+            if problem.on_failure == "raise":
+                refuse_failures(solved, instance, rows[part])
+            solutions.append(solved.solution.to(torch.float64).cpu())
+            status += solved.statuses
+            if keep is not None:
+                keep[0].add(keep[1][part], solutions[-1], solved.statuses)
     return torch.cat(solutions) if solutions else costs.new_zeros(0, problem.width), status
-
-
-def _batches(n: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, n)) for start in range(0, n, size)]

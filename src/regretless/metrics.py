@@ -11,12 +11,13 @@ from torch import Tensor
 from regretless.cost_columns import by_name
 from regretless.errors import InputError
 from regretless.problem import Problem
+from regretless.solve_batches import solve_batches
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
 from regretless.tensors import ids, tensor
 from regretless.type_checks import check_type
 from regretless.types import Solved, Status
 
-SOLVE_BATCH = 64  # per worker: all of them wait for the last solve of a batch
+SOLVE_BATCH = 64  # per worker
 
 
 def regret(
@@ -62,8 +63,12 @@ def regret_of_decisions(
     instance: Tensor | None = None,
     *,
     status: Sequence[Status] | None = None,
+    progress: bool | None = False,
 ) -> tuple[Tensor, Tensor]:
-    """Regrets ``(n,)`` as ``regret`` returns them, and the decisions ``(n, width)`` in cost space that have them."""
+    """Regrets ``(n,)`` as ``regret`` returns them, and the decisions ``(n, width)`` in cost space that have them.
+
+    With ``progress`` a bar is shown, with ``None`` on a terminal.
+    """
     if predicted.shape != true.shape:
         raise InputError(f"predicted must have the shape of true, {tuple(true.shape)}, got {tuple(predicted.shape)}")
     if predicted.ndim != 2 or predicted.shape[1] != problem.dimension:
@@ -79,14 +84,13 @@ def regret_of_decisions(
         raise InputError(
             f"predicted must be finite, got {predicted[row, column].item()} for instance {row}, cost {column}"
         )
-    regrets, decisions, size = [], [], SOLVE_BATCH * problem.workers
-    for start in range(0, len(to_minimization), size):
-        part = slice(start, start + size)
+    regrets, decisions = [], []
+    for part in solve_batches(problem, len(to_minimization), size=SOLVE_BATCH, label="evaluation", progress=progress):
         members = None if instance is None else instance[part]
         with problem.counted_as("evaluation", unless_set=True):
             solved = problem.attempt(to_minimization[part], members)
         known = None if status is None else status[part]
-        rows = range(start, start + size)
+        rows = range(part.start, part.stop)
         regrets.append(
             checked_regrets(problem, solved, cost[part], best[part], instance=members, status=known, rows=rows)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, TextIO, TypeVar
 
 from regretless.errors import MissingDependencyError
@@ -39,19 +39,19 @@ class Bar:
         """Show that ``done`` steps are done."""
         if self._task is None and time.monotonic() - self.start > DELAY:
             self._appear()
-        if self._task is not None:
+        if self._task is not None and Bar._display is not None:
             Bar._display.update(self._task, completed=done, total=max(self.total, done), note=note)
 
     def say(self, text: str) -> None:
         """Write a line above the bar."""
-        if self._task is None:
+        if self._task is None or Bar._display is None:
             print(text, file=self.stream, flush=True)
         else:
             Bar._display.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def close(self) -> None:
         """End the line, so that the next output starts on its own."""
-        if self._task is None:
+        if self._task is None or Bar._display is None:
             return
         with Bar._lock:
             Bar._shown -= 1
@@ -78,22 +78,43 @@ class Bar:
             self._task = Bar._display.add_task(self.label, total=self.total, note="")
 
 
-def track(items: Iterable[T], *, total: int, label: str, show: bool | None = None) -> Iterator[T]:
+def end_bars() -> None:
+    """End all bars, so that what is written next comes after them.
+
+    An error passes the loop of a bar before the bar is closed: it closes with the generator of the loop.
+    """
+    with Bar._lock:
+        if Bar._display is not None:
+            Bar._display.stop()
+        Bar._display, Bar._shown = None, 0
+
+
+def track(
+    items: Iterable[T],
+    *,
+    total: int,
+    label: str,
+    show: bool | None = None,
+    count: Callable[[T], int] = lambda _: 1,
+) -> Iterator[T]:
     """Yield ``items`` and show a bar with the time left on standard error.
 
     Args:
         items: what to iterate over.
-        total: the number of items.
+        total: the number of items, or the sum of what ``count`` returns for them.
         label: what is being done.
         show: force the bar on or off; by default it appears on a terminal only.
+        count: what an item counts for.
     """
     if not (sys.stderr.isatty() if show is None else show):
         yield from items
         return
     bar = Bar(label, total, sys.stderr)
+    done = 0
     try:
-        for done, item in enumerate(items, start=1):
+        for item in items:
             yield item
+            done += count(item)
             left = (time.monotonic() - bar.start) / done * max(total - done, 0)
             bar.update(done, f"{duration(left)} left")
     finally:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -109,10 +110,12 @@ def _folder(tmp_path: Path) -> Path:
 def test_an_instance_without_a_decision_is_told(
     cli: CommandLine, trained_files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Problem.solve
+    whole, batches = Problem.solve, itertools.count()
 
     def fails_first(self: Problem, costs: torch.Tensor, instance: object = None) -> Decisions:
         found = whole(self, costs, instance)
+        if next(batches):
+            return found
         found.decision[0] = found.objective[0] = float("nan")
         return dataclasses.replace(found, status=[Status.TIME_LIMIT, *found.status[1:]])
 

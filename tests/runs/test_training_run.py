@@ -154,7 +154,7 @@ def test_the_ledger_adds_up_to_what_the_oracle_counted(
 def test_the_ledger_of_an_interrupted_run_counts_the_epochs_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: Any) -> Any:
+    def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:

@@ -8,8 +8,8 @@ import pytest
 
 from regretless.errors import InputError, SolveError
 from regretless.solvers import threads as module
-from regretless.solvers.executors import Unanswered
-from regretless.solvers.threads import Threads
+from regretless.solvers.executors import Clock, Unanswered
+from regretless.solvers.threads import Threads, at_work
 from regretless.types import Status
 
 LIMIT = 0.15
@@ -98,3 +98,25 @@ def test_one_worker_without_a_limit_runs_in_the_calling_thread() -> None:
     assert threads.map([0, 1]) == [threading.get_ident()] * 2
     several = Threads(lambda job, clock: threading.get_ident(), workers=2, limit=None)
     assert threading.get_ident() not in several.map([0, 1, 2])
+
+
+def test_the_end_of_the_process_waits_for_jobs_that_were_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait(_: int, clock: Clock) -> None:
+        clock()
+        begun.set()
+        go_on.wait()
+
+    assert not at_work()
+    with pytest.raises(ZeroDivisionError):
+        Threads(lambda job, clock: wait(job, clock) if job else 1 // 0, workers=2, limit=None).map([0, 1])
+    assert begun.wait(10)
+    assert at_work(), "the other job was left behind"
+    monkeypatch.setattr(module, "EXIT_SECONDS", 0.05)
+    module._wait_at_exit()
+    assert at_work(), "the end of the process does not wait for ever"
+    monkeypatch.setattr(module, "EXIT_SECONDS", 60.0)
+    threading.Timer(0.05, go_on.set).start()
+    module._wait_at_exit()
+    assert not at_work()

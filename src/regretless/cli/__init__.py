@@ -11,6 +11,7 @@ from typing import Any
 
 from regretless.cli import early_interrupt
 from regretless.errors import InputError, MissingDependencyError, RegretlessError, RegretlessWarning
+from regretless.progress import end_bars
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -28,7 +29,21 @@ def main(arguments: list[str] | None = None) -> None:
         _drop_output()
         print(f"error: {error}", file=sys.stderr)
         code = 1
+    _leave_engines(code)
     sys.exit(code)
+
+
+def _leave_engines(code: int) -> None:
+    """End the process here if an engine is still at work: one that ends its solve now could abort the process.
+
+    See ``regretless.solvers.threads``.
+    """
+    threads = sys.modules.get("regretless.solvers.threads")
+    if threads is not None and threads.at_work():
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(code)
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -48,10 +63,12 @@ def _run(arguments: list[str] | None) -> int:
             print(f"error: {message}", file=sys.stderr)
         return 2
     except RegretlessError as error:
+        end_bars()
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) and not isinstance(error, MissingDependencyError) else 1
     except KeyboardInterrupt as stop:
-        print(f"\n{stop or 'interrupted'}", file=sys.stderr)
+        end_bars()
+        print(f"\n{str(stop) or 'interrupted'}", file=sys.stderr)
         return 130
 
 

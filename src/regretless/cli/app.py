@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from regretless import __version__
 from regretless.cli import early_interrupt
+from regretless.progress import end_bars
 
 # The class is click's, of which some versions of typer bring their own copy.
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
@@ -46,7 +47,8 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
-            print(f"\n{stop or 'interrupted'}", file=sys.stderr)
+            end_bars()
+            print(f"\n{str(stop) or 'interrupted'}", file=sys.stderr)
             raise typer.Exit(130) from stop
 
 

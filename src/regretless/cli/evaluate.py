@@ -62,7 +62,7 @@ def evaluate(
             )
     if not len(data):
         raise SolveError(f"no row of {where} has a solution: there is nothing to evaluate")
-    result = exact_evaluation(model, data, problem).as_dict()
+    result = exact_evaluation(model, data, problem, progress=None).as_dict()
     show.warn_of_inexact(result)
     if json:
         about = {"problem": spec.problem, "method": spec.method, "on": where, "left_out": left_out}

@@ -15,6 +15,7 @@ from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec
+from regretless.runs.run_labels import has_labels
 from regretless.runs.spec_check import check_spec
 from regretless.runs.trial_log import LOG
 from regretless.runs.tune import tune_settings
@@ -125,6 +126,8 @@ def _kept(out: Path) -> str:
     """What an interrupted search leaves: its log is there if a trial has ended."""
     if (out / LOG).is_file():
         return f"interrupted: the trials that ended are kept in {out}, and the same command continues the search"
+    if has_labels(out):
+        return f"interrupted: {out} keeps the labels (true optima) solved so far, and the same command continues"
     return "interrupted before a trial had ended: nothing was kept"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 
 import torch
@@ -15,10 +16,10 @@ from regretless.family import Family, member
 from regretless.milp import MILP
 from regretless.modeling import read
 from regretless.problem import Problem
-from regretless.progress import track
 from regretless.runs.new_rows import Rows
 from regretless.runs.run_folder import read_spec, with_weights
 from regretless.runs.training_run import load_trained
+from regretless.solve_batches import solve_batches
 from regretless.solvers.checked_solve import check_finite
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
@@ -109,14 +110,16 @@ class LoadedRun:
         instance = None if ids is None else ids[order]
         return Rows(self._tensor(seen), torch.as_tensor(true.values).to(torch.float64), instance, seen.instance)
 
-    def labelled(self, rows: Rows) -> Dataset:
-        """Solve the true optima of rows.
+    def labelled(self, rows: Rows, store: Path | str | None = None) -> Dataset:
+        """Solve the true optima of rows, or find them in a folder that stores them.
 
         Raises:
             SolveError: a row has no solution, and the run was not trained with ``on_failure`` ``cache`` or ``skip``.
         """
         try:
-            return Dataset.solve(self.problem, rows.features, rows.costs, instance=rows.instance, names=rows.names)
+            return Dataset.solve(
+                self.problem, rows.features, rows.costs, instance=rows.instance, store=store, names=rows.names
+            )
         except SolveError as error:
             row = error.row or 0
             name = f"row {row} (counted from 0)" if rows.names is None else f"instance {rows.names[row]!r}"
@@ -131,12 +134,9 @@ class LoadedRun:
         """Predict costs ``(n, d)`` and solve them exactly; ``progress`` shows a bar, by default on a terminal."""
         predicted = predict(self.model, self._tensor(features)).to(torch.float64)
         check_finite(predicted)
-        parts = [slice(i, i + SOLVE_BATCH) for i in range(0, len(predicted), SOLVE_BATCH)]
+        parts = solve_batches(self.problem, len(predicted), size=SOLVE_BATCH, label="decisions", progress=progress)
         with self.problem.counted_as("decisions"):
-            solved = [
-                self.problem.solve(predicted[part], None if ids is None else ids[part])
-                for part in track(parts, total=len(parts), label="decisions", show=progress)
-            ]
+            solved = [self.problem.solve(predicted[part], None if ids is None else ids[part]) for part in parts]
         return predicted, _joined(solved)
 
     def _read_arrays(self, path: Path) -> tuple[Features, Tensor | None]:
@@ -229,7 +229,7 @@ def _another_model(path: Path | str, saved: SavedProblem) -> MILP:
 
 def _joined(parts: list[Decisions]) -> Decisions:
     """Join batches of decisions."""
-    starts = [i * SOLVE_BATCH for i in range(len(parts))]
+    starts = list(accumulate((len(part.status) for part in parts), initial=0))[: len(parts)]
     return Decisions(
         solution=torch.cat([part.solution for part in parts]),
         decision=torch.cat([part.decision for part in parts]),

@@ -42,7 +42,7 @@ def go_on(
         raise InputError(f"{folder} is the run to go on from, which stays as it is: choose another folder")
     files.refuse_another(folder, spec)
     check_spec(spec, workers=workers, executor=executor)
-    return run(spec, folder, loaded=load_more(spec, workers=workers, executor=executor), progress=progress)
+    return run(spec, folder, load=load_more, workers=workers, executor=executor, progress=progress)
 
 
 def retrain_spec(folder: Path | str, options: dict[str, Any], **changed: Any) -> Spec:
@@ -65,12 +65,15 @@ def retrain_spec(folder: Path | str, options: dict[str, Any], **changed: Any) ->
     return Spec.from_dict(fields)
 
 
-def load_more(spec: Spec, *, workers: int = 1, executor: str = "threads") -> BenchmarkProblem:
+def load_more(
+    spec: Spec, *, workers: int = 1, executor: str = "threads", store: Path | str | None = None
+) -> BenchmarkProblem:
     """Old and new data of a run that goes on from another; only the new rows are solved.
 
     Rows that the run has already are left out, with a warning. With a chronological split all rows, the new ones last,
     are cut again by the shares of the first run. With a random split the parts stay as they are, and the new rows are
-    spread over them. Either way no row that the weights were trained on is validated or tested on.
+    spread over them. Either way no row that the weights were trained on is validated or tested on. ``store`` is a
+    folder that keeps the optima of the new rows.
 
     Raises:
         InputError: the run has all rows already.
@@ -82,7 +85,7 @@ def load_more(spec: Spec, *, workers: int = 1, executor: str = "threads") -> Ben
     parts = old.train, old.validation, old.test if old.evaluated_on == "test" else None
     known = joined([part for part in parts if part is not None])
     rows = ready.rows(options["features"], options["costs"], options.get("constraints"))
-    new = ready.labelled(_unknown(rows, known, spec))
+    new = ready.labelled(_unknown(rows, known, spec), store)
     kept = ready.saved
     assert kept is not None
     shares = options.get("validation", 0.0), options.get("test", 0.0)

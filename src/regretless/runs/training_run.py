@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections.abc import Callable
 from dataclasses import asdict
 from importlib import metadata
 from pathlib import Path
@@ -18,6 +19,7 @@ from regretless.problems import BenchmarkProblem, load
 from regretless.runs import run_folder as files
 from regretless.runs.held_out import write_held_out
 from regretless.runs.known_files import write_known
+from regretless.runs.run_labels import has_labels, own_labels, remove_labels
 from regretless.runs.run_ledger import solve_ledger
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import STARTS, Spec
@@ -41,6 +43,7 @@ def run(
     folder: Path | str,
     *,
     loaded: BenchmarkProblem | None = None,
+    load: Callable[..., BenchmarkProblem] | None = None,
     workers: int = 1,
     executor: str = "threads",
     store: Path | str | None = None,
@@ -48,16 +51,18 @@ def run(
 ) -> dict[str, Any]:
     """Train and evaluate one specification, and keep everything in ``folder``.
 
-    The figures of a finished run are returned, an interrupted run continues from its last epoch, and a run that fails
-    before there is an epoch to continue from leaves nothing behind.
+    The figures of a finished run are returned. An interrupted run continues from its last epoch, and with the labels
+    (true optima) that it had solved. A run that fails before there is an epoch or a label to continue from leaves
+    nothing behind.
 
     Args:
         spec: what to run.
         folder: where to keep it.
         loaded: the problem, where it is loaded already.
+        load: ``(spec, workers=, executor=, store=) -> problem``; by default ``load_problem``.
         workers: instances that an engine solves at the same time; they do not change the numbers.
         executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
-        store: folder that keeps true optima.
+        store: folder that keeps true optima; by default within ``folder``, until the run is done.
         progress: show bars; by default on a terminal.
 
     Returns:
@@ -79,10 +84,14 @@ def run(
             raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
         if (folder / files.METRICS).exists():  # another process finished it in the meantime
             return files.finished(folder, spec)
-        with files.removed_on_failure(new, unless=lambda: files.has_epochs(folder)):
+        kept = files.removed_on_failure(new, unless=lambda: files.has_epochs(folder) or has_labels(folder))
+        with kept, own_labels(folder) as own:
             files.refuse_another(folder, spec)
-            loaded = loaded or load_problem(spec, workers=workers, executor=executor, store=store)
-            return _run(spec, folder, loaded, progress)
+            if loaded is None:
+                loaded = (load or load_problem)(spec, workers=workers, executor=executor, store=store or own)
+            figures = _run(spec, folder, loaded, progress)
+            remove_labels(folder)
+            return figures
 
 
 def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | None) -> dict[str, Any]:
@@ -98,7 +107,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     )
     seconds = time.perf_counter() - start
     model, history = fitted.model, fitted.history
-    result, decided = evaluate_instances(model, loaded.test, loaded.problem)
+    result, decided = evaluate_instances(model, loaded.test, loaded.problem, progress=progress)
     figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
     figures |= {"on": loaded.evaluated_on, **result.as_dict()}
     figures |= {"epoch_seconds": history.total("seconds") / len(history) if len(history) else None}
@@ -111,7 +120,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
         baseline = _baseline(spec, loaded, fitted)
         compared = result, decided
         if baseline is not model:
-            compared = evaluate_instances(baseline, loaded.test, loaded.problem)
+            compared = evaluate_instances(baseline, loaded.test, loaded.problem, progress=progress)
         save_state(folder / files.TWO_STAGE, dict(baseline.state_dict()), kind="weights")
         write_held_out(folder, loaded, decided, compared[1])
         figures |= {"two_stage_regret": compared[0].regret}

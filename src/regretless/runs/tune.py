@@ -14,6 +14,7 @@ from regretless.errors import FileError, InputError, TrainingError
 from regretless.optional import need
 from regretless.problems import BenchmarkProblem
 from regretless.runs.run_folder import missing_paths, removed_on_failure
+from regretless.runs.run_labels import has_labels, own_labels
 from regretless.runs.run_ledger import Ledger, solve_ledger
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
@@ -72,7 +73,8 @@ def tune_settings(
 
     Args:
         spec: problem, method, seed and everything that stays fixed.
-        folder: keeps the search (``search.json``), its trials (``trials.log``) and the best settings (``best.json``).
+        folder: keeps the search (``search.json``), its trials (``trials.log``), the labels (``labels``) and the best
+            settings (``best.json``).
         loaded: the problem, where it is loaded already; only its training and validation data are used.
         workers: with ``threads``, instances that an engine solves at the same time; else trials at the same time.
         executor: who works: ``threads`` do one trial after another; ``processes`` and ``ray[:ADDRESS]`` do rounds of
@@ -107,24 +109,26 @@ def tune_settings(
     identity |= {} if at_once == 1 else {"trials_at_once": at_once}
     _refuse_another(folder, identity)
     held_out = spec.options.get("validation") or not is_model_file(spec.problem)
-    loaded = loaded or (load_problem(spec, workers=workers if one_by_one else 1) if held_out else None)
-    if loaded is None or loaded.validation is None:
-        raise InputError(
-            f"{spec.problem} has no validation data to tune on, and test data are no substitute: "
-            "use --split chronological or random, or --validation 0.1 with a model file"
-        )
-    run: Execution[Spec, Scored] = Execution(executor, Trials(loaded, _validation_regret), workers=at_once, limit=None)
+    if loaded is None and not held_out:
+        raise _no_validation(spec)
     suggested = partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs)
-    solves = [solve_ledger(loaded.problem)]
     study: Any = None
     new = missing_paths(folder, (SEARCH, LOG, ".lock"))
     with (
         try_lock(folder / ".lock") as held,
-        removed_on_failure(new, unless=lambda: not held or _has_trials(optuna, study)),
+        removed_on_failure(new, unless=lambda: not held or has_labels(folder) or _has_trials(optuna, study)),
+        own_labels(folder) as store,
     ):
         if not held:
             raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
         _refuse_another(folder, identity)  # before Optuna opens its log, which it writes to at once
+        loaded = loaded or load_problem(spec, workers=workers if one_by_one else 1, store=store)
+        if loaded.validation is None:
+            raise _no_validation(spec)
+        run: Execution[Spec, Scored] = Execution(
+            executor, Trials(loaded, _validation_regret), workers=at_once, limit=None
+        )
+        solves = [solve_ledger(loaded.problem)]
         write_json(folder / SEARCH, identity)
         with open_trials(folder) as study:
             solves += do_rounds(
@@ -133,6 +137,13 @@ def tune_settings(
             )  # fmt: skip
     best = _best(optuna, study, folder, suggested)
     return replace(best, ledger=added(solves))
+
+
+def _no_validation(spec: Spec) -> InputError:
+    return InputError(
+        f"{spec.problem} has no validation data to tune on, and test data are no substitute: "
+        "use --split chronological or random, or --validation 0.1 with a model file"
+    )
 
 
 def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[float, float]]:

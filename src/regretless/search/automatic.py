@@ -203,7 +203,7 @@ def auto(
     cache = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0, seed=seed)
     if solutions is not None:
         cache.add(*solutions)
-    held_out = HeldOut(cache, data, parts)
+    held_out = HeldOut(cache, data, parts, progress=progress)
     baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
     scored = problem.statistics.count("scoring")
     comparison = Comparison(held_out, baseline.predicted, seed=seed)

@@ -10,6 +10,7 @@ from torch import Tensor
 from regretless import metrics
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
+from regretless.solve_batches import solve_batches
 from regretless.training.stacked_models import Parameters, StackedModels
 
 
@@ -20,10 +21,13 @@ class HeldOut:
         cache: shared by the search.
         data: all training instances.
         folds: held-out positions of each fold; stream f of a stack is trained without fold f.
+        progress: show a bar for exact regrets; by default on a terminal.
     """
 
-    def __init__(self, cache: SolutionCache, data: Dataset, folds: Sequence[Tensor]) -> None:
-        self.cache, self.data, self.folds = cache, data, folds
+    def __init__(
+        self, cache: SolutionCache, data: Dataset, folds: Sequence[Tensor], *, progress: bool | None = None
+    ) -> None:
+        self.cache, self.data, self.folds, self.progress = cache, data, folds, progress
         self._costs = cache.problem.to_minimization(data.costs, data.instance)
 
     def predict(self, models: StackedModels, parameters: Parameters) -> Tensor:
@@ -52,13 +56,18 @@ class HeldOut:
         This takes one solve per instance, whose solution joins the cache. The regret is NaN where a solve failed and
         the problem does not have ``on_failure="raise"``.
         """
-        problem, data = self.cache.problem, self.data[rows]
-        instance = data.instance
-        with problem.counted_as("scoring"):
-            solved = problem.attempt(problem.to_minimization(predicted[rows], instance), instance)
-        regrets = metrics.checked_regrets(
-            problem, solved, self._costs[rows], data.solutions, instance=instance, status=data.status
-        )
-        found = solved.found
-        self.cache.add(solved.solution[found], None if instance is None else instance[found])
-        return regrets
+        problem, regrets = self.cache.problem, [self._costs.new_zeros(0)]
+        for part in solve_batches(problem, len(rows), size=None, label="held-out regret", progress=self.progress):
+            some = rows[part]
+            data, instance = self.data[some], None if self.data.instance is None else self.data.instance[some]
+            with problem.counted_as("scoring"):
+                solved = problem.attempt(problem.to_minimization(predicted[some], instance), instance)
+            regrets.append(
+                metrics.checked_regrets(
+                    problem, solved, self._costs[some], data.solutions, instance=instance, status=data.status,
+                    rows=some.tolist(),
+                )
+            )  # fmt: skip
+            found = solved.found
+            self.cache.add(solved.solution[found], None if instance is None else instance[found])
+        return torch.cat(regrets)

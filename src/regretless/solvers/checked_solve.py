@@ -83,7 +83,8 @@ def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequen
     missing = (~solved.found).nonzero().flatten().tolist()
     if missing:
         row = missing[0]
-        more = f" ({len(missing)} of {len(solved.solution)} failed)" if len(missing) > 1 else ""
+        # Of a part of the caller's batch, the count would be that of some group of solves.
+        more = f" ({len(missing)} of {len(solved.solution)} failed)" if len(missing) > 1 and rows is None else ""
         _refuse(
             row,
             rows,

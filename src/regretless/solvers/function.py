@@ -41,6 +41,8 @@ class FunctionBackend:
         executor: ``"threads"`` or, for functions that can be pickled, ``"processes"`` or ``"ray[:ADDRESS]"``.
     """
 
+    one_by_one = True  # how instances are grouped to batches changes no number
+
     def __init__(
         self,
         function: Callable[..., Any],

@@ -49,6 +49,8 @@ class EnginePool:
         options: settings of the engine.
     """
 
+    one_by_one = True  # how instances are grouped to batches changes no number
+
     def __init__(
         self,
         model: MILP | Family,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import queue
 import threading
 import time
@@ -15,6 +16,7 @@ from regretless.types import Status
 
 # Each of these still uses a core or memory: a solver that hangs this often is broken.
 MOST_HANGING = 32
+EXIT_SECONDS = 2.0  # that the end of the process waits for jobs that were left behind
 
 
 class Threads(Generic[Job, Result]):
@@ -136,6 +138,22 @@ class _Thread(threading.Thread):
 
     def _clock(self) -> None:
         self.since = time.monotonic()
+
+
+def at_work() -> bool:
+    """Whether a thread still works on a job, as after an interruption or where it was given up on."""
+    return any(isinstance(thread, _Thread) and thread.since is not None for thread in threading.enumerate())
+
+
+@atexit.register
+def _wait_at_exit() -> None:
+    """Let threads finish short jobs: Python ends threads that come back from compiled code while it shuts down.
+
+    Before Python 3.14 this aborts the process where that code is C++, as of HiGHS.
+    """
+    deadline = time.monotonic() + EXIT_SECONDS
+    while at_work() and time.monotonic() < deadline:
+        time.sleep(0.01)
 
 
 def _no_clock() -> None:

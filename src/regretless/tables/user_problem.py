@@ -15,6 +15,7 @@ import torch
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError, SolveError
+from regretless.label_memory import LabelMemory, row_keys
 from regretless.modeling import read
 from regretless.modeling.model_files import SUFFIXES
 from regretless.problem import Problem
@@ -126,10 +127,10 @@ def load_model_file(
     if constraints is not None:
         varied = read_constraints(constraints, milp, id=id)
         ids = varied.join(problem.family, true.instance, len(true.values), names=(constraints, costs))
-    where = _Where(name, costs, constraints, true.instance)
+    where, known = _Where(name, costs, constraints, true.instance), LabelMemory()
     if ids is None or on_failure == "raise":  # other constraints may have a solution
-        _refuse_unsolvable(problem, where, true, ids)
-    data = _solved(problem, seen, true, ids, where, store)
+        _refuse_unsolvable(problem, where, true, ids, known)
+    data = _solved(problem, seen, true, ids, where, known, store)
     if not len(data):
         raise SolveError(f"{name} has no solution for any instance of {constraints or costs}: nothing can be trained")
     return assembled(name, kept, problem, cut(data, validation, test, seed if split == "random" else None))
@@ -211,12 +212,15 @@ class _Where:
         return SolveError(f"{self.model} is {said} with the constraints of {which} in {self.constraints}: {remedy}")
 
 
-def _refuse_unsolvable(problem: Problem, where: _Where, true: Costs, ids: list[int] | None) -> None:
-    """Report in one line what would fail for every instance."""
+def _refuse_unsolvable(problem: Problem, where: _Where, true: Costs, ids: list[int] | None, known: LabelMemory) -> None:
+    """Report in one line what would fail for every instance; a first label becomes a ``known`` one."""
+    costs, members = problem.costs(true.values[:1]), None if ids is None else torch.tensor(ids[:1])
     with problem.counted_as("labels"):
-        first = problem.solve(true.values[:1], None if ids is None else ids[:1])
+        first = problem.solve(costs, members)
     status, message = first.status[0], first.message.get(0, "")
     if status not in (Status.INFEASIBLE, Status.UNBOUNDED, Status.ERROR):
+        if (keys := row_keys(problem, costs, members)) is not None:
+            known.put(keys[0], first.solution[0], status)
         return
     if ids is not None:
         raise where.error(0, f"{status}. {message}")
@@ -225,10 +229,18 @@ def _refuse_unsolvable(problem: Problem, where: _Where, true: Costs, ids: list[i
 
 
 def _solved(
-    problem: Problem, seen: Features, true: Costs, ids: list[int] | None, where: _Where, store: str | None
+    problem: Problem,
+    seen: Features,
+    true: Costs,
+    ids: list[int] | None,
+    where: _Where,
+    known: LabelMemory,
+    store: str | None,
 ) -> Dataset:
     try:
-        return Dataset.solve(problem, seen.values, true.values, instance=ids, store=store, names=seen.instance)
+        return Dataset.solve(
+            problem, seen.values, true.values, instance=ids, store=store, memory=known, names=seen.instance
+        )
     except SolveError as error:
         said = _OF_BATCH.sub("", str(error).partition(" Set on_failure")[0])
         raise where.error(error.row or 0, said) from error

@@ -96,7 +96,14 @@ class InstanceResults:
     regrets: Tensor
 
 
-def evaluate(model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks | None = None) -> Evaluation:
+def evaluate(
+    model: nn.Module,
+    data: Dataset,
+    problem: Problem,
+    *,
+    ranks: Ranks | None = None,
+    progress: bool | None = False,
+) -> Evaluation:
     """Evaluate ``model`` on ``data``: the exact regret of its decisions, and the error of its predictions.
 
     Args:
@@ -104,6 +111,7 @@ def evaluate(model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks 
         data: with true optima.
         problem: solves at the predictions.
         ranks: of a data-parallel training, which solve a part each; all must call this, and all get the same figures.
+        progress: show a bar; ``None`` for one on a terminal.
 
     Returns:
         Regret, relative regret, prediction error and counts; see ``Evaluation``.
@@ -112,11 +120,16 @@ def evaluate(model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks 
         InputError: an argument is of another type, or the model does not fit the data.
         SolveError: as ``regret``.
     """
-    return evaluate_instances(model, data, problem, ranks=ranks)[0]
+    return evaluate_instances(model, data, problem, ranks=ranks, progress=progress)[0]
 
 
 def evaluate_instances(
-    model: nn.Module, data: Dataset, problem: Problem, *, ranks: Ranks | None = None
+    model: nn.Module,
+    data: Dataset,
+    problem: Problem,
+    *,
+    ranks: Ranks | None = None,
+    progress: bool | None = False,
 ) -> tuple[Evaluation, InstanceResults]:
     """Evaluate as ``evaluate`` does, and return the results of every instance too."""
     check_type("data", data, Dataset)
@@ -128,7 +141,7 @@ def evaluate_instances(
         part = torch.arange(len(data)).tensor_split(ranks.size)[ranks.rank]
         own, costs = data[part], predicted[part]
     regrets, solutions = metrics.regret_of_decisions(
-        problem, costs, own.costs, own.solutions, own.instance, status=own.status
+        problem, costs, own.costs, own.solutions, own.instance, status=own.status, progress=progress
     )
     cut_short = problem.statistics.not_optimal - problem.statistics.failed - before
     if ranks is not None:

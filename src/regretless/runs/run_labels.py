@@ -1,0 +1,42 @@
+"""The labels of a run that is not done yet, in its folder: after an interruption none of them is solved again."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDER = "labels"
+WORTH = 5.0  # seconds of work; a command that fails sooner leaves nothing behind
+
+
+def has_labels(folder: Path) -> bool:
+    """Whether a folder keeps labels of a run that is not done."""
+    return any((folder / FOLDER).glob("*.safetensors"))
+
+
+@contextlib.contextmanager
+def own_labels(folder: Path) -> Iterator[Path]:
+    """A folder for labels within that of a run; it stays when the block fails, unless that happens at once.
+
+    Raises:
+        KeyboardInterrupt: with a message that says what was kept, where the one that came has none.
+    """
+    store, start, before = folder / FOLDER, time.monotonic(), has_labels(folder)
+    try:
+        yield store
+    except BaseException as error:
+        if not before and time.monotonic() - start < WORTH:
+            remove_labels(folder)
+        elif isinstance(error, KeyboardInterrupt) and not error.args and has_labels(folder):
+            raise KeyboardInterrupt(
+                f"interrupted: {folder} keeps the labels (true optima) solved so far, and the same command continues"
+            ) from None
+        raise
+
+
+def remove_labels(folder: Path) -> None:
+    """Remove the labels of a run that is done."""
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)

@@ -1,0 +1,149 @@
+"""Ctrl-C while the true optima are solved: what was solved is kept, and the same command continues."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from torch import Tensor
+
+from regretless import begun_labels
+from regretless.runs import run_labels
+from regretless.solvers.pool import EnginePool
+from regretless.types import Solved
+
+from .files import CommandLine, Files, make_files, write_csv
+from .test_retrain import more
+
+
+@pytest.fixture(autouse=True)
+def all_work_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(begun_labels, "WORTH", 0.0)
+    monkeypatch.setattr(run_labels, "WORTH", 0.0)
+
+
+class Interrupt:
+    """An engine that is interrupted in the first batch of so many instances; those of labels are 1, 2, 4, ..."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, instances: int) -> None:
+        self.came, solve = False, EnginePool.solve
+
+        def attempt(pool: EnginePool, costs: Tensor, *given: object, **how: object) -> Solved:
+            if len(costs) == instances and not self.came:
+                self.came = True
+                raise KeyboardInterrupt
+            return solve(pool, costs, *given, **how)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(EnginePool, "solve", attempt)
+
+
+def interrupted(cli: CommandLine, words: list[object], folder: Path) -> None:
+    result = cli(*words)
+    assert result.code == 130
+    assert f"interrupted: {folder} keeps the labels (true optima) solved so far" in result.err
+    assert "the same command continues" in result.err
+
+
+def labels(cli: CommandLine, words: list[object]) -> int:
+    return int(cli.ok(*words, "--json").json["ledger"]["labels"]["solves"])
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    timed = ("metrics.json", "history.csv", "cache.safetensors", ".lock")  # with seconds, or solves of this process
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in timed}
+
+
+def test_train_continues_and_ends_in_the_same_run(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = make_files(tmp_path)
+    Interrupt(monkeypatch, instances=8)
+    interrupted(cli, files.words(), files.folder / "run")
+    # The first row is solved before all others, to see whether the model can be solved at all.
+    assert labels(cli, files.words()) == 1 + 39 - (1 + 2 + 4)
+    cli.ok(*files.words("undisturbed"))
+    assert files_of(files.folder / "run") == files_of(files.folder / "undisturbed")
+    assert not (files.folder / "run" / "labels").exists()
+
+
+def test_labels_are_not_solved_again_for_the_epochs_that_are_left(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = make_files(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("regretless.runs.training_run.evaluate_instances", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            cli(*files.words())
+    assert labels(cli, [*files.words(), "--resume"]) == 1
+
+
+def test_tune_continues_and_keeps_its_labels_for_more_trials(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("optuna")
+    files = make_files(tmp_path)
+    words = ["tune", *files.words(p_solve=None, epochs=None)[1:], "--most-epochs", 2, "--trials"]
+    Interrupt(monkeypatch, instances=8)
+    interrupted(cli, [*words, 1], files.folder / "run")
+    assert labels(cli, [*words, 1]) == 1 + 39 - (1 + 2 + 4)
+    assert labels(cli, [*words, 2]) == 1
+
+
+def test_retrain_continues(
+    cli: CommandLine, trained_files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, c = more(trained_files)
+    run, out = trained_files.folder / "run", tmp_path / "new"
+    words: list[object] = ["retrain", run, "--features", x, "--costs", c, "--out", out]
+    with monkeypatch.context() as patch:
+        Interrupt(patch, instances=4)
+        interrupted(cli, words, out)
+    assert labels(cli, words) == 10 - (1 + 2)
+    assert not (out / "labels").exists()
+
+
+def test_a_command_that_fails_at_once_leaves_nothing(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_labels, "WORTH", 60.0)
+    files = make_files(tmp_path)
+    Interrupt(monkeypatch, instances=8)
+    assert cli(*files.words()).code == 130
+    assert not (files.folder / "run").exists()
+
+
+HARD = """
+import numpy as np, sys
+generator = np.random.default_rng(0)
+weights = generator.integers(5, 60, (12, 60))
+names = [f"x{j}" for j in range(60)]
+terms = [" + ".join(f"{w} {x}" for w, x in zip(row, names)) for row in weights]
+rows = "".join(f" r{i}: {term} <= {weights[i].sum() // 3}\\n" for i, term in enumerate(terms))
+objective = " + ".join(f"{c} {x}" for c, x in zip(generator.integers(30, 50, 60), names))
+open("hard.lp", "w").write(f"maximize\\n v: {objective}\\nsubject to\\n{rows}binary\\n {' '.join(names)}\\nend\\n")
+"""
+
+
+@pytest.mark.slow
+def test_an_engine_at_work_does_not_abort_the_process(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", HARD], cwd=tmp_path, check=True)
+    names = [f"x{j}" for j in range(60)]
+    write_csv(tmp_path / "x.csv", ["a"], [[k] for k in range(20)])
+    write_csv(tmp_path / "c.csv", names, [[40 + (k * j) % 7 for j in range(60)] for k in range(20)])
+    words = ["train", "hard.lp", "--features", "x.csv", "--costs", "c.csv", "--time-limit", "60", "--out", "run"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "regretless", *words], cwd=tmp_path, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not (tmp_path / "run" / ".lock").exists():  # settings are checked, and solves begin
+            time.sleep(0.01)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert process.returncode == 130, said
+    assert said.strip().startswith("interrupted")
+    assert "terminate called" not in said

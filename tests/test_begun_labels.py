@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from regretless import begun_labels
+from regretless.begun_labels import KIND, BegunLabels
+from regretless.data import Dataset
+from regretless.errors import FileError, SolveError
+from regretless.family import Family
+from regretless.labels import solve_labels
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.solvers.found_decisions import FoundDecisions
+from regretless.storage import load_state, save_state
+from regretless.types import Solved, Status
+
+BAG = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
+COSTS = torch.as_tensor(np.random.default_rng(0).uniform(1, 9, (20, 3)))
+
+
+@pytest.fixture(autouse=True)
+def all_work_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(begun_labels, "WORTH", 0.0)
+
+
+class Stops:
+    """Stands in for the backend of a problem: the ``at``-th batch raises."""
+
+    def __init__(self, problem: Problem, at: int, error: BaseException) -> None:
+        self.solve, self.left, self.error = problem.backend.solve, at, error
+
+    def __call__(self, *given: Any, **how: Any) -> Solved:
+        self.left -= 1
+        if self.left < 0:
+            raise self.error
+        return self.solve(*given, **how)
+
+
+def interrupted(
+    store: Path, monkeypatch: pytest.MonkeyPatch, costs: Tensor = COSTS, *, problem: Problem | None = None, at: int = 3
+) -> int:
+    """Label until the ``at``-th batch, which is interrupted; return how many instances were solved."""
+    problem = problem or Problem(BAG, sense="max")
+    with monkeypatch.context() as patch:
+        patch.setattr(problem.backend, "solve", Stops(problem, at, KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            solve_labels(problem, costs, store=store, progress=False)
+    return problem.statistics.solves
+
+
+def test_what_was_solved_before_an_interruption_is_not_solved_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = interrupted(tmp_path, monkeypatch)
+    assert before == 1 + 2 + 4
+    problem = Problem(BAG, sense="max")
+    solutions, status = solve_labels(problem, COSTS, store=tmp_path, progress=False)
+    assert problem.statistics.count("labels") == len(COSTS) - before
+    assert torch.equal(solutions, solve_labels(Problem(BAG, sense="max"), COSTS)[0])
+    assert status == [Status.OPTIMAL] * len(COSTS)
+    assert [path.name.partition("-")[0] for path in tmp_path.iterdir()] == ["labels"], "the finished file takes over"
+
+
+def test_interruptions_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = interrupted(tmp_path, monkeypatch, at=2) + interrupted(tmp_path, monkeypatch, at=2)
+    problem = Problem(BAG, sense="max")
+    solve_labels(problem, COSTS, store=tmp_path, progress=False)
+    assert (done, problem.statistics.solves) == (6, 14)
+
+
+def test_rows_of_a_corrected_table_are_found_by_their_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(tmp_path, monkeypatch)  # rows 0 to 6
+    corrected = COSTS[1:].clone().flip(0)
+    corrected[-1] += 1.0  # row 1
+    problem = Problem(BAG, sense="max")
+    solve_labels(problem, corrected, store=tmp_path, progress=False)
+    assert problem.statistics.solves == len(corrected) - 5
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Problem(BAG, sense="min"),
+        Problem(MILP([[3.0, 4.0, 5.0]], row_upper=8.0), sense="max"),
+        Problem(BAG, sense="max", mip_rel_gap=0.5),
+        Problem(BAG, sense="max", oracle=lambda c: [0.0, 0.0, 1.0]),
+    ],
+)
+def test_another_problem_finds_nothing(other: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(tmp_path, monkeypatch)
+    solve_labels(other, COSTS[:3], store=tmp_path, progress=False)
+    assert other.statistics.solves == 3
+
+
+def test_members_of_a_family_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def problem() -> Problem:
+        return Problem(Family([MILP([[1.0, 1.0]], row_lower=low) for low in (1.0, 2.0)]))
+
+    costs = torch.ones(6, 2, dtype=torch.float64)
+    members = torch.tensor([0, 0, 0, 0, 1, 1])
+    first = problem()
+    with monkeypatch.context() as patch:
+        patch.setattr(first.backend, "solve", Stops(first, 2, KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            solve_labels(first, costs, members, store=tmp_path)
+    second = problem()
+    solutions, _ = solve_labels(second, costs, members, store=tmp_path)
+    assert solutions.sum(dim=1).tolist() == [1, 1, 1, 1, 2, 2]
+    assert second.statistics.solves == 2, "the rows of member 0 are equal, and known"
+
+
+def test_the_rows_before_one_without_a_solution_are_kept(tmp_path: Path) -> None:
+    family = [MILP([[1.0, 1.0]], row_lower=low) for low in [1.0] * 7 + [9.0] + [1.0] * 4]
+    costs = torch.as_tensor(np.random.default_rng(1).uniform(1, 9, (12, 2)))
+    ids = torch.arange(12)
+    with pytest.raises(SolveError, match="instance 7 of the batch"):
+        solve_labels(Problem(Family(family)), costs, ids, store=tmp_path)
+    family[7] = family[0]
+    problem = Problem(Family(family))
+    solve_labels(problem, costs, ids, store=tmp_path)
+    assert problem.statistics.solves == 12 - 7
+
+
+def test_solves_that_ended_by_the_clock_are_tried_again(tmp_path: Path) -> None:
+    problem = Problem(BAG, sense="max")
+    begun = BegunLabels(tmp_path, problem)
+    begun.add([b"a" * 32, b"b" * 32], torch.ones(2, 3), [Status.TIME_LIMIT, Status.OPTIMAL])
+    assert list(begun.find([b"a" * 32, b"b" * 32])) == [1]
+
+
+def test_decisions_are_kept_with_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def problem() -> Problem:
+        made = Problem(BAG, sense="max")
+        made.found = FoundDecisions(3)
+        return made
+
+    whole, resumed, stored = problem(), problem(), problem()
+    solve_labels(whole, COSTS)
+    interrupted(tmp_path, monkeypatch, problem=problem())
+    for one in (resumed, stored):  # the second one reads the finished file
+        solve_labels(one, COSTS, store=tmp_path)
+        assert np.array_equal(one.found.rows, whole.found.rows)  # type: ignore[union-attr]
+    assert stored.statistics.solves == 0
+
+
+def test_nothing_is_written_for_a_moment_of_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(begun_labels, "WORTH", 60.0)
+    interrupted(tmp_path, monkeypatch)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_process_loses_the_last_seconds_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(begun_labels, "INTERVAL", 0.0)
+    monkeypatch.setattr(begun_labels, "SHARE", 1e9)
+    problem = Problem(BAG, sense="max")
+    begun = BegunLabels(tmp_path, problem)
+    begun.add([b"a" * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    assert list(BegunLabels(tmp_path, problem).find([b"a" * 32])) == [0], "it was written while work went on"
+    monkeypatch.setattr(begun_labels, "SHARE", 1e-9)
+    for key in (b"b", b"c"):
+        begun.add([key * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    assert list(BegunLabels(tmp_path, problem).find([b"b" * 32, b"c" * 32])) == [0], "writing takes a small share"
+
+
+@pytest.mark.parametrize("field", ["keys", "solutions", "status"])
+def test_a_spoiled_file_is_named(field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(tmp_path, monkeypatch)
+    (path,) = tmp_path.iterdir()
+    state = load_state(path, kind=KIND)
+    save_state(path, state | {field: state[field][:2] if field != "solutions" else torch.zeros(7, 2)}, kind=KIND)
+    with pytest.raises(FileError, match=f"{path.name}: field 'state' holds no labels: .*; remove the file"):
+        solve_labels(Problem(BAG, sense="max"), COSTS, store=tmp_path)
+
+
+def test_a_data_set_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = interrupted(tmp_path, monkeypatch)
+    problem = Problem(BAG, sense="max")
+    data = Dataset.solve(problem, COSTS, COSTS, store=tmp_path, progress=False)
+    assert len(data) == len(COSTS)
+    assert problem.statistics.solves == len(COSTS) - before
