@@ -32,10 +32,15 @@ for number in [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr
         signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 
 
+# Modules and thousands of collected tests live until the end: the collector need not walk through them.
+gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Modules and thousands of collected tests live until the end: the collector need not walk through them."""
+    """From here on tests make garbage."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
