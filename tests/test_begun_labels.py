@@ -127,11 +127,53 @@ def test_the_rows_before_one_without_a_solution_are_kept(tmp_path: Path) -> None
     assert problem.statistics.solves == 12 - 7
 
 
-def test_solves_that_ended_by_the_clock_are_tried_again(tmp_path: Path) -> None:
-    problem = Problem(BAG, sense="max")
-    begun = BegunLabels(tmp_path, problem)
-    begun.add([b"a" * 32, b"b" * 32], torch.ones(2, 3), [Status.TIME_LIMIT, Status.OPTIMAL])
-    assert list(begun.find([b"a" * 32, b"b" * 32])) == [1]
+class Late:
+    """Ends every second solve by the clock, each time with another solution, or with none."""
+
+    one_by_one, workers = True, 1
+
+    def __init__(self, time_limit: float | None, *, found: bool = True) -> None:
+        self.time_limit, self.found, self.calls = time_limit, found, 0
+
+    def solve(self, costs: Tensor, instance: Any = None, *, decision: bool = False) -> Solved:
+        self.calls += 1
+        late = torch.arange(len(costs)) % 2 == 1
+        solution = torch.full_like(costs, self.calls)
+        if not self.found:
+            solution[late] = torch.nan
+        return Solved(solution, [Status.TIME_LIMIT if one else Status.OPTIMAL for one in late.tolist()])
+
+
+def late(time_limit: float | None, **settings: Any) -> Problem:
+    found = settings.pop("found", True)
+    problem = Problem(BAG, sense="max", time_limit=time_limit, **settings)
+    problem.backend = Late(time_limit, found=found)
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "solves"),
+    [
+        (late(2.0), late(2.0), 0),
+        (late(2.0), late(3.0), 3),
+        (late(2.0), late(None), 3),
+        (late(None), late(None), 3),
+        (late(2.0, found=False, on_failure="skip"), late(2.0, on_failure="skip"), 0),
+        (late(2.0, found=False, on_failure="skip"), late(2.0, on_failure="raise"), 3),
+    ],
+    ids=["same limit", "longer limit", "limit to none", "none known", "left out", "not left out"],
+)
+def test_what_ended_by_the_clock_is_solved_again_unless_the_limit_is_the_same(
+    before: Problem, after: Problem, solves: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regretless.labels.refuse_wrong_labels", lambda *_: None)
+    monkeypatch.setattr("regretless.solve_batches._one_by_one", lambda _: False)
+    first = solve_labels(before, COSTS[:6], store=tmp_path, progress=False)
+    second = solve_labels(after, COSTS[:6], store=tmp_path, progress=False)
+    assert after.statistics.solves == solves
+    if solves == 0:  # otherwise a checkpoint would not fit its data
+        assert torch.equal(first[0].nan_to_num(-1.0), second[0].nan_to_num(-1.0))
+        assert first[1] == second[1]
 
 
 def test_decisions_are_kept_with_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,8 @@ class BegunLabels:
     """Rows of labels in one file, which is written while they are solved and removed when all of them are.
 
     A row is found by its costs and its constraints, so that rows of a corrected table are solved again, and no others.
+    A row whose solve ended by its time limit is found with the same limit only. Without that, a checkpoint would not
+    fit the labels of the run that continues from it.
     Decisions that the problem keeps (``problem.found``) are written with them.
 
     Args:
@@ -39,6 +41,7 @@ class BegunLabels:
         about = f"{problem.name}:{problem.width}:{problem.sense}:{problem.label_solver}"
         self.path = store / f"begun-{hashlib.sha256(about.encode()).hexdigest()[:32]}.safetensors"
         self._problem = problem
+        self._limit = getattr(problem.backend, "time_limit", None)
         self._rows: dict[bytes, tuple[Tensor, Status]] | None = None
         self._unwritten = False
         self._written = time.monotonic()
@@ -51,17 +54,18 @@ class BegunLabels:
             FileError: the file is damaged.
         """
         rows = self._read()
-        return {i: rows[key] for i, key in enumerate(keys) if key in rows}
+        found = {i: rows.get(key) or rows.get(self._with_limit(key)) for i, key in enumerate(keys)}
+        return {i: row for i, row in found.items() if row is not None and self._stays(*row)}
 
     def add(self, keys: list[bytes], solutions: Tensor, status: list[Status]) -> None:
         """Add rows ``(m, width)``; they are written from time to time."""
         rows = self._read()
         for key, row, end in zip(keys, solutions, status, strict=True):
-            if end not in NOT_KEPT:
-                rows[key] = (row, end)
+            if self._stays(row, end):
+                rows[self._with_limit(key) if end in NOT_KEPT else key] = (row, end)
                 self._unwritten = True
         if time.monotonic() - self._written >= self._wait:
-            self._write()
+            self.write()
 
     @contextlib.contextmanager
     def kept_on_failure(self) -> Iterator[None]:
@@ -69,8 +73,8 @@ class BegunLabels:
         try:
             yield
         except BaseException:
-            if self._unwritten and time.monotonic() - self._written >= WORTH:
-                self._write()
+            if time.monotonic() - self._written >= WORTH:
+                self.write()
             raise
 
     def remove(self) -> None:
@@ -96,7 +100,19 @@ class BegunLabels:
             raise FileError(f"{self.path}: field 'state' holds no labels: {error}; remove the file") from error
         return self._rows
 
-    def _write(self) -> None:
+    def _stays(self, row: Tensor, end: Status) -> bool:
+        """Whether a row is kept: one that ended by the clock needs a solution, unless its instance is left out."""
+        if end is Status.TIME_LIMIT and self._limit is not None:
+            return self._problem.on_failure != "raise" or not bool(torch.isnan(row).any())
+        return end not in NOT_KEPT
+
+    def _with_limit(self, key: bytes) -> bytes:
+        return hashlib.sha256(key + f":{self._limit}".encode()).digest()
+
+    def write(self) -> None:
+        """Write what was added since the last time."""
+        if not self._unwritten:
+            return
         start = time.monotonic()
         rows = self._rows or {}
         state = {

@@ -57,7 +57,11 @@ def solve_labels(
     if path is None or not path.exists():
         begun = None if path is None else BegunLabels(path.parent, problem)
         solutions, status = _with_known(problem, costs, members, memory, begun, progress)
-        if begun is not None and path is not None and not set(NOT_KEPT) & set(status):
+        if begun is None or path is None:
+            return solutions, status
+        if set(NOT_KEPT) & set(status):  # a longer time limit may find better ones
+            begun.write()
+        else:
             _write(path, problem, solutions, status)
             begun.remove()
         return solutions, status
