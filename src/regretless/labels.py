@@ -72,6 +72,15 @@ def solve_labels(
     return solutions, status
 
 
+def some_solved(problem: Problem, costs: Tensor, members: Tensor | None, store: Path | str | None) -> bool:
+    """Whether a store has an optimum of at least one of the rows; the arguments are those of ``solve_labels``."""
+    path = None if store is None else _path(Path(store), problem, costs, members)
+    keys = None if path is None else row_keys(problem, costs, members)
+    if path is None or keys is None:
+        return False
+    return path.exists() or bool(BegunLabels(path.parent, problem).find(keys))
+
+
 def refuse_wrong_labels(
     problem: Problem, costs: Tensor, solutions: Tensor, members: Tensor | None, status: Sequence[Status]
 ) -> None:
@@ -182,8 +191,12 @@ def _with_known(
     keys = None if memory is None and begun is None else row_keys(problem, costs, members)
     found: dict[int, tuple[Tensor, Status]] = {}
     if keys is not None:
-        found |= {} if begun is None else begun.find(keys)
-        found |= {} if memory is None else memory.find(keys)
+        remembered = {} if memory is None else memory.find(keys)
+        found |= remembered
+        if begun is not None:
+            for i, (row, end) in remembered.items():
+                begun.add([keys[i]], row[None], [end])
+            found |= begun.find(keys)
     rest = [i for i in range(len(costs)) if i not in found]
     solutions = torch.full((len(costs), problem.width), torch.nan, dtype=torch.float64)
     status = [Status.OPTIMAL] * len(costs)

@@ -49,7 +49,7 @@ def interrupted(cli: CommandLine, words: list[object], folder: Path) -> None:
 
 
 def labels(cli: CommandLine, words: list[object]) -> int:
-    return int(cli.ok(*words, "--json").json["ledger"]["labels"]["solves"])
+    return int(cli.ok(*words, "--json").json["ledger"].get("labels", {"solves": 0})["solves"])
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -63,8 +63,8 @@ def test_train_continues_and_ends_in_the_same_run(
     files = make_files(tmp_path)
     Interrupt(monkeypatch, instances=8)
     interrupted(cli, files.words(), files.folder / "run")
-    # The first row is solved before all others, to see whether the model can be solved at all.
-    assert labels(cli, files.words()) == 1 + 39 - (1 + 2 + 4)
+    # The first row was solved before all others, to see whether the model can be solved at all.
+    assert labels(cli, files.words()) == 40 - 1 - (1 + 2 + 4)
     cli.ok(*files.words("undisturbed"))
     assert files_of(files.folder / "run") == files_of(files.folder / "undisturbed")
     assert not (files.folder / "run" / "labels").exists()
@@ -78,7 +78,26 @@ def test_labels_are_not_solved_again_for_the_epochs_that_are_left(
         patch.setattr("regretless.runs.training_run.evaluate_instances", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             cli(*files.words())
-    assert labels(cli, [*files.words(), "--resume"]) == 1
+    assert labels(cli, [*files.words(), "--resume"]) == 0
+
+
+def test_after_training_the_message_says_that_resume_continues(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = make_files(tmp_path)
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("regretless.runs.training_run.evaluate_instances", stop)
+        result = cli(*files.words())
+    run = files.folder / "run"
+    assert result.code == 130
+    assert result.err == (
+        f"interrupted: {run} keeps the epochs trained so far, and the same command with --resume continues\n"
+    )
+    cli.ok(*files.words(), "--resume")
 
 
 def test_tune_continues_and_keeps_its_labels_for_more_trials(
@@ -89,8 +108,8 @@ def test_tune_continues_and_keeps_its_labels_for_more_trials(
     words = ["tune", *files.words(p_solve=None, epochs=None)[1:], "--most-epochs", 2, "--trials"]
     Interrupt(monkeypatch, instances=8)
     interrupted(cli, [*words, 1], files.folder / "run")
-    assert labels(cli, [*words, 1]) == 1 + 39 - (1 + 2 + 4)
-    assert labels(cli, [*words, 2]) == 1
+    assert labels(cli, [*words, 1]) == 40 - 1 - (1 + 2 + 4)
+    assert labels(cli, [*words, 2]) == 0
 
 
 def test_retrain_continues(
