@@ -7,13 +7,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from torch import Tensor
 
-from regretless import begun_labels
+from regretless import begun_solves
 from regretless.runs import run_labels
 from regretless.solvers.pool import EnginePool
+from regretless.training.evaluation import evaluate_instances
 from regretless.types import Solved
 
 from .files import CommandLine, Files, make_files, write_csv
@@ -22,7 +24,7 @@ from .test_retrain import more
 
 @pytest.fixture(autouse=True)
 def all_work_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun_labels, "WORTH", 0.0)
+    monkeypatch.setattr(begun_solves, "WORTH", 0.0)
     monkeypatch.setattr(run_labels, "WORTH", 0.0)
 
 
@@ -98,6 +100,25 @@ def test_after_training_the_message_says_that_resume_continues(
         f"interrupted: {run} keeps the epochs trained so far, and the same command with --resume continues\n"
     )
     cli.ok(*files.words(), "--resume")
+
+
+def test_the_final_evaluation_continues(cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, calls = make_files(tmp_path), iter(range(2))
+    whole = cli.ok(*files.words("undisturbed"), "--json").json
+
+    def interrupted(*given: Any, **how: Any) -> Any:
+        if next(calls):  # the second one, of two-stage
+            raise KeyboardInterrupt
+        return evaluate_instances(*given, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("regretless.runs.training_run.evaluate_instances", interrupted)
+        assert cli(*files.words()).code == 130
+    resumed = cli.ok(*files.words(), "--resume", "--json").json
+    solves = [figures["ledger"]["evaluation"]["solves"] for figures in (whole, resumed)]
+    assert solves == [2 * whole["instances"], whole["instances"]]
+    assert (resumed["regret"], resumed["cut_short"]) == (whole["regret"], whole["cut_short"])
+    assert files_of(files.folder / "run") == files_of(files.folder / "undisturbed")
 
 
 def test_tune_continues_and_keeps_its_labels_for_more_trials(

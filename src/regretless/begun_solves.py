@@ -1,4 +1,4 @@
-"""True optima of a job that is not finished, on disk by row: after an interruption none of them is solved again."""
+"""Exact solves of a job that is not finished, on disk by row: after an interruption none of them is made again."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ import torch
 from torch import Tensor
 
 from regretless.errors import FileError
-from regretless.label_memory import NOT_KEPT
+from regretless.label_memory import NOT_KEPT, row_keys
 from regretless.problem import Problem
+from regretless.solve_batches import solve_batches
+from regretless.solvers.ledger import Purpose
 from regretless.storage import MALFORMED, load_state, save_state
-from regretless.types import Status
+from regretless.types import Solved, Status
 
-KIND = "begun-labels"
+KIND = "begun-solves"
 INTERVAL = 10.0  # seconds of work that a killed process loses
 SHARE = 0.05  # of the time may go into writing
 WORTH = 1.0  # seconds of work that an interrupted or failed job writes before it ends
 
 
-class BegunLabels:
-    """Rows of labels in one file, which is written while they are solved and removed when all of them are.
+class BegunSolves:
+    """Rows of solutions in one file, which is written while they are solved and removed when the job is done.
 
     A row is found by its costs and its constraints, so that rows of a corrected table are solved again, and no others.
     A row whose solve ended by its time limit is found with the same limit only. Without that, a checkpoint would not
@@ -33,22 +35,24 @@ class BegunLabels:
     Decisions that the problem keeps (``problem.found``) are written with them.
 
     Args:
-        store: folder of the file.
+        path: the file; ``None`` keeps nothing.
         problem: what is solved.
     """
 
-    def __init__(self, store: Path, problem: Problem) -> None:
-        about = f"{problem.name}:{problem.width}:{problem.sense}:{problem.label_solver}"
-        self.path = store / f"begun-{hashlib.sha256(about.encode()).hexdigest()[:32]}.safetensors"
-        self._problem = problem
+    def __init__(self, path: Path | None, problem: Problem) -> None:
+        self.path, self._problem = path, problem
         self._limit = getattr(problem.backend, "time_limit", None)
         self._rows: dict[bytes, tuple[Tensor, Status]] | None = None
         self._unwritten = False
         self._written = time.monotonic()
         self._wait = INTERVAL
 
+    def keys(self, costs: Tensor, members: Tensor | None) -> list[bytes] | None:
+        """One key per row of costs ``(n, d)`` in the user's sense; ``None`` where nothing is kept."""
+        return None if self.path is None else row_keys(self._problem, costs, members)
+
     def find(self, keys: list[bytes]) -> dict[int, tuple[Tensor, Status]]:
-        """Positions of the keys that an earlier job has solved, with their labels.
+        """Positions of the keys that an earlier job has solved, with their solutions.
 
         Raises:
             FileError: the file is damaged.
@@ -73,22 +77,29 @@ class BegunLabels:
         try:
             yield
         except BaseException:
-            if time.monotonic() - self._written >= WORTH:
-                self.write()
+            self.keep()
             raise
+
+    def keep(self) -> None:
+        """Write what was solved, unless it is a moment of work."""
+        if time.monotonic() - self._written >= WORTH:
+            self.write()
 
     def remove(self) -> None:
         """Remove the file."""
-        self.path.unlink(missing_ok=True)
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
 
     def _read(self) -> dict[bytes, tuple[Tensor, Status]]:
         if self._rows is not None:
             return self._rows
         self._rows = {}
-        if not self.path.exists():
+        if self.path is None or not self.path.exists():
             return self._rows
         state = load_state(self.path, kind=KIND)
         try:
+            if state["width"] != self._problem.width:  # of another problem, whose keys are others
+                return self._rows
             keys, solutions, status = state["keys"], state["solutions"], state["status"]
             if keys.dtype != torch.uint8 or solutions.shape != (len(keys), self._problem.width):
                 raise ValueError(f"{tuple(keys.shape)} keys for solutions of shape {tuple(solutions.shape)}")
@@ -97,7 +108,7 @@ class BegunLabels:
             if self._problem.found is not None and "decisions" in state:
                 self._problem.found.add(state["decisions"].numpy())
         except MALFORMED as error:
-            raise FileError(f"{self.path}: field 'state' holds no labels: {error}; remove the file") from error
+            raise FileError(f"{self.path}: field 'state' holds no solutions: {error}; remove the file") from error
         return self._rows
 
     def _stays(self, row: Tensor, end: Status) -> bool:
@@ -111,11 +122,12 @@ class BegunLabels:
 
     def write(self) -> None:
         """Write what was added since the last time."""
-        if not self._unwritten:
+        if self.path is None or not self._unwritten:
             return
         start = time.monotonic()
         rows = self._rows or {}
         state = {
+            "width": self._problem.width,
             "keys": torch.from_numpy(np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), -1).copy()),
             "solutions": torch.stack([row for row, _ in rows.values()]),
             "status": [str(end) for _, end in rows.values()],
@@ -125,3 +137,47 @@ class BegunLabels:
         save_state(self.path, state, kind=KIND)
         self._unwritten, self._written = False, time.monotonic()
         self._wait = max(INTERVAL, (self._written - start) / SHARE)
+
+
+def beside(checkpoint: Path | str) -> Path:
+    """The file of the begun solves of a training with a checkpoint, which belong to no step of it."""
+    return Path(checkpoint).with_name(f"{Path(checkpoint).stem}-solves.safetensors")
+
+
+def solve_rows(
+    problem: Problem,
+    costs: Tensor,
+    members: Tensor | None,
+    begun: BegunSolves,
+    *,
+    purpose: Purpose,
+    size: int | None,
+    label: str,
+    progress: bool | None = None,
+) -> Iterator[tuple[list[int], Solved]]:
+    """Solve the rows of costs ``(n, d)`` that are not begun, in batches; yield positions and how they were solved.
+
+    Args:
+        problem: what is solved.
+        costs: in the user's sense.
+        members: ``(n,)`` ids, for families.
+        begun: rows of an earlier job, which come first; new rows are added.
+        purpose: what the solves are counted for, where nothing else is set.
+        size, label, progress: as for ``solve_batches``.
+    """
+    keys = begun.keys(costs, members)
+    found = {} if keys is None else begun.find(keys)
+    if found:
+        yield list(found), Solved(torch.stack([row for row, _ in found.values()]), [end for _, end in found.values()])
+    rest = [i for i in range(len(costs)) if i not in found]
+    to_minimization = problem.to_minimization(costs, members)
+    try:
+        for part in solve_batches(problem, len(rest), size=size, label=label, progress=progress):
+            some = rest[part]
+            with problem.counted_as(purpose, unless_set=True):
+                solved = problem.attempt(to_minimization[some], None if members is None else members[some])
+            if keys is not None:
+                begun.add([keys[i] for i in some], solved.solution.to(torch.float64).cpu(), solved.statuses)
+            yield some, solved
+    finally:
+        begun.keep()

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from regretless import begun_labels
-from regretless.begun_labels import KIND, BegunLabels
+from regretless import begun_solves
+from regretless.begun_solves import KIND, BegunSolves, beside, solve_rows
 from regretless.data import Dataset
 from regretless.errors import FileError, SolveError
 from regretless.family import Family
@@ -26,7 +26,7 @@ COSTS = torch.as_tensor(np.random.default_rng(0).uniform(1, 9, (20, 3)))
 
 @pytest.fixture(autouse=True)
 def all_work_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun_labels, "WORTH", 0.0)
+    monkeypatch.setattr(begun_solves, "WORTH", 0.0)
 
 
 class Stops:
@@ -192,22 +192,33 @@ def test_decisions_are_kept_with_the_rows(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_nothing_is_written_for_a_moment_of_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun_labels, "WORTH", 60.0)
+    monkeypatch.setattr(begun_solves, "WORTH", 60.0)
     interrupted(tmp_path, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_killed_process_loses_the_last_seconds_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun_labels, "INTERVAL", 0.0)
-    monkeypatch.setattr(begun_labels, "SHARE", 1e9)
-    problem = Problem(BAG, sense="max")
-    begun = BegunLabels(tmp_path, problem)
+    monkeypatch.setattr(begun_solves, "INTERVAL", 0.0)
+    monkeypatch.setattr(begun_solves, "SHARE", 1e9)
+    problem, path = Problem(BAG, sense="max"), tmp_path / "begun.safetensors"
+    begun = BegunSolves(path, problem)
     begun.add([b"a" * 32], torch.ones(1, 3), [Status.OPTIMAL])
-    assert list(BegunLabels(tmp_path, problem).find([b"a" * 32])) == [0], "it was written while work went on"
-    monkeypatch.setattr(begun_labels, "SHARE", 1e-9)
+    assert list(BegunSolves(path, problem).find([b"a" * 32])) == [0], "it was written while work went on"
+    monkeypatch.setattr(begun_solves, "SHARE", 1e-9)
     for key in (b"b", b"c"):
         begun.add([key * 32], torch.ones(1, 3), [Status.OPTIMAL])
-    assert list(BegunLabels(tmp_path, problem).find([b"b" * 32, b"c" * 32])) == [0], "writing takes a small share"
+    assert list(BegunSolves(path, problem).find([b"b" * 32, b"c" * 32])) == [0], "writing takes a small share"
+
+
+def test_a_file_of_a_problem_of_another_size_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "begun.safetensors"
+    for width in (3, 2):
+        problem = Problem(MILP([[1.0] * width], row_upper=1.0))
+        begun = BegunSolves(path, problem)
+        assert begun.find([b"a" * 32]) == {}
+        begun.add([b"a" * 32], torch.ones(1, width), [Status.OPTIMAL])
+        begun.write()
+        assert list(BegunSolves(path, problem).find([b"a" * 32])) == [0]
 
 
 @pytest.mark.parametrize("field", ["keys", "solutions", "status"])
@@ -216,7 +227,7 @@ def test_a_spoiled_file_is_named(field: str, tmp_path: Path, monkeypatch: pytest
     (path,) = tmp_path.iterdir()
     state = load_state(path, kind=KIND)
     save_state(path, state | {field: state[field][:2] if field != "solutions" else torch.zeros(7, 2)}, kind=KIND)
-    with pytest.raises(FileError, match=f"{path.name}: field 'state' holds no labels: .*; remove the file"):
+    with pytest.raises(FileError, match=f"{path.name}: field 'state' holds no solutions: .*; remove the file"):
         solve_labels(Problem(BAG, sense="max"), COSTS, store=tmp_path)
 
 
@@ -226,3 +237,33 @@ def test_a_data_set_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     data = Dataset.solve(problem, COSTS, COSTS, store=tmp_path, progress=False)
     assert len(data) == len(COSTS)
     assert problem.statistics.solves == len(COSTS) - before
+
+
+def rows_of(problem: Problem, begun: BegunSolves) -> tuple[list[int], Tensor, list[Status]]:
+    """All positions in the order in which they came, solutions by position, and statuses in that order."""
+    order, solutions, status = list[int](), torch.zeros(len(COSTS), 3, dtype=torch.float64), list[Status]()
+    for part, solved in solve_rows(problem, COSTS, None, begun, purpose="scoring", size=2, label="", progress=False):
+        order += part
+        status += solved.statuses
+        solutions[part] = solved.solution
+    return order, solutions, status
+
+
+def test_begun_rows_come_first_and_the_others_are_solved_and_kept(tmp_path: Path) -> None:
+    whole = Problem(BAG, sense="max")
+    order, solutions, status = rows_of(whole, BegunSolves(None, whole))
+    assert order == list(range(20))
+    assert whole.statistics.count("scoring") == 20
+    path = beside(tmp_path / "checkpoint.safetensors")
+    first = Problem(BAG, sense="max")
+    for part, _ in solve_rows(
+        first, COSTS, None, BegunSolves(path, first), purpose="scoring", size=2, label="", progress=False
+    ):
+        if part[-1] == 6:
+            break  # as an error in the body of the loop would end it
+    assert list(tmp_path.iterdir()) == [path]
+    second = Problem(BAG, sense="max")
+    resumed = rows_of(second, BegunSolves(path, second))
+    assert second.statistics.solves == 20 - 7
+    assert (resumed[0], resumed[2]) == (order, status)
+    assert torch.equal(resumed[1], solutions)
