@@ -210,6 +210,43 @@ def test_a_killed_process_loses_the_last_seconds_only(tmp_path: Path, monkeypatc
     assert list(BegunSolves(path, problem).find([b"b" * 32, b"c" * 32])) == [0], "writing takes a small share"
 
 
+def test_jobs_that_share_a_file_keep_each_other_s_rows(tmp_path: Path) -> None:
+    problem, path = Problem(BAG, sense="max"), tmp_path / "begun.safetensors"
+    jobs = {key: BegunSolves(path, problem) for key in (b"a", b"b")}
+    for key, job in jobs.items():
+        assert job.find([key * 32]) == {}
+        job.add([key * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    for job in jobs.values():
+        job.write()
+    keys = [b"a" * 32, b"b" * 32]
+    assert list(BegunSolves(path, problem).find(keys)) == [0, 1]
+    jobs[b"a"].remove(keys[:1])
+    assert list(BegunSolves(path, problem).find(keys)) == [1]
+    jobs[b"b"].remove(keys[1:])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_of_another_table_stay_until_they_are_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = interrupted(tmp_path, monkeypatch)
+    solve_labels(Problem(BAG, sense="max"), COSTS[3:5], store=tmp_path)
+    problem = Problem(BAG, sense="max")
+    solve_labels(problem, COSTS, store=tmp_path)
+    assert problem.statistics.solves == len(COSTS) - (before - 2), "the rows of the small table went to its own file"
+
+
+def test_decisions_of_a_model_with_other_variables_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Problem(BAG, sense="max")
+    first.found = FoundDecisions(3)
+    interrupted(tmp_path, monkeypatch, problem=first)
+    changed = Problem(BAG, sense="max")
+    changed.found = FoundDecisions(4)
+    (path,) = tmp_path.iterdir()
+    BegunSolves(path, changed).find([b"a" * 32])
+    assert len(changed.found) == 0
+
+
 def test_a_file_of_a_problem_of_another_size_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "begun.safetensors"
     for width in (3, 2):

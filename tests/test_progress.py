@@ -115,6 +115,17 @@ def test_what_is_written_after_an_error_comes_after_the_bars(terminal: Terminal)
     assert Bar._display is None
 
 
+def test_whether_a_bar_ended_before_its_loop_is_known_after_it_closed(terminal: Terminal) -> None:
+    list(track(range(3), total=3, label="solving"))
+    assert not end_bars()
+    loop = track(range(3), total=3, label="solving")
+    next(loop)
+    next(loop)
+    loop.close()  # type: ignore[attr-defined]
+    assert end_bars()
+    assert not end_bars()
+
+
 @pytest.fixture
 def waiting(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """A loop whose first step takes long."""

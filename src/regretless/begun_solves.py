@@ -7,6 +7,7 @@ import hashlib
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,6 +21,7 @@ from regretless.solvers.ledger import Purpose
 from regretless.storage import MALFORMED, load_state, save_state
 from regretless.types import Solved, Status
 
+Rows = dict[bytes, tuple[Tensor, Status]]  # solution and status by key
 KIND = "begun-solves"
 INTERVAL = 10.0  # seconds of work that a killed process loses
 SHARE = 0.05  # of the time may go into writing
@@ -42,7 +44,7 @@ class BegunSolves:
     def __init__(self, path: Path | None, problem: Problem) -> None:
         self.path, self._problem = path, problem
         self._limit = getattr(problem.backend, "time_limit", None)
-        self._rows: dict[bytes, tuple[Tensor, Status]] | None = None
+        self._rows: Rows | None = None
         self._unwritten = False
         self._written = time.monotonic()
         self._wait = INTERVAL
@@ -85,31 +87,42 @@ class BegunSolves:
         if time.monotonic() - self._written >= WORTH:
             self.write()
 
-    def remove(self) -> None:
-        """Remove the file."""
-        if self.path is not None:
+    def remove(self, keys: list[bytes]) -> None:
+        """Remove rows that are no longer needed; other rows, of another job, stay in the file."""
+        done, self._unwritten = {*keys, *map(self._with_limit, keys)}, False
+        self._rows = {key: row for key, row in self._on_disk().items() if key not in done}
+        if self.path is not None and self._rows:
+            save_state(self.path, self._state(self._rows), kind=KIND)
+        elif self.path is not None:
             self.path.unlink(missing_ok=True)
 
-    def _read(self) -> dict[bytes, tuple[Tensor, Status]]:
-        if self._rows is not None:
-            return self._rows
-        self._rows = {}
+    def _read(self) -> Rows:
+        if self._rows is None:
+            self._rows = self._on_disk()
+        return self._rows
+
+    def _on_disk(self) -> Rows:
         if self.path is None or not self.path.exists():
-            return self._rows
-        state = load_state(self.path, kind=KIND)
+            return {}
+        try:
+            state = load_state(self.path, kind=KIND)
+        except FileError:
+            if self.path.exists():
+                raise
+            return {}  # another job that shares it removed it just now
         try:
             if state["width"] != self._problem.width:  # of another problem, whose keys are others
-                return self._rows
+                return {}
             keys, solutions, status = state["keys"], state["solutions"], state["status"]
             if keys.dtype != torch.uint8 or solutions.shape != (len(keys), self._problem.width):
                 raise ValueError(f"{tuple(keys.shape)} keys for solutions of shape {tuple(solutions.shape)}")
             rows = zip(keys.numpy(), solutions, status, strict=True)
-            self._rows = {key.tobytes(): (row, Status(end)) for key, row, end in rows}
-            if self._problem.found is not None and "decisions" in state:
-                self._problem.found.add(state["decisions"].numpy())
+            found, decisions = self._problem.found, state.get("decisions")
+            if found is not None and decisions is not None and decisions.shape[1] == found.rows.shape[1]:
+                found.add(decisions.numpy())
+            return {key.tobytes(): (row, Status(end)) for key, row, end in rows}
         except MALFORMED as error:
             raise FileError(f"{self.path}: field 'state' holds no solutions: {error}; remove the file") from error
-        return self._rows
 
     def _stays(self, row: Tensor, end: Status) -> bool:
         """Whether a row is kept: one that ended by the clock needs a solution, unless its instance is left out."""
@@ -121,11 +134,15 @@ class BegunSolves:
         return hashlib.sha256(key + f":{self._limit}".encode()).digest()
 
     def write(self) -> None:
-        """Write what was added since the last time."""
+        """Write what was added since the last time, beside what other jobs wrote."""
         if self.path is None or not self._unwritten:
             return
         start = time.monotonic()
-        rows = self._rows or {}
+        save_state(self.path, self._state(self._on_disk() | (self._rows or {})), kind=KIND)
+        self._unwritten, self._written = False, time.monotonic()
+        self._wait = max(INTERVAL, (self._written - start) / SHARE)
+
+    def _state(self, rows: Rows) -> dict[str, Any]:
         state = {
             "width": self._problem.width,
             "keys": torch.from_numpy(np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(len(rows), -1).copy()),
@@ -134,9 +151,7 @@ class BegunSolves:
         }
         if self._problem.found is not None:
             state["decisions"] = torch.from_numpy(self._problem.found.rows.copy())
-        save_state(self.path, state, kind=KIND)
-        self._unwritten, self._written = False, time.monotonic()
-        self._wait = max(INTERVAL, (self._written - start) / SHARE)
+        return state
 
 
 def beside(checkpoint: Path | str) -> Path:

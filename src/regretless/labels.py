@@ -63,7 +63,7 @@ def solve_labels(
             begun.write()
         else:
             _write(path, problem, solutions, status)
-            begun.remove()
+            begun.remove(begun.keys(costs, members) or [])
         return solutions, status
     solutions, status = _read(path, len(costs), problem)
     if problem.on_failure == "raise":

@@ -32,12 +32,14 @@ class Bar:
     _display: ClassVar[Any] = None
     _shown: ClassVar[int] = 0  # bars in the display
     _waiting: ClassVar[set[Bar]] = set()
+    _left: ClassVar[bool] = False  # whether the last display ended before its loop did
 
     def __init__(self, label: str, total: int, stream: TextIO) -> None:
         self.label, self.total, self.stream = label, total, stream
         self.start = time.monotonic()
         self._task: Any = None  # of rich, once the bar has appeared
         self._timer: threading.Timer | None = None
+        self._done = 0
 
     def wait(self) -> None:
         """Appear after ``FIRST`` seconds, unless the bar is closed by then: one solve may take minutes."""
@@ -52,6 +54,7 @@ class Bar:
 
     def update(self, done: int, note: str) -> None:
         """Show that ``done`` steps are done."""
+        self._done = done
         if self._task is None and time.monotonic() - self.start > DELAY:
             self._appear()
         if self._task is not None and Bar._display is not None:
@@ -77,7 +80,7 @@ class Bar:
                 Bar._display.remove_task(self._task)
             else:
                 Bar._display.stop()
-                Bar._display = None
+                Bar._display, Bar._left = None, self._done < self.total
         self._task = None
 
     def _appear(self) -> None:
@@ -95,6 +98,7 @@ class Bar:
                 # Standard output stays as it is: it may be a pipe to another program.
                 Bar._display = rich.Progress(*columns, console=console, redirect_stdout=False, refresh_per_second=5)
                 Bar._display.start()
+                Bar._left = False
             Bar._shown += 1
             self._task = Bar._display.add_task(self.label, total=self.total, note=self)
 
@@ -105,17 +109,17 @@ class Bar:
 
 
 def end_bars() -> bool:
-    """End all bars, so that what is written next comes after them; return whether there was one.
+    """End all bars, so that what is written next comes after them; return whether one ended before its loop did.
 
     An error passes the loop of a bar before the bar is closed: it closes with the generator of the loop.
     """
     with Bar._lock:
-        shown = Bar._display is not None
-        if shown:
+        ended = Bar._display is not None or Bar._left
+        if Bar._display is not None:
             Bar._display.stop()
-        Bar._display, Bar._shown = None, 0
+        Bar._display, Bar._shown, Bar._left = None, 0, False
         Bar._waiting.clear()
-    return shown
+    return ended
 
 
 def track(

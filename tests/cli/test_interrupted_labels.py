@@ -133,6 +133,23 @@ def test_tune_continues_and_keeps_its_labels_for_more_trials(
     assert labels(cli, [*words, 2]) == 0
 
 
+def test_tune_says_that_it_keeps_its_labels_where_no_trial_has_ended(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("optuna")
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    files = make_files(tmp_path)
+    words = ["tune", *files.words(p_solve=None, epochs=None)[1:], "--most-epochs", 2, "--trials", 1]
+    with monkeypatch.context() as patch:
+        patch.setattr("regretless.runs.tune._validation_regret", stop)
+        interrupted(cli, words, files.folder / "run")
+    assert sorted(path.name for path in (files.folder / "run").iterdir()) == [".lock", "labels"]
+    assert labels(cli, words) == 0
+
+
 def test_retrain_continues(
     cli: CommandLine, trained_files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,9 +30,9 @@ def own_labels(folder: Path) -> Iterator[Path]:
     try:
         yield store
     except BaseException as error:
-        if not before and time.monotonic() - start < WORTH:
-            remove_labels(folder)
-        elif isinstance(error, KeyboardInterrupt) and not error.args and (kept := _kept(folder)):
+        if not before and (time.monotonic() - start < WORTH or not has_labels(folder)):
+            remove_labels(folder)  # also an empty folder, as a full disk leaves it
+        if isinstance(error, KeyboardInterrupt) and not error.args and (kept := _kept(folder)):
             raise KeyboardInterrupt(f"interrupted: {folder} keeps {kept}") from None
         raise
 

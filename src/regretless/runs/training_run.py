@@ -141,8 +141,8 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     write_text(folder / "history.csv", history.to_csv())
     # Last, since this is what marks the run as done.
     write_json(folder / files.METRICS, figures)
-    (folder / files.CHECKPOINT).unlink(missing_ok=True)
-    begun.remove()
+    for path in (folder / files.CHECKPOINT, beside(folder / files.CHECKPOINT)):
+        path.unlink(missing_ok=True)
     return figures
 
 
