@@ -218,7 +218,7 @@ def test_labels_of_a_time_limit_may_be_beaten() -> None:
 
 def test_labels_of_a_time_limit_are_solved_again_the_next_time(tmp_path: Path) -> None:
     problem = Problem(oracle=Hurried(), dimension=3, name="hurried")
-    for solves in (6, 12):
+    for solves in (6, 9):
         Dataset.solve(problem, FEATURES, COSTS, store=tmp_path)
         assert problem.statistics.solves == solves
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import re
 import sys
+import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 
@@ -111,6 +112,47 @@ def test_what_is_written_after_an_error_comes_after_the_bars(terminal: Terminal)
         loop.close()  # type: ignore[attr-defined]
     end_bars()
     assert terminal.text.endswith("error: wrong\n")
+    assert Bar._display is None
+
+
+def test_whether_a_bar_ended_before_its_loop_is_known_after_it_closed(terminal: Terminal) -> None:
+    list(track(range(3), total=3, label="solving"))
+    assert not end_bars()
+    loop = track(range(3), total=3, label="solving")
+    next(loop)
+    next(loop)
+    loop.close()  # type: ignore[attr-defined]
+    assert end_bars()
+    assert not end_bars()
+
+
+@pytest.fixture
+def waiting(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A loop whose first step takes long."""
+    monkeypatch.setattr("regretless.progress.FIRST", 0.05)
+    loop = track(range(3), total=3, label="solving")
+    next(loop)
+    return loop
+
+
+def test_a_bar_appears_while_the_first_step_takes_long(terminal: Terminal, waiting: Iterator[int]) -> None:
+    deadline = time.monotonic() + 20
+    while "0/3 0 s so far" not in terminal.text and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert "0/3 0 s so far" in terminal.text
+    assert list(waiting) == [1, 2]
+    assert "3/3 0 s left" in terminal.text
+    assert terminal.text.count("solving", terminal.text.rindex("\r")) == 1, "it is still one bar"
+
+
+@pytest.mark.parametrize("ended", [True, False], ids=["an error", "the end of the loop"])
+def test_no_bar_appears_after(ended: bool, terminal: Terminal, waiting: Iterator[int]) -> None:
+    if ended:
+        assert not end_bars(), "none was shown"
+    else:
+        waiting.close()  # type: ignore[attr-defined]
+    time.sleep(0.15)
+    assert terminal.getvalue() == ""
     assert Bar._display is None
 
 

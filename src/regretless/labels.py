@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from regretless.begun_labels import BegunLabels
+from regretless.begun_solves import BegunSolves
 from regretless.errors import FileError, InputError, RegretlessWarning, SolveError
 from regretless.family import Family, member
 from regretless.label_memory import NOT_KEPT, LabelMemory, row_keys
@@ -55,17 +55,36 @@ def solve_labels(
     """
     path = None if store is None else _path(Path(store), problem, costs, members)
     if path is None or not path.exists():
-        begun = None if path is None else BegunLabels(path.parent, problem)
+        begun = None if path is None else begun_labels(path.parent, problem)
         solutions, status = _with_known(problem, costs, members, memory, begun, progress)
-        if begun is not None and path is not None and not set(NOT_KEPT) & set(status):
+        if begun is None or path is None:
+            return solutions, status
+        if set(NOT_KEPT) & set(status):  # a longer time limit may find better ones
+            begun.write()
+        else:
             _write(path, problem, solutions, status)
-            begun.remove()
+            begun.remove(begun.keys(costs, members) or [])
         return solutions, status
     solutions, status = _read(path, len(costs), problem)
     if problem.on_failure == "raise":
         refuse_failures(Solved(solutions, status), members)
     refuse_wrong_labels(problem, costs, solutions, members, status)
     return solutions, status
+
+
+def begun_labels(store: Path, problem: Problem) -> BegunSolves:
+    """The labels of a problem in a store that are not complete yet."""
+    about = f"{problem.name}:{problem.width}:{problem.sense}:{problem.label_solver}"
+    return BegunSolves(store / f"begun-{hashlib.sha256(about.encode()).hexdigest()[:32]}.safetensors", problem)
+
+
+def some_solved(problem: Problem, costs: Tensor, members: Tensor | None, store: Path | str | None) -> bool:
+    """Whether a store has an optimum of at least one of the rows; the arguments are those of ``solve_labels``."""
+    path = None if store is None else _path(Path(store), problem, costs, members)
+    keys = None if path is None else row_keys(problem, costs, members)
+    if path is None or keys is None:
+        return False
+    return path.exists() or bool(begun_labels(path.parent, problem).find(keys))
 
 
 def refuse_wrong_labels(
@@ -171,15 +190,19 @@ def _with_known(
     costs: Tensor,
     members: Tensor | None,
     memory: LabelMemory | None,
-    begun: BegunLabels | None,
+    begun: BegunSolves | None,
     progress: bool | None,
 ) -> tuple[Tensor, list[Status]]:
     """Solve the rows that are neither in memory nor begun, check all, and put them into memory."""
     keys = None if memory is None and begun is None else row_keys(problem, costs, members)
     found: dict[int, tuple[Tensor, Status]] = {}
     if keys is not None:
-        found |= {} if begun is None else begun.find(keys)
-        found |= {} if memory is None else memory.find(keys)
+        remembered = {} if memory is None else memory.find(keys)
+        found |= remembered
+        if begun is not None:
+            for i, (row, end) in remembered.items():
+                begun.add([keys[i]], row[None], [end])
+            found |= begun.find(keys)
     rest = [i for i in range(len(costs)) if i not in found]
     solutions = torch.full((len(costs), problem.width), torch.nan, dtype=torch.float64)
     status = [Status.OPTIMAL] * len(costs)
@@ -205,7 +228,7 @@ def _solve(
     costs: Tensor,
     members: Tensor | None,
     rows: Sequence[int],
-    keep: tuple[BegunLabels, list[bytes]] | None,
+    keep: tuple[BegunSolves, list[bytes]] | None,
     progress: bool | None,
 ) -> tuple[Tensor, list[Status]]:
     """Solve all rows; ``rows`` are the caller's numbers of them, and ``keep`` says where they are kept, with keys."""

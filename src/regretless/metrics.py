@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from regretless.begun_solves import BegunSolves, solve_rows
 from regretless.cost_columns import by_name
 from regretless.errors import InputError
 from regretless.problem import Problem
-from regretless.solve_batches import solve_batches
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
 from regretless.tensors import ids, tensor
 from regretless.type_checks import check_type
 from regretless.types import Solved, Status
 
 SOLVE_BATCH = 64  # per worker
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """Regrets ``(n,)``, decisions ``(n, width)`` in cost space, and how many of these are not proven optimal."""
+
+    regrets: Tensor
+    decisions: Tensor
+    cut_short: int
 
 
 def regret(
@@ -52,7 +62,7 @@ def regret(
     check_type("problem", problem, Problem, hint="build it with Problem(model)")
     names = problem.cost_names
     costs = tensor("predicted", by_name(predicted, names)), tensor("true", by_name(true, names))
-    return regret_of_decisions(problem, *costs, tensor("solution", solution), ids(instance), status=status)[0]
+    return regret_of_decisions(problem, *costs, tensor("solution", solution), ids(instance), status=status).regrets
 
 
 def regret_of_decisions(
@@ -63,11 +73,12 @@ def regret_of_decisions(
     instance: Tensor | None = None,
     *,
     status: Sequence[Status] | None = None,
+    begun: BegunSolves | None = None,
     progress: bool | None = False,
-) -> tuple[Tensor, Tensor]:
-    """Regrets ``(n,)`` as ``regret`` returns them, and the decisions ``(n, width)`` in cost space that have them.
+) -> Decided:
+    """Regrets as ``regret`` returns them, and the decisions that have them.
 
-    With ``progress`` a bar is shown, with ``None`` on a terminal.
+    With ``progress`` a bar is shown, with ``None`` on a terminal. Solves that ``begun`` has are not made again.
     """
     if predicted.shape != true.shape:
         raise InputError(f"predicted must have the shape of true, {tuple(true.shape)}, got {tuple(predicted.shape)}")
@@ -84,20 +95,22 @@ def regret_of_decisions(
         raise InputError(
             f"predicted must be finite, got {predicted[row, column].item()} for instance {row}, cost {column}"
         )
-    regrets, decisions = [], []
-    for part in solve_batches(problem, len(to_minimization), size=SOLVE_BATCH, label="evaluation", progress=progress):
-        members = None if instance is None else instance[part]
-        with problem.counted_as("evaluation", unless_set=True):
-            solved = problem.attempt(to_minimization[part], members)
-        known = None if status is None else status[part]
-        rows = range(part.start, part.stop)
-        regrets.append(
-            checked_regrets(problem, solved, cost[part], best[part], instance=members, status=known, rows=rows)
+    regrets, decisions, cut_short = cost.new_zeros(len(cost)), torch.zeros_like(best), 0
+    for part, solved in solve_rows(
+        problem, predicted.detach().to(torch.float64), instance, begun or BegunSolves(None, problem),
+        purpose="evaluation", size=SOLVE_BATCH, label="evaluation", progress=progress,
+    ):  # fmt: skip
+        members, known = None if instance is None else instance[part], None if status is None else _of(status, part)
+        regrets[part] = checked_regrets(
+            problem, solved, cost[part], best[part], instance=members, status=known, rows=part
         )
-        decisions.append(solved.solution.to(torch.float64))
-    if not regrets:
-        return cost.new_zeros(0), torch.zeros_like(best)
-    return torch.cat(regrets), torch.cat(decisions)
+        decisions[part] = solved.solution.to(torch.float64)
+        cut_short += solved.not_optimal - int((~solved.found).sum())
+    return Decided(regrets, decisions, cut_short)
+
+
+def _of(status: Sequence[Status], part: Sequence[int]) -> list[Status]:
+    return [status[i] for i in part]
 
 
 def checked_regrets(

@@ -13,11 +13,13 @@ from regretless.optional import need
 
 T = TypeVar("T")
 DELAY = 1.0  # seconds before a bar appears
+FIRST = 2.0  # seconds after which a bar appears without a first step
 
 
 class Bar:
     """One line on a terminal: label, bar, count and a note. It appears ``DELAY`` seconds after it was made.
 
+    It appears with a step. With ``wait`` it also appears while the first step takes long, with the time so far.
     Nested loops share one display of rich, with one line per bar. Without rich there is no bar.
 
     Args:
@@ -29,14 +31,30 @@ class Bar:
     _lock: ClassVar = threading.RLock()
     _display: ClassVar[Any] = None
     _shown: ClassVar[int] = 0  # bars in the display
+    _waiting: ClassVar[set[Bar]] = set()
+    _left: ClassVar[bool] = False  # whether the last display ended before its loop did
 
     def __init__(self, label: str, total: int, stream: TextIO) -> None:
         self.label, self.total, self.stream = label, total, stream
         self.start = time.monotonic()
         self._task: Any = None  # of rich, once the bar has appeared
+        self._timer: threading.Timer | None = None
+        self._done = 0
+
+    def wait(self) -> None:
+        """Appear after ``FIRST`` seconds, unless the bar is closed by then: one solve may take minutes."""
+        Bar._waiting.add(self)
+        self._timer = threading.Timer(FIRST, self._appear_while_waiting)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def __str__(self) -> str:
+        """The time so far, which the display asks for again and again."""
+        return f"{duration(time.monotonic() - self.start)} so far"
 
     def update(self, done: int, note: str) -> None:
         """Show that ``done`` steps are done."""
+        self._done = done
         if self._task is None and time.monotonic() - self.start > DELAY:
             self._appear()
         if self._task is not None and Bar._display is not None:
@@ -51,6 +69,9 @@ class Bar:
 
     def close(self) -> None:
         """End the line, so that the next output starts on its own."""
+        Bar._waiting.discard(self)
+        if self._timer is not None:
+            self._timer.cancel()
         if self._task is None or Bar._display is None:
             return
         with Bar._lock:
@@ -59,7 +80,7 @@ class Bar:
                 Bar._display.remove_task(self._task)
             else:
                 Bar._display.stop()
-                Bar._display = None
+                Bar._display, Bar._left = None, self._done < self.total
         self._task = None
 
     def _appear(self) -> None:
@@ -69,24 +90,36 @@ class Bar:
         except MissingDependencyError:
             return
         with Bar._lock:
+            if self._task is not None:  # it appeared while it waited
+                return
+            Bar._waiting.discard(self)
             if Bar._display is None:
                 columns = ("{task.description}", rich.BarColumn(), rich.MofNCompleteColumn(), "{task.fields[note]}")
                 # Standard output stays as it is: it may be a pipe to another program.
                 Bar._display = rich.Progress(*columns, console=console, redirect_stdout=False, refresh_per_second=5)
                 Bar._display.start()
+                Bar._left = False
             Bar._shown += 1
-            self._task = Bar._display.add_task(self.label, total=self.total, note="")
+            self._task = Bar._display.add_task(self.label, total=self.total, note=self)
+
+    def _appear_while_waiting(self) -> None:
+        with Bar._lock:
+            if self in Bar._waiting:
+                self._appear()
 
 
-def end_bars() -> None:
-    """End all bars, so that what is written next comes after them.
+def end_bars() -> bool:
+    """End all bars, so that what is written next comes after them; return whether one ended before its loop did.
 
     An error passes the loop of a bar before the bar is closed: it closes with the generator of the loop.
     """
     with Bar._lock:
+        ended = Bar._display is not None or Bar._left
         if Bar._display is not None:
             Bar._display.stop()
-        Bar._display, Bar._shown = None, 0
+        Bar._display, Bar._shown, Bar._left = None, 0, False
+        Bar._waiting.clear()
+    return ended
 
 
 def track(
@@ -110,6 +143,7 @@ def track(
         yield from items
         return
     bar = Bar(label, total, sys.stderr)
+    bar.wait()
     done = 0
     try:
         for item in items:

@@ -7,13 +7,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from torch import Tensor
 
-from regretless import begun_labels
+from regretless import begun_solves
 from regretless.runs import run_labels
 from regretless.solvers.pool import EnginePool
+from regretless.training.evaluation import evaluate_instances
 from regretless.types import Solved
 
 from .files import CommandLine, Files, make_files, write_csv
@@ -22,7 +24,7 @@ from .test_retrain import more
 
 @pytest.fixture(autouse=True)
 def all_work_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun_labels, "WORTH", 0.0)
+    monkeypatch.setattr(begun_solves, "WORTH", 0.0)
     monkeypatch.setattr(run_labels, "WORTH", 0.0)
 
 
@@ -49,7 +51,7 @@ def interrupted(cli: CommandLine, words: list[object], folder: Path) -> None:
 
 
 def labels(cli: CommandLine, words: list[object]) -> int:
-    return int(cli.ok(*words, "--json").json["ledger"]["labels"]["solves"])
+    return int(cli.ok(*words, "--json").json["ledger"].get("labels", {"solves": 0})["solves"])
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
@@ -63,8 +65,8 @@ def test_train_continues_and_ends_in_the_same_run(
     files = make_files(tmp_path)
     Interrupt(monkeypatch, instances=8)
     interrupted(cli, files.words(), files.folder / "run")
-    # The first row is solved before all others, to see whether the model can be solved at all.
-    assert labels(cli, files.words()) == 1 + 39 - (1 + 2 + 4)
+    # The first row was solved before all others, to see whether the model can be solved at all.
+    assert labels(cli, files.words()) == 40 - 1 - (1 + 2 + 4)
     cli.ok(*files.words("undisturbed"))
     assert files_of(files.folder / "run") == files_of(files.folder / "undisturbed")
     assert not (files.folder / "run" / "labels").exists()
@@ -78,7 +80,45 @@ def test_labels_are_not_solved_again_for_the_epochs_that_are_left(
         patch.setattr("regretless.runs.training_run.evaluate_instances", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             cli(*files.words())
-    assert labels(cli, [*files.words(), "--resume"]) == 1
+    assert labels(cli, [*files.words(), "--resume"]) == 0
+
+
+def test_after_training_the_message_says_that_resume_continues(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = make_files(tmp_path)
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("regretless.runs.training_run.evaluate_instances", stop)
+        result = cli(*files.words())
+    run = files.folder / "run"
+    assert result.code == 130
+    assert result.err == (
+        f"interrupted: {run} keeps the epochs trained so far, and the same command with --resume continues\n"
+    )
+    cli.ok(*files.words(), "--resume")
+
+
+def test_the_final_evaluation_continues(cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files, calls = make_files(tmp_path), iter(range(2))
+    whole = cli.ok(*files.words("undisturbed"), "--json").json
+
+    def interrupted(*given: Any, **how: Any) -> Any:
+        if next(calls):  # the second one, of two-stage
+            raise KeyboardInterrupt
+        return evaluate_instances(*given, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("regretless.runs.training_run.evaluate_instances", interrupted)
+        assert cli(*files.words()).code == 130
+    resumed = cli.ok(*files.words(), "--resume", "--json").json
+    solves = [figures["ledger"]["evaluation"]["solves"] for figures in (whole, resumed)]
+    assert solves == [2 * whole["instances"], whole["instances"]]
+    assert (resumed["regret"], resumed["cut_short"]) == (whole["regret"], whole["cut_short"])
+    assert files_of(files.folder / "run") == files_of(files.folder / "undisturbed")
 
 
 def test_tune_continues_and_keeps_its_labels_for_more_trials(
@@ -89,8 +129,25 @@ def test_tune_continues_and_keeps_its_labels_for_more_trials(
     words = ["tune", *files.words(p_solve=None, epochs=None)[1:], "--most-epochs", 2, "--trials"]
     Interrupt(monkeypatch, instances=8)
     interrupted(cli, [*words, 1], files.folder / "run")
-    assert labels(cli, [*words, 1]) == 1 + 39 - (1 + 2 + 4)
-    assert labels(cli, [*words, 2]) == 1
+    assert labels(cli, [*words, 1]) == 40 - 1 - (1 + 2 + 4)
+    assert labels(cli, [*words, 2]) == 0
+
+
+def test_tune_says_that_it_keeps_its_labels_where_no_trial_has_ended(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("optuna")
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    files = make_files(tmp_path)
+    words = ["tune", *files.words(p_solve=None, epochs=None)[1:], "--most-epochs", 2, "--trials", 1]
+    with monkeypatch.context() as patch:
+        patch.setattr("regretless.runs.tune._validation_regret", stop)
+        interrupted(cli, words, files.folder / "run")
+    assert sorted(path.name for path in (files.folder / "run").iterdir()) == [".lock", "labels"]
+    assert labels(cli, words) == 0
 
 
 def test_retrain_continues(

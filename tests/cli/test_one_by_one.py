@@ -1,11 +1,16 @@
 from __future__ import annotations
 
 import csv
+import re
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+
+from regretless.deciding import Decider
+from regretless.deciding.decision import Decision
 
 from .files import MODEL, CommandLine, Files, write_csv
 
@@ -30,6 +35,36 @@ def test_decisions_are_logged_once_and_said_after_the_commit(
     assert "(20 new)" in said
     assert "(0 new)" in cli.ok(*words).out
     assert sqlite3.connect(log).execute("SELECT count(*) FROM decisions").fetchone() == (20,)
+
+
+def test_an_interrupted_command_keeps_its_decisions_and_continues(
+    cli: CommandLine, trained_files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, log = trained_files.folder / "run", tmp_path / "d.db"
+    words = ("decide", run, "--features", days(tmp_path, trained_files), "--log", log)
+    decide, names = Decider.decide, iter(range(20))
+
+    def interrupted(*given: Any, **how: Any) -> Decision:
+        if next(names) == 18:
+            raise KeyboardInterrupt
+        return decide(*given, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Decider, "decide", interrupted)
+        result = cli(*words)
+    assert result.code == 130
+    assert result.err == f"interrupted: {log} keeps the decisions made so far, and the same command continues\n"
+    assert "(2 new)" in cli.ok(*words).out
+
+
+def test_slow_decisions_without_a_log_are_counted(
+    cli: CommandLine, trained_files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, out = days(tmp_path, trained_files), tmp_path / "d.csv"
+    words = ("decide", trained_files.folder / "run", "--features", x, "--deadline", 60, "--out", out)
+    assert "decided" not in cli.ok(*words).out
+    monkeypatch.setattr("regretless.progress.DELAY", 0.0)
+    assert re.search(r"^16 of 20 instances are decided \(\d+ s left\)$", cli.ok(*words).out, re.MULTILINE)
 
 
 def test_a_log_and_a_file_hold_the_decisions_of_the_plain_command(

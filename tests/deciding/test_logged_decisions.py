@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from regretless.deciding import Decider
+from regretless.deciding import Decider, logged_decisions
+from regretless.deciding.decision import Decision
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.logged_decisions import LOG_BATCH, LogRequest, decide_and_log, log_files, read_baseline
 from regretless.runs import held_out
@@ -59,6 +61,34 @@ def test_what_is_in_the_log_is_not_decided_again(
         assert len(log) == 5
     assert told == [(5, 0)]
     assert [one.objective for one in again] == [one.objective for one in first]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_what_was_decided_before_an_error_is_logged(
+    error: type[BaseException], decider: Decider, trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decide, names = decider.decide, iter("abc")
+
+    def third(*given: Any, **how: Any) -> Decision:
+        if next(names) == "c":
+            raise error
+        return decide(*given, **how)
+
+    monkeypatch.setattr(decider, "decide", third)
+    with DecisionLog(tmp_path / "d.db") as log, pytest.raises(error):
+        decide_and_log(decider, log, "run", requests(trained, 5), baseline=None)
+    with DecisionLog(tmp_path / "d.db") as log:
+        assert [one.instance for one in log.records()] == list(trained.days[:2])
+
+
+def test_slow_decisions_are_committed_one_by_one(
+    decider: Decider, trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logged_decisions, "INTERVAL", 0.0)
+    told = list[tuple[int, int]]()
+    with DecisionLog(tmp_path / "d.db") as log:
+        decide_and_log(decider, log, "run", requests(trained, 3), baseline=None, report=lambda *n: told.append(n))
+    assert told == [(1, 1), (2, 2), (3, 3), (3, 3)]
 
 
 def test_two_equal_requests_are_one_row(decider: Decider, trained: TrainedRun, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from regretless.errors import FileError
 from regretless.runs import run_labels
 from regretless.runs.run_labels import has_labels, own_labels, remove_labels
 
@@ -49,4 +50,16 @@ def test_labels_of_earlier_work_stay_whatever_happens(tmp_path: Path, monkeypatc
     assert has_labels(tmp_path)
     remove_labels(tmp_path)
     remove_labels(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_folder_does_not_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fill() -> None:
+        with own_labels(tmp_path) as store:
+            store.mkdir()
+            raise FileError("the disk is full")
+
+    monkeypatch.setattr(run_labels, "WORTH", 0.0)
+    with pytest.raises(FileError):
+        fill()
     assert list(tmp_path.iterdir()) == []

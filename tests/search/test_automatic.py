@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from regretless import MILP, Dataset, Family, Problem, evaluate, predict
+from regretless import MILP, Dataset, Family, Problem, begun_solves, evaluate, predict
 from regretless.errors import InputError
 from regretless.problems import load
 from regretless.search import auto, automatic, verdict
@@ -384,6 +384,27 @@ def test_terms_need_a_linear_model(monkeypatch):
         auto(problem, data, net, terms="products", epochs=1, folds=2)
     with pytest.raises(InputError, match="terms are products, intercepts, or 'none'; got 'cubes'"):
         auto(problem, data, terms="cubes", epochs=1, folds=2)
+
+
+def test_scores_of_an_interrupted_search_are_not_solved_again(knapsack, tmp_path, monkeypatch):
+    monkeypatch.setattr(begun_solves, "WORTH", 0.0)
+    whole = search(knapsack)
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    more = {"checkpoint": tmp_path / "search.safetensors"}
+    for where in ("fit_stacked", "merge"):
+        with monkeypatch.context() as patch:
+            patch.setattr(automatic, where, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                search(knapsack, **more)
+    resumed = search(knapsack, **more)
+    assert whole.solves["scoring"] >= 100
+    assert resumed.solves["scoring"] == 0
+    assert str(resumed.verdict) == str(whole.verdict)
+    for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
+        assert torch.equal(one, other)
 
 
 @pytest.mark.parametrize("make", [squared, levels])

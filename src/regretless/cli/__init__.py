@@ -10,6 +10,7 @@ import warnings
 from typing import Any
 
 from regretless.cli import early_interrupt
+from regretless.cli.interrupted import say_interrupted
 from regretless.errors import InputError, MissingDependencyError, RegretlessError, RegretlessWarning
 from regretless.progress import end_bars
 
@@ -67,8 +68,7 @@ def _run(arguments: list[str] | None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) and not isinstance(error, MissingDependencyError) else 1
     except KeyboardInterrupt as stop:
-        end_bars()
-        print(f"\n{str(stop) or 'interrupted'}", file=sys.stderr)
+        say_interrupted(stop)
         return 130
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from importlib import import_module
 from typing import Annotated, Any
@@ -12,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from regretless import __version__
 from regretless.cli import early_interrupt
-from regretless.progress import end_bars
+from regretless.cli.interrupted import say_interrupted
 
 # The class is click's, of which some versions of typer bring their own copy.
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
@@ -47,8 +46,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
-            end_bars()
-            print(f"\n{str(stop) or 'interrupted'}", file=sys.stderr)
+            say_interrupted(stop)
             raise typer.Exit(130) from stop
 
 

@@ -63,15 +63,25 @@ def decide_one_by_one(
 
     def report(done: int, new: int) -> None:
         counts[:] = done, new
-        if show and log is not None and lines.due(done):  # after the commit: what was said to be logged is logged
-            print(f"{done} of {len(requests)} instances are in {log}{lines.left(done)}", flush=True)
+        if not show or (log is None and not lines.left(done)) or not lines.due(done):
+            return
+        # After the commit: what was said to be logged is logged.
+        what = "decided" if log is None else f"in {log}"
+        print(f"{done} of {len(requests)} instances are {what}{lines.left(done)}", flush=True)
 
     with nullcontext() if log is None else DecisionLog(log) as opened:
         name = "" if opened is None else opened.add_run(log_files(service, run))
-        records = decide_and_log(
-            service, opened, name, requests, baseline=None if log is None else read_baseline(service, run),
-            deadline=deadline, workers=workers, report=report,
-        )  # fmt: skip
+        try:
+            records = decide_and_log(
+                service, opened, name, requests, baseline=None if log is None else read_baseline(service, run),
+                deadline=deadline, workers=workers, report=report,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            if log is None:
+                raise
+            raise KeyboardInterrupt(
+                f"interrupted: {log} keeps the decisions made so far, and the same command continues"
+            ) from None
     made = service.solved
     return _joined(records, {"decisions": {"solves": made.solves, "seconds": made.seconds}}, counts[1])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from regretless.tables import saved_problem
 from regretless.training import predict
 
 LOG_BATCH = 16  # decisions of one commit
+INTERVAL = 5.0  # seconds between two commits where decisions take long
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ def decide_and_log(
     workers: int = 1,
     report: Callable[[int, int], None] | None = None,
 ) -> list[Record]:
-    """Decide and log, sixteen decisions per commit.
+    """Decide and log, sixteen decisions per commit, or fewer where they take seconds; an error loses none.
 
     Args:
         decider: of the run.
@@ -106,24 +108,51 @@ def decide_and_log(
         for start in range(0, len(requests), LOG_BATCH):
             part = requests[start : start + LOG_BATCH]
             keys = [_key(decider, run, request) for request in part]
+            wanted = dict(zip(reversed(keys), reversed(part), strict=True))  # the first of equal ones
             there = {} if log is None else log.find(keys)
-            made = dict(
-                zip(
-                    [key for key in keys if key not in there],
-                    threads.map(decided, [r for r, key in zip(part, keys, strict=True) if key not in there]),
-                    strict=True,
-                )
-            )
-            if log is None:
-                new += len(made)
-            else:
-                # One that another replaced since counts again; one of another process in the meantime is right.
-                new += log.append([(there | made)[key] for key in dict.fromkeys(keys)])
+            answers = threads.map(decided, [wanted[key] for key in dict.fromkeys(keys) if key not in there])
+            made: dict[str, Record] = {}
+            with _Commits(log) as commits:
+                for key in dict.fromkeys(keys):
+                    # One that another replaced since counts again; one of another process in the meantime is right.
+                    made[key] = there[key] if key in there else next(answers)
+                    if commits.add(made[key]) and report is not None:
+                        report(start + len(made), new + commits.new)
+            new += commits.new
+            if log is not None:
                 made = log.find(keys)
             records += [made[key] for key in keys]
             if report is not None:
                 report(len(records), new)
     return records
+
+
+class _Commits:
+    """Commits records when they are all there, every few seconds while they are not, and what there is at an error."""
+
+    def __init__(self, log: DecisionLog | None) -> None:
+        self.log, self.new = log, 0
+        self._left: list[Record] = []
+        self._last = time.monotonic()
+
+    def __enter__(self) -> _Commits:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._commit()
+
+    def add(self, record: Record) -> bool:
+        """Take one more record; returns whether it and all before it were committed."""
+        self._left.append(record)
+        due = time.monotonic() - self._last >= INTERVAL
+        if due:
+            self._commit()
+        return due
+
+    def _commit(self) -> None:
+        left, self._left, self._last = self._left, [], time.monotonic()
+        if left:
+            self.new += len(left) if self.log is None else self.log.append(left)
 
 
 def _key(decider: Decider, run: str, request: LogRequest) -> str:

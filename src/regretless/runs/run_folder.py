@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from regretless.begun_solves import beside
 from regretless.errors import FileError, RegretlessError
 from regretless.listing import listed
 from regretless.runs.spec import Spec
@@ -25,7 +26,7 @@ SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "wei
 CACHE = "cache.safetensors"
 TWO_STAGE = "two_stage.safetensors"
 # Files that a run writes before its first epoch is kept.
-FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, ".lock")
+FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, beside(CHECKPOINT).name, ".lock")
 
 
 def run_path(results: Path | str, spec: Spec) -> Path:

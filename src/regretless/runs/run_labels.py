@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from regretless.runs.run_folder import has_epochs
+
 FOLDER = "labels"
 WORTH = 5.0  # seconds of work; a command that fails sooner leaves nothing behind
 
@@ -28,13 +30,18 @@ def own_labels(folder: Path) -> Iterator[Path]:
     try:
         yield store
     except BaseException as error:
-        if not before and time.monotonic() - start < WORTH:
-            remove_labels(folder)
-        elif isinstance(error, KeyboardInterrupt) and not error.args and has_labels(folder):
-            raise KeyboardInterrupt(
-                f"interrupted: {folder} keeps the labels (true optima) solved so far, and the same command continues"
-            ) from None
+        if not before and (time.monotonic() - start < WORTH or not has_labels(folder)):
+            remove_labels(folder)  # also an empty folder, as a full disk leaves it
+        if isinstance(error, KeyboardInterrupt) and not error.args and (kept := _kept(folder)):
+            raise KeyboardInterrupt(f"interrupted: {folder} keeps {kept}") from None
         raise
+
+
+def _kept(folder: Path) -> str:
+    """What a folder keeps, and what continues it."""
+    if has_epochs(folder):
+        return "the epochs trained so far, and the same command with --resume continues"
+    return "the labels (true optima) solved so far, and the same command continues" if has_labels(folder) else ""
 
 
 def remove_labels(folder: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from regretless.begun_solves import BegunSolves, beside
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
 from regretless.problems import BenchmarkProblem, load
@@ -107,7 +108,8 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     )
     seconds = time.perf_counter() - start
     model, history = fitted.model, fitted.history
-    result, decided = evaluate_instances(model, loaded.test, loaded.problem, progress=progress)
+    begun = BegunSolves(beside(folder / files.CHECKPOINT), loaded.problem)
+    result, decided = evaluate_instances(model, loaded.test, loaded.problem, begun=begun, progress=progress)
     figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
     figures |= {"on": loaded.evaluated_on, **result.as_dict()}
     figures |= {"epoch_seconds": history.total("seconds") / len(history) if len(history) else None}
@@ -120,7 +122,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
         baseline = _baseline(spec, loaded, fitted)
         compared = result, decided
         if baseline is not model:
-            compared = evaluate_instances(baseline, loaded.test, loaded.problem, progress=progress)
+            compared = evaluate_instances(baseline, loaded.test, loaded.problem, begun=begun, progress=progress)
         save_state(folder / files.TWO_STAGE, dict(baseline.state_dict()), kind="weights")
         write_held_out(folder, loaded, decided, compared[1])
         figures |= {"two_stage_regret": compared[0].regret}
@@ -139,7 +141,8 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     write_text(folder / "history.csv", history.to_csv())
     # Last, since this is what marks the run as done.
     write_json(folder / files.METRICS, figures)
-    (folder / files.CHECKPOINT).unlink(missing_ok=True)
+    for path in (folder / files.CHECKPOINT, beside(folder / files.CHECKPOINT)):
+        path.unlink(missing_ok=True)
     return figures
 
 

@@ -113,10 +113,12 @@ def tune_settings(
         raise _no_validation(spec)
     suggested = partial(_suggested, spec=spec, ranges=ranges, most_epochs=most_epochs)
     study: Any = None
-    new = missing_paths(folder, (SEARCH, LOG, ".lock"))
+    new = missing_paths(folder, (".lock",))
+    begun = [path for path in (folder / SEARCH, folder / LOG) if not path.exists()]
     with (
         try_lock(folder / ".lock") as held,
         removed_on_failure(new, unless=lambda: not held or has_labels(folder) or _has_trials(optuna, study)),
+        removed_on_failure(begun, unless=lambda: not held or _has_trials(optuna, study)),
         own_labels(folder) as store,
     ):
         if not held:

@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from regretless.begun_solves import beside
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
@@ -144,7 +145,8 @@ def auto(
         time_limit: seconds after which training ends with the epoch.
         max_solves: largest number of growth solves.
         solutions: more first members of the cache, as in ``train``.
-        checkpoint: file that stores the search after every epoch; an existing one is continued.
+        checkpoint: file that stores the search after every epoch; an existing one is continued. Exact solves of scores
+            are stored beside it.
         progress: show bars; by default on a terminal.
 
     Returns:
@@ -203,7 +205,8 @@ def auto(
     cache = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0, seed=seed)
     if solutions is not None:
         cache.add(*solutions)
-    held_out = HeldOut(cache, data, parts, progress=progress)
+    begun = None if checkpoint is None else beside(checkpoint)
+    held_out = HeldOut(cache, data, parts, begun=begun, progress=progress)
     baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
     scored = problem.statistics.count("scoring")
     comparison = Comparison(held_out, baseline.predicted, seed=seed)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from regretless import metrics
+from regretless.begun_solves import BegunSolves, solve_rows
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.solve_batches import solve_batches
 from regretless.training.stacked_models import Parameters, StackedModels
 
 
@@ -21,13 +22,21 @@ class HeldOut:
         cache: shared by the search.
         data: all training instances.
         folds: held-out positions of each fold; stream f of a stack is trained without fold f.
+        begun: file that keeps the solves of exact regrets, for a search that is interrupted.
         progress: show a bar for exact regrets; by default on a terminal.
     """
 
     def __init__(
-        self, cache: SolutionCache, data: Dataset, folds: Sequence[Tensor], *, progress: bool | None = None
+        self,
+        cache: SolutionCache,
+        data: Dataset,
+        folds: Sequence[Tensor],
+        *,
+        begun: Path | None = None,
+        progress: bool | None = None,
     ) -> None:
         self.cache, self.data, self.folds, self.progress = cache, data, folds, progress
+        self._begun = BegunSolves(begun, cache.problem)
         self._costs = cache.problem.to_minimization(data.costs, data.instance)
 
     def predict(self, models: StackedModels, parameters: Parameters) -> Tensor:
@@ -53,21 +62,21 @@ class HeldOut:
     def exact(self, predicted: Tensor, rows: Tensor) -> Tensor:
         """Exact regrets ``(m,)`` of predictions ``(n, d)`` for the instances ``rows`` ``(m,)``.
 
-        This takes one solve per instance, whose solution joins the cache. The regret is NaN where a solve failed and
-        the problem does not have ``on_failure="raise"``.
+        This takes one solve per instance, whose solution joins the cache; none for those of an interrupted search. The
+        regret is NaN where a solve failed and the problem does not have ``on_failure="raise"``.
         """
-        problem, regrets = self.cache.problem, [self._costs.new_zeros(0)]
-        for part in solve_batches(problem, len(rows), size=None, label="held-out regret", progress=self.progress):
+        problem, regrets = self.cache.problem, self._costs.new_zeros(len(rows))
+        members = None if self.data.instance is None else self.data.instance[rows]
+        for part, solved in solve_rows(
+            problem, predicted[rows], members, self._begun, purpose="scoring", size=None, label="held-out regret",
+            progress=self.progress,
+        ):  # fmt: skip
             some = rows[part]
-            data, instance = self.data[some], None if self.data.instance is None else self.data.instance[some]
-            with problem.counted_as("scoring"):
-                solved = problem.attempt(problem.to_minimization(predicted[some], instance), instance)
-            regrets.append(
-                metrics.checked_regrets(
-                    problem, solved, self._costs[some], data.solutions, instance=instance, status=data.status,
-                    rows=some.tolist(),
-                )
+            data, instance = self.data[some], None if members is None else members[part]
+            regrets[part] = metrics.checked_regrets(
+                problem, solved, self._costs[some], data.solutions, instance=instance, status=data.status,
+                rows=some.tolist(),
             )  # fmt: skip
             found = solved.found
             self.cache.add(solved.solution[found], None if instance is None else instance[found])
-        return torch.cat(regrets)
+        return regrets

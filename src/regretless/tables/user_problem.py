@@ -16,9 +16,11 @@ from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError, SolveError
 from regretless.label_memory import LabelMemory, row_keys
+from regretless.labels import some_solved
 from regretless.modeling import read
 from regretless.modeling.model_files import SUFFIXES
 from regretless.problem import Problem
+from regretless.progress import track
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
@@ -129,7 +131,7 @@ def load_model_file(
         ids = varied.join(problem.family, true.instance, len(true.values), names=(constraints, costs))
     where, known = _Where(name, costs, constraints, true.instance), LabelMemory()
     if ids is None or on_failure == "raise":  # other constraints may have a solution
-        _refuse_unsolvable(problem, where, true, ids, known)
+        _refuse_unsolvable(problem, where, true, ids, known, store)
     data = _solved(problem, seen, true, ids, where, known, store)
     if not len(data):
         raise SolveError(f"{name} has no solution for any instance of {constraints or costs}: nothing can be trained")
@@ -212,11 +214,16 @@ class _Where:
         return SolveError(f"{self.model} is {said} with the constraints of {which} in {self.constraints}: {remedy}")
 
 
-def _refuse_unsolvable(problem: Problem, where: _Where, true: Costs, ids: list[int] | None, known: LabelMemory) -> None:
+def _refuse_unsolvable(
+    problem: Problem, where: _Where, true: Costs, ids: list[int] | None, known: LabelMemory, store: str | None
+) -> None:
     """Report in one line what would fail for every instance; a first label becomes a ``known`` one."""
+    if some_solved(problem, problem.costs(true.values), None if ids is None else torch.tensor(ids), store):
+        return
     costs, members = problem.costs(true.values[:1]), None if ids is None else torch.tensor(ids[:1])
-    with problem.counted_as("labels"):
-        first = problem.solve(costs, members)
+    for _ in track(range(1), total=1, label="first instance"):
+        with problem.counted_as("labels"):
+            first = problem.solve(costs, members)
     status, message = first.status[0], first.message.get(0, "")
     if status not in (Status.INFEASIBLE, Status.UNBOUNDED, Status.ERROR):
         if (keys := row_keys(problem, costs, members)) is not None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless import metrics
+from regretless.begun_solves import BegunSolves
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
@@ -129,21 +130,21 @@ def evaluate_instances(
     problem: Problem,
     *,
     ranks: Ranks | None = None,
+    begun: BegunSolves | None = None,
     progress: bool | None = False,
 ) -> tuple[Evaluation, InstanceResults]:
-    """Evaluate as ``evaluate`` does, and return the results of every instance too."""
+    """Evaluate as ``evaluate`` does, without the solves that ``begun`` has, and return the results per instance too."""
     check_type("data", data, Dataset)
     check_type("problem", problem, Problem)
     predicted = predict(model, data.features)
-    before = problem.statistics.not_optimal - problem.statistics.failed
     own, costs = data, predicted
     if ranks is not None:
         part = torch.arange(len(data)).tensor_split(ranks.size)[ranks.rank]
         own, costs = data[part], predicted[part]
-    regrets, solutions = metrics.regret_of_decisions(
-        problem, costs, own.costs, own.solutions, own.instance, status=own.status, progress=progress
+    decided = metrics.regret_of_decisions(
+        problem, costs, own.costs, own.solutions, own.instance, status=own.status, begun=begun, progress=progress
     )
-    cut_short = problem.statistics.not_optimal - problem.statistics.failed - before
+    regrets, solutions, cut_short = decided.regrets, decided.decisions, decided.cut_short
     if ranks is not None:
         regrets, solutions = ranks.gather_rows(regrets), ranks.gather_rows(solutions)
         cut_short = int(ranks.gather(torch.tensor(cut_short)).sum())

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from regretless import begun_labels
-from regretless.begun_labels import KIND, BegunLabels
+from regretless import begun_solves
+from regretless.begun_solves import KIND, BegunSolves, beside, solve_rows
 from regretless.data import Dataset
 from regretless.errors import FileError, SolveError
 from regretless.family import Family
@@ -26,7 +26,7 @@ COSTS = torch.as_tensor(np.random.default_rng(0).uniform(1, 9, (20, 3)))
 
 @pytest.fixture(autouse=True)
 def all_work_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun_labels, "WORTH", 0.0)
+    monkeypatch.setattr(begun_solves, "WORTH", 0.0)
 
 
 class Stops:
@@ -127,11 +127,53 @@ def test_the_rows_before_one_without_a_solution_are_kept(tmp_path: Path) -> None
     assert problem.statistics.solves == 12 - 7
 
 
-def test_solves_that_ended_by_the_clock_are_tried_again(tmp_path: Path) -> None:
-    problem = Problem(BAG, sense="max")
-    begun = BegunLabels(tmp_path, problem)
-    begun.add([b"a" * 32, b"b" * 32], torch.ones(2, 3), [Status.TIME_LIMIT, Status.OPTIMAL])
-    assert list(begun.find([b"a" * 32, b"b" * 32])) == [1]
+class Late:
+    """Ends every second solve by the clock, each time with another solution, or with none."""
+
+    one_by_one, workers = True, 1
+
+    def __init__(self, time_limit: float | None, *, found: bool = True) -> None:
+        self.time_limit, self.found, self.calls = time_limit, found, 0
+
+    def solve(self, costs: Tensor, instance: Any = None, *, decision: bool = False) -> Solved:
+        self.calls += 1
+        late = torch.arange(len(costs)) % 2 == 1
+        solution = torch.full_like(costs, self.calls)
+        if not self.found:
+            solution[late] = torch.nan
+        return Solved(solution, [Status.TIME_LIMIT if one else Status.OPTIMAL for one in late.tolist()])
+
+
+def late(time_limit: float | None, **settings: Any) -> Problem:
+    found = settings.pop("found", True)
+    problem = Problem(BAG, sense="max", time_limit=time_limit, **settings)
+    problem.backend = Late(time_limit, found=found)
+    return problem
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "solves"),
+    [
+        (late(2.0), late(2.0), 0),
+        (late(2.0), late(3.0), 3),
+        (late(2.0), late(None), 3),
+        (late(None), late(None), 3),
+        (late(2.0, found=False, on_failure="skip"), late(2.0, on_failure="skip"), 0),
+        (late(2.0, found=False, on_failure="skip"), late(2.0, on_failure="raise"), 3),
+    ],
+    ids=["same limit", "longer limit", "limit to none", "none known", "left out", "not left out"],
+)
+def test_what_ended_by_the_clock_is_solved_again_unless_the_limit_is_the_same(
+    before: Problem, after: Problem, solves: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regretless.labels.refuse_wrong_labels", lambda *_: None)
+    monkeypatch.setattr("regretless.solve_batches._one_by_one", lambda _: False)
+    first = solve_labels(before, COSTS[:6], store=tmp_path, progress=False)
+    second = solve_labels(after, COSTS[:6], store=tmp_path, progress=False)
+    assert after.statistics.solves == solves
+    if solves == 0:  # otherwise a checkpoint would not fit its data
+        assert torch.equal(first[0].nan_to_num(-1.0), second[0].nan_to_num(-1.0))
+        assert first[1] == second[1]
 
 
 def test_decisions_are_kept_with_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,22 +192,70 @@ def test_decisions_are_kept_with_the_rows(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_nothing_is_written_for_a_moment_of_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun_labels, "WORTH", 60.0)
+    monkeypatch.setattr(begun_solves, "WORTH", 60.0)
     interrupted(tmp_path, monkeypatch)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_killed_process_loses_the_last_seconds_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(begun_labels, "INTERVAL", 0.0)
-    monkeypatch.setattr(begun_labels, "SHARE", 1e9)
-    problem = Problem(BAG, sense="max")
-    begun = BegunLabels(tmp_path, problem)
+    monkeypatch.setattr(begun_solves, "INTERVAL", 0.0)
+    monkeypatch.setattr(begun_solves, "SHARE", 1e9)
+    problem, path = Problem(BAG, sense="max"), tmp_path / "begun.safetensors"
+    begun = BegunSolves(path, problem)
     begun.add([b"a" * 32], torch.ones(1, 3), [Status.OPTIMAL])
-    assert list(BegunLabels(tmp_path, problem).find([b"a" * 32])) == [0], "it was written while work went on"
-    monkeypatch.setattr(begun_labels, "SHARE", 1e-9)
+    assert list(BegunSolves(path, problem).find([b"a" * 32])) == [0], "it was written while work went on"
+    monkeypatch.setattr(begun_solves, "SHARE", 1e-9)
     for key in (b"b", b"c"):
         begun.add([key * 32], torch.ones(1, 3), [Status.OPTIMAL])
-    assert list(BegunLabels(tmp_path, problem).find([b"b" * 32, b"c" * 32])) == [0], "writing takes a small share"
+    assert list(BegunSolves(path, problem).find([b"b" * 32, b"c" * 32])) == [0], "writing takes a small share"
+
+
+def test_jobs_that_share_a_file_keep_each_other_s_rows(tmp_path: Path) -> None:
+    problem, path = Problem(BAG, sense="max"), tmp_path / "begun.safetensors"
+    jobs = {key: BegunSolves(path, problem) for key in (b"a", b"b")}
+    for key, job in jobs.items():
+        assert job.find([key * 32]) == {}
+        job.add([key * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    for job in jobs.values():
+        job.write()
+    keys = [b"a" * 32, b"b" * 32]
+    assert list(BegunSolves(path, problem).find(keys)) == [0, 1]
+    jobs[b"a"].remove(keys[:1])
+    assert list(BegunSolves(path, problem).find(keys)) == [1]
+    jobs[b"b"].remove(keys[1:])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_labels_of_another_table_stay_until_they_are_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = interrupted(tmp_path, monkeypatch)
+    solve_labels(Problem(BAG, sense="max"), COSTS[3:5], store=tmp_path)
+    problem = Problem(BAG, sense="max")
+    solve_labels(problem, COSTS, store=tmp_path)
+    assert problem.statistics.solves == len(COSTS) - (before - 2), "the rows of the small table went to its own file"
+
+
+def test_decisions_of_a_model_with_other_variables_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Problem(BAG, sense="max")
+    first.found = FoundDecisions(3)
+    interrupted(tmp_path, monkeypatch, problem=first)
+    changed = Problem(BAG, sense="max")
+    changed.found = FoundDecisions(4)
+    (path,) = tmp_path.iterdir()
+    BegunSolves(path, changed).find([b"a" * 32])
+    assert len(changed.found) == 0
+
+
+def test_a_file_of_a_problem_of_another_size_is_written_anew(tmp_path: Path) -> None:
+    path = tmp_path / "begun.safetensors"
+    for width in (3, 2):
+        problem = Problem(MILP([[1.0] * width], row_upper=1.0))
+        begun = BegunSolves(path, problem)
+        assert begun.find([b"a" * 32]) == {}
+        begun.add([b"a" * 32], torch.ones(1, width), [Status.OPTIMAL])
+        begun.write()
+        assert list(BegunSolves(path, problem).find([b"a" * 32])) == [0]
 
 
 @pytest.mark.parametrize("field", ["keys", "solutions", "status"])
@@ -174,7 +264,7 @@ def test_a_spoiled_file_is_named(field: str, tmp_path: Path, monkeypatch: pytest
     (path,) = tmp_path.iterdir()
     state = load_state(path, kind=KIND)
     save_state(path, state | {field: state[field][:2] if field != "solutions" else torch.zeros(7, 2)}, kind=KIND)
-    with pytest.raises(FileError, match=f"{path.name}: field 'state' holds no labels: .*; remove the file"):
+    with pytest.raises(FileError, match=f"{path.name}: field 'state' holds no solutions: .*; remove the file"):
         solve_labels(Problem(BAG, sense="max"), COSTS, store=tmp_path)
 
 
@@ -184,3 +274,33 @@ def test_a_data_set_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     data = Dataset.solve(problem, COSTS, COSTS, store=tmp_path, progress=False)
     assert len(data) == len(COSTS)
     assert problem.statistics.solves == len(COSTS) - before
+
+
+def rows_of(problem: Problem, begun: BegunSolves) -> tuple[list[int], Tensor, list[Status]]:
+    """All positions in the order in which they came, solutions by position, and statuses in that order."""
+    order, solutions, status = list[int](), torch.zeros(len(COSTS), 3, dtype=torch.float64), list[Status]()
+    for part, solved in solve_rows(problem, COSTS, None, begun, purpose="scoring", size=2, label="", progress=False):
+        order += part
+        status += solved.statuses
+        solutions[part] = solved.solution
+    return order, solutions, status
+
+
+def test_begun_rows_come_first_and_the_others_are_solved_and_kept(tmp_path: Path) -> None:
+    whole = Problem(BAG, sense="max")
+    order, solutions, status = rows_of(whole, BegunSolves(None, whole))
+    assert order == list(range(20))
+    assert whole.statistics.count("scoring") == 20
+    path = beside(tmp_path / "checkpoint.safetensors")
+    first = Problem(BAG, sense="max")
+    for part, _ in solve_rows(
+        first, COSTS, None, BegunSolves(path, first), purpose="scoring", size=2, label="", progress=False
+    ):
+        if part[-1] == 6:
+            break  # as an error in the body of the loop would end it
+    assert list(tmp_path.iterdir()) == [path]
+    second = Problem(BAG, sense="max")
+    resumed = rows_of(second, BegunSolves(path, second))
+    assert second.statistics.solves == 20 - 7
+    assert (resumed[0], resumed[2]) == (order, status)
+    assert torch.equal(resumed[1], solutions)
