@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -76,3 +77,9 @@ def test_a_cell_of_another_kind_than_in_training_is_refused() -> None:
 
 def test_the_name_of_a_level_does_not_depend_on_the_file() -> None:
     assert [word_of(cell) for cell in (3, 3.0, "3", "3.0", "03a", True)] == ["3", "3", "3", "3", "03a", "True"]
+    assert [word_of(cell) for cell in (Decimal("3.00"), 2.5, "-4", "0", 0.0)] == ["3", "2.5", "-4", "0", "0"]
+
+
+@pytest.mark.parametrize("code", ["007", "1E3", "00", "12345678901234567891", 12345678901234567891, "+5", "1_000"])
+def test_the_code_of_a_level_keeps_all_its_characters(code: Any) -> None:
+    assert word_of(code) == str(code)

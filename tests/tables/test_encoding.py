@@ -67,6 +67,18 @@ def test_rare_levels_share_a_feature_that_also_takes_unseen_ones() -> None:
     assert encoding.apply(cells(zone=["b", "c", "never"])).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
 
 
+def test_a_level_called_other_is_not_the_feature_of_rare_levels() -> None:
+    table = cells(zone=["other"] * 4 + ["north"] * 4 + ["rare"])
+    encoding = Encoding.learn(table)
+    assert encoding.feature_names == ("zone=north", "zone=other", "zone=other (2)")
+    assert encoding.apply(table)[[0, 4, 8]].tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+
+
+def test_levels_that_are_codes_stay_apart() -> None:
+    table = cells(code=["007", "7", "007", "7", "9007199254740993", "9007199254740992"] * 2)
+    assert len(Encoding.learn(table, categories=["code"]).feature_names) == 4
+
+
 def test_an_unseen_level_is_refused_or_counts_as_none() -> None:
     encoding = Encoding.learn(TABLE)
     new = cells(day=["2024-02-01"], zone=["west"], wind=["1"], holiday=["no"])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
+from decimal import Decimal
 from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
@@ -23,6 +25,8 @@ EXAMPLES = {
 EMPTY = {"nan", "na", "n/a", "null"}
 # A column of words is a set of categories only if they repeat.
 MOST_LEVELS = 20
+# A number without a fraction, as text.
+WHOLE = re.compile(r"(0|-?[1-9]\d*)(?:\.0*)?")
 
 
 def kind_of(cells: Cells, column: str) -> Kind:
@@ -61,8 +65,8 @@ def kind_of(cells: Cells, column: str) -> Kind:
 def values_of(cells: Cells, column: str, kind: Kind) -> list[Any]:
     """All cells of a column, as ``value_of`` returns them."""
     own = cells.columns[column]
-    numbers = plain_numbers(own) if kind == "number" else None
-    return each_once(own, lambda i: value_of(cells, column, i, kind)) if numbers is None else numbers.tolist()
+    plain = plain_numbers(own) if kind == "number" else None
+    return each_once(own, lambda i: value_of(cells, column, i, kind)) if plain is None else plain.tolist()
 
 
 def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
@@ -99,9 +103,18 @@ def is_empty(cell: Any) -> bool:
 
 
 def word_of(cell: Any) -> str:
-    """A cell as the name of a level; numbers without a fraction are written as integers in every kind of file."""
-    value = None if isinstance(cell, bool) else number(cell)
-    return str(int(value)) if value is not None and value.is_integer() else str(cell)
+    """A cell as the name of a level; numbers without a fraction are written as integers in every kind of file.
+
+    Codes stay what they are: ``007`` is not ``7``, ``1E3`` is not ``1000``, and no digit of a long one is lost.
+
+    >>> word_of("3.0"), word_of(3.0), word_of("007"), word_of("12345678901234567890")
+    ('3', '3', '007', '12345678901234567890')
+    """
+    if isinstance(cell, str):
+        whole = WHOLE.fullmatch(cell)
+        return whole[1] if whole else cell
+    whole_number = isinstance(cell, float | Decimal) and math.isfinite(cell) and cell == int(cell)
+    return str(int(cell)) if whole_number else str(cell)
 
 
 def as_date(cell: Any) -> dt.datetime | None:

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from regretless.errors import FileError, InputError
-from regretless.listing import listed
+from regretless.listing import listed, numbered
 from regretless.milp import Floats
 from regretless.storage import MALFORMED
 from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
@@ -123,8 +123,8 @@ class Encoding:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of all features, in order."""
-        return tuple(name for column in self.columns for name in column.features)
+        """Names of all features, in order; a name that occurs again has a number, as for a level called ``other``."""
+        return numbered(name for column in self.columns for name in column.features)
 
     def apply(self, table: Any) -> Floats:
         """Features ``(rows, k)`` of a table (cells of a file, or a data frame) with the columns of training.
