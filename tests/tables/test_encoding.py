@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regretless.errors import FileError, InputError
+from regretless.errors import FileError, InputError, RegretlessWarning
 from regretless.tables.cells import Cells
 from regretless.tables.encoding import Encoding
 
@@ -118,6 +118,13 @@ def test_an_id_is_no_feature_unless_it_holds_dates() -> None:
     assert dated.feature_names[0] == "day:weekday=mon"
     with pytest.raises(InputError, match="there is no column 'ordr' for id; there are order, wind"):
         Encoding.learn(table, id="ordr")
+
+
+@pytest.mark.parametrize("days", [["31.01.2024", "01.02.2024"], [20240131, 20240201]])
+def test_dates_of_an_id_that_are_not_read_are_reported(days: list[Any]) -> None:
+    table = cells(day=days, wind=["1", "2"])
+    with pytest.warns(RegretlessWarning, match=r"x\.csv, line 1, column 'day': '.*2024.*' looks like a date"):
+        assert Encoding.learn(table, id="day").feature_names == ("wind",)
 
 
 def test_numeric_codes_are_categories_where_that_is_declared() -> None:

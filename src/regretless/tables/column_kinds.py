@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
-from regretless.tables.foreign_numbers import foreign_form
+from regretless.tables.foreign_numbers import are_compact_dates, foreign_form
 from regretless.tables.whole_columns import each_once, plain_numbers
 
 Kind = Literal["number", "boolean", "date", "time", "category"]
@@ -22,7 +22,7 @@ EXAMPLES = {
     "category": "a word",
 }
 # Text that stands for an empty cell, in any case.
-EMPTY = {"nan", "na", "n/a", "null"}
+EMPTY = {"nan", "na", "n/a", "#n/a", "<na>", "null"}
 # A column of words is a set of categories only if they repeat.
 MOST_LEVELS = 20
 # A number without a fraction, as text.
@@ -37,7 +37,10 @@ def kind_of(cells: Cells, column: str) -> Kind:
             named), or holds words of which most occur once or look like numbers, dates or times.
     """
     own = cells.columns[column]
-    if plain_numbers(own) is not None:
+    plain = plain_numbers(own)
+    if plain is not None:
+        if are_compact_dates(plain):
+            raise cells.error(_foreign(column, own[0], "a date", "dates as 2024-01-31"), row=0, column=column)
         return "number"
     found: dict[Kind, list[int]] = {}
     for i, one in enumerate(each_once(own, lambda i: None if is_empty(own[i]) else _kind(own[i]))):
@@ -60,6 +63,17 @@ def kind_of(cells: Cells, column: str) -> Kind:
     if kind == "category":
         _refuse_identifiers(cells, column)
     return kind
+
+
+def unread_date(cells: Cells, column: str) -> str | None:
+    """The first cell of a column of dates in a form that is not read, such as 31.01.2024; ``None`` for others."""
+    own = cells.columns[column]
+    plain = plain_numbers(own)
+    if plain is not None:
+        return str(own[0]) if are_compact_dates(plain) else None
+    words = [cell for cell in own if isinstance(cell, str) and as_date(cell) is None]
+    form = foreign_form(words)
+    return words[form[0]] if form is not None and form[1] == "a date" else None
 
 
 def values_of(cells: Cells, column: str, kind: Kind) -> list[Any]:
@@ -158,12 +172,11 @@ def _refuse_foreign(cells: Cells, column: str, rows: list[int]) -> None:
     form = foreign_form(words)
     if form is not None:
         first, what, remedy = form
-        raise cells.error(
-            f"{words[first][:40]!r} looks like {what}: write {remedy}, or declare the column with "
-            f"--categories {column}",
-            row=rows[first],
-            column=column,
-        )
+        raise cells.error(_foreign(column, words[first], what, remedy), row=rows[first], column=column)
+
+
+def _foreign(column: str, cell: Any, what: str, remedy: str) -> str:
+    return f"{str(cell)[:40]!r} looks like {what}: write {remedy}, or declare the column with --categories {column}"
 
 
 def _refuse_identifiers(cells: Cells, column: str) -> None:
