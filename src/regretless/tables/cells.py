@@ -15,7 +15,7 @@ from regretless.errors import FileError, InputError
 from regretless.listing import first_repeated, listed, missing_and_unknown
 from regretless.optional import need
 from regretless.tables.csv_file import read_csv
-from regretless.tables.row_names import row_names
+from regretless.tables.row_names import row_key, row_names
 from regretless.tables.table import refuse_missing, suffix_of
 from regretless.tables.whole_columns import number_cells
 
@@ -194,6 +194,14 @@ def _cell(value: Any) -> Any:
         value = value.item()
     # what stands for "not a number", "not a time" or "not available" is not equal to itself
     return value if (value == value) is True else None
+
+
+def row_name(cell: Any) -> str:
+    """The name of a row that a cell of any kind gives, as in a table: ``2024-01-31`` for that day, ``7`` for 7.0."""
+    cell = _cell(cell)
+    if cell is None:
+        raise InputError("an instance needs a name, got an empty one")
+    return row_key(_text(cell))
 
 
 def _text(cell: Any) -> str:
