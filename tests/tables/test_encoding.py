@@ -90,6 +90,12 @@ def test_an_unseen_level_is_refused_or_counts_as_none() -> None:
     assert free.apply(new)[0, 6:].tolist() == [0, 0, 1, 0]
 
 
+def test_an_empty_cell_where_training_had_none_is_an_unseen_level() -> None:
+    encoding = Encoding.learn(cells(zone=["north", "south"] * 2), missing="fill")
+    with pytest.raises(InputError, match=r"line 2, column 'zone': an empty cell was never seen in training"):
+        encoding.apply(cells(zone=[None]))
+
+
 def test_empty_cells_are_refused_or_filled_by_choice() -> None:
     gaps = cells(wind=["1", None, "3", "9"], zone=["a", "a", None, None], calm=["5", "5", "6", "7"])
     with pytest.raises(InputError, match=r"line 3, column 'wind': the cell is empty: fill it, .* --missing fill"):

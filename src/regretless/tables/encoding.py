@@ -161,8 +161,9 @@ class Encoding:
                 elif column.other:
                     block[i, -1] = 1.0
                 elif self.unseen == "refuse":
+                    what = "an empty cell" if value is None else repr(level)
                     raise cells.error(
-                        f"{level!r} was never seen in training, where the levels were {listed(column.parts)}: "
+                        f"{what} was never seen in training, where the levels were {listed(column.parts)}: "
                         "correct the cell, or let it count as none of them with --unseen other",
                         row=i,
                         column=column.name,
