@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import time
 from pathlib import Path
 
 import pytest
@@ -45,6 +47,17 @@ def test_a_number_among_the_terms_of_a_row_is_refused(rows: str, number: str, st
 )
 def test_coefficients_and_right_sides_are_no_such_numbers(rows: str) -> None:
     refuse_constants(Path("m.lp"), lp(rows))
+    refuse_constants(Path("m.lp"), lp(rows).replace("\n", "\r\n"))
+
+
+@pytest.mark.parametrize("filler", ["\n", " ", "x", "1", "+", "<", "st\n", "end "])
+def test_the_time_grows_with_the_length_of_the_file(filler: str) -> None:
+    began = time.monotonic()
+    text = lp("c1: x >= 1\n" + filler * (100_000 // len(filler)))
+    with contextlib.suppress(FileError):
+        refuse_constants(Path("m.lp"), text)
+    unread_row(text)
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from pathlib import Path
 from regretless.errors import FileError
 
 COMMENT = re.compile(r"\\.*")
-ROWS = re.compile(r"^\s*(?:subject\s+to|such\s+that|s\.t\.|st\.?)\s*:?", re.MULTILINE | re.IGNORECASE)
+ROWS = re.compile(r"^[ \t]*(?:subject[ \t]+to|such[ \t]+that|s\.t\.|st\.?)(?=[\s:])", re.MULTILINE | re.IGNORECASE)
 # The sections that may follow the rows.
 NEXT = re.compile(
-    r"^\s*(?:bounds?|binar(?:y|ies)|bin|generals?|gen|integers?|int|semi\S*|semis?|sos\d?|lazy.*|user.*|end)\s*:?\s*$",
+    r"^[ \t]*(?:bounds?|binar(?:y|ies)|bin|generals?|gen|integers?|int|semi(?:s|-continuous|-integer)?|sos[12]?"
+    r"|lazy constraints|user cuts|end)[ \t]*:?[ \t\r]*$",
     re.MULTILINE | re.IGNORECASE,
 )
 COMPARISON = re.compile(r"[<>=]+")
