@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from regretless.listing import first_repeated, listed, missing_and_unknown
+from regretless.listing import first_repeated, listed, missing_and_unknown, numbered
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,8 @@ def test_names_are_compared_in_linear_time() -> None:
 
 def test_the_first_repeated_name_is_found() -> None:
     assert first_repeated(["a", "b", "c", "b", "a"]) == "b"
+
+
+def test_repeated_names_get_numbers_that_are_free() -> None:
+    assert numbered(["a", "a (2)", "a", "a"]) == ("a", "a (2)", "a (3)", "a (4)")
+    assert numbered([]) == ()

@@ -252,6 +252,7 @@ def test_a_function_serves_a_family_without_a_model() -> None:
         ({"oracle": len, "dimension": 0}, "dimension must be an integer, at least 1, got 0"),
         ({"oracle": len, "dimension": 2, "instances": 0}, "instances must be an integer, at least 1, got 0"),
         ({"model": KNAPSACK, "instances": 5}, "a family with models is a Family"),
+        ({"oracle": len, "dimension": 3, "cost_variables": "x"}, r"argument of read: Problem\(read\(model, cost_var"),
         ({"oracle": len, "dimension": 3, "sens": "max"}, "options are settings of an engine.*got sens"),
         ({"model": KNAPSACK, "engine": "higs"}, "engine must be one of highs"),
         ({"oracle": len, "dimension": 2.5}, "dimension must be an integer, at least 1, got 2.5"),

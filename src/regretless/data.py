@@ -13,6 +13,7 @@ from torch import Tensor
 
 from regretless.errors import InputError, RegretlessWarning
 from regretless.feature_precision import warn_of_rounding
+from regretless.frame_rows import refuse_other_rows
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.listing import listed
@@ -121,6 +122,7 @@ class Dataset:
             FileError: the stored optima are damaged; the message names the file.
         """
         check_type("problem", problem, Problem, hint="build it with Problem(model)")
+        refuse_other_rows(features, costs)
         x, c = features_tensor(features), problem.costs(costs)
         if x.ndim == 0 or len(x) != len(c):
             raise InputError(f"features must have {len(c)} rows as costs have, got shape {tuple(x.shape)}")

@@ -15,6 +15,7 @@ from torch import nn
 from regretless.cost_columns import by_name
 from regretless.data import Dataset
 from regretless.errors import InputError, RegretlessWarning, SolveError
+from regretless.frame_rows import refuse_other_rows
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.metrics import optimal_values, regret, relative_regret
@@ -230,6 +231,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: ArrayLike, y: ArrayLike | None = None, *, first: bool = False) -> Any:
         """Check that arrays are finite; the number of features is stored by fit and compared afterwards."""
+        refuse_other_rows(X, y)
         X = self._encoded(X, first=first)
         settings: dict[str, Any] = {"reset": first}
         if getattr(X, "ndim", 2) == 3:

@@ -1,8 +1,8 @@
-"""Many names: those that are missing, unknown or repeated, and the first few of them for messages."""
+"""Many names: those that are missing, unknown or repeated, made distinct, and the first few of them for messages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:
@@ -36,3 +36,19 @@ def first_repeated(names: Sequence[str]) -> str | None:
             return name
         seen.add(name)
     return None
+
+
+def numbered(names: Iterable[str]) -> tuple[str, ...]:
+    """Names that are all different: one that occurs again gets a number.
+
+    >>> numbered(["a", "b", "a"])
+    ('a', 'b', 'a (2)')
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        one, count = name, 1
+        while one in found:
+            count += 1
+            one = f"{name} ({count})"
+        found[one] = None
+    return tuple(found)

@@ -97,6 +97,8 @@ class Problem:
             raise InputError("a problem needs a model, or an oracle together with dimension=d")
         if model is not None and dimension not in (None, model.dimension):
             raise InputError(f"dimension is {model.dimension} in the model, got {dimension}")
+        if "cost_variables" in options:  # an engine would refuse it only when it solves
+            raise InputError("cost_variables is an argument of read: Problem(read(model, cost_variables=...))")
         if oracle is not None and options:
             raise InputError(f"options are settings of an engine, and here an oracle solves: got {', '.join(options)}")
         if model is not None and instances is not None:

@@ -215,3 +215,17 @@ def test_a_new_level_joins_with_unseen_other_and_the_new_run_keeps_the_choice(fi
     assert not (files.folder / "new").exists()
     cli.ok(*words, "--unseen", "other")
     cli.ok("decide", files.folder / "new", "--features", x, "--out", files.folder / "d.csv")
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+def test_rows_before_those_of_the_run_are_reported(files: Files, cli: CommandLine) -> None:
+    days = [f"2024-02-{i + 1:02d}" if i < 29 else f"2024-03-{i - 28:02d}" for i in range(40)]
+    for path, columns, values in ((files.x, ["a", "b", "c"], files.features), (files.c, ITEMS, files.costs)):
+        write_csv(path, ["instance", *columns], [[day, *row] for day, row in zip(days, values.tolist(), strict=True)])
+    cli.ok(*files.words())
+    words = ["retrain", files.folder / "run"]
+    for role, columns, values in (("features", ["a", "b", "c"], files.features), ("costs", ITEMS, files.costs + 1)):
+        rows = [[f"2024-01-{i + 1:02d}", *row] for i, row in enumerate(values[:10].tolist())]
+        words += [f"--{role}", write_csv(files.folder / f"early_{role}.csv", ["instance", *columns], rows)]
+    said = cli.ok(*words, "--out", files.folder / "new").err
+    assert "are held out, but they are not the latest ones: 2024-01-01 comes after 2024-03-11" in said

@@ -4,6 +4,7 @@ import itertools
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from regretless.deciding import Decider
@@ -65,6 +66,18 @@ def test_regrets_are_those_of_brute_force_and_sums_are_sums(log: Path, trained: 
     lost = sorted((day.regret for day in found.days if day.regret and day.regret > 1e-4), reverse=True)
     assert [day.regret for day in found.worst] == lost[:10]
     assert len(lost) < 20
+
+
+def test_true_costs_may_be_a_data_frame_in_any_order(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
+    _, costs = trained.write_later(tmp_path)
+    frame = pd.read_csv(costs, parse_dates=["instance"])
+    found = audit_decisions(log, frame.iloc[::-1, ::-1], progress=False)
+    want = audited(log, costs)
+    assert sorted((day.instance, day.regret) for day in found.days) == sorted((d.instance, d.regret) for d in want.days)
+    with pytest.raises(InputError, match="costs must have a column 'instance'"):
+        audit_decisions(log, frame[ITEMS], progress=False)
+    with pytest.raises(InputError, match="no instance of costs \\(z"):
+        audit_decisions(log, frame.assign(instance="z" + frame.index.astype(str)), progress=False)
 
 
 def test_days_without_costs_wait_and_costs_without_a_decision_are_named(

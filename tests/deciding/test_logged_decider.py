@@ -2,13 +2,17 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from regretless.deciding import Decider, LoggedDecider, audit_decisions
 from regretless.deciding.decision_log import DecisionLog
-from regretless.errors import FileError
+from regretless.errors import FileError, InputError
 
 from .conftest import TrainedRun
 
@@ -44,6 +48,27 @@ def test_a_second_request_returns_what_is_logged(
     assert again.message.startswith("decided at ")
     volatile = {"message": "", "seconds": 0.0, "bound": None}
     assert replace(again, **volatile) == replace(first, **volatile)
+
+
+@pytest.mark.parametrize("kind", [str, date.fromisoformat, datetime.fromisoformat, pd.Timestamp, np.datetime64])
+def test_a_day_has_one_name_whatever_it_is_given_as(kind: Any, trained: TrainedRun, tmp_path: Path) -> None:
+    day, row = trained.days[0], trained.features[0]
+    with LoggedDecider(trained.run, tmp_path / "d.db") as decider:
+        decider.decide(day, row, {"row:weight": 5.0}, deadline=None)
+        decider.decide(kind(day), row, {"row:weight": np.int64(5)}, deadline=None)
+        assert [record.instance for record in decider.log.records()] == [day]
+
+
+def test_an_instance_without_a_name_and_a_constraint_that_is_no_number_are_refused(
+    trained: TrainedRun, tmp_path: Path
+) -> None:
+    with LoggedDecider(trained.run, tmp_path / "d.db") as decider:
+        for name in (None, "", float("nan"), pd.NaT):
+            with pytest.raises(InputError, match="an instance needs a name, got an empty one"):
+                decider.decide(name, trained.features[0])
+        with pytest.raises(InputError, match="column 'row:weight': expected a finite number, got 'six'"):
+            decider.decide("x", trained.features[0], {"row:weight": "six"})  # type: ignore[dict-item]
+        assert len(decider.log) == 0
 
 
 def test_an_infeasible_decision_of_the_log_names_what_it_violates(trained: TrainedRun, tmp_path: Path) -> None:

@@ -28,6 +28,10 @@ NAMED = SavedProblem(
 )
 NAMELESS = SavedProblem(MODEL, "max", ("x", "y"), None, (3,))
 PER_VARIABLE = dataclasses.replace(NAMELESS, shape=(2, 3))
+LONG = pd.DataFrame(
+    {"instance": ["mon", "mon", "tue", "tue"], "variable": ["y", "x"] * 2, "wind": [2.0, 1.0, 4.0, 3.0]}
+)
+NAMED_PER_VARIABLE = dataclasses.replace(NAMELESS, shape=(2, 1), encoding=Encoding.learn(LONG[["wind"]]))
 
 
 def test_named_columns_become_the_features_of_training_in_any_order() -> None:
@@ -54,6 +58,17 @@ def test_the_result_shares_no_memory_with_what_was_given() -> None:
     assert found.tolist() == [1.0, 2.0, 3.0]
 
 
+def test_a_frame_of_polars_is_read_as_one_of_pandas() -> None:
+    polars = pytest.importorskip("polars")
+    row = {"site": "north", "at": "06:00", "wind": 4.0}
+    assert one_instance(polars.DataFrame([row]), NAMED).tolist() == one_instance(row, NAMED).tolist()
+
+
+def test_rows_of_variables_are_matched_by_their_names() -> None:
+    assert one_instance(LONG[:2], NAMED_PER_VARIABLE).tolist() == [[1.0], [2.0]]
+    assert one_instance(LONG[2:].drop(columns="instance"), NAMED_PER_VARIABLE).tolist() == [[3.0], [4.0]]
+
+
 def test_features_per_variable_have_a_row_per_variable() -> None:
     assert one_instance([[1, 2, 3], [4, 5, 6]], PER_VARIABLE).tolist() == [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
@@ -62,12 +77,15 @@ def test_features_per_variable_have_a_row_per_variable() -> None:
     ("given", "saved", "message"),
     [
         (DAYS, NAMED, "must be one instance, got a data frame of 4 rows"),
-        (DAYS[:0], NAMED, "must be one instance, got a data frame of 0 rows"),
+        (DAYS[:0], NAMED, "features has no rows"),
         ({"wind": 1.0, "site": "north"}, NAMED, "missing: at"),
         ({"wind": 1.0, "site": "north", "at": "06:00", "sun": 2}, NAMED, "unknown: sun"),
         ({"wind": 1.0, "site": "east", "at": "06:00"}, NAMED, "'east'"),
         ({"a": 1.0}, NAMELESS, r"no names: give an array of shape \(3,\)"),
         ({"a": 1.0}, PER_VARIABLE, r"no names: give an array of shape \(2, 3\)"),
+        (LONG, NAMED_PER_VARIABLE, "must be one instance, got a data frame of 2"),
+        (LONG[:1], NAMED_PER_VARIABLE, "instance 'mon' has no row for the variable 'x'"),
+        ({"wind": 1.0}, NAMED_PER_VARIABLE, r"a data frame with a column 'variable' .* or an array of shape \(2, 1\)"),
         ([1.0, 2.0], NAMELESS, r"must have shape \(3,\), got \(2,\)"),
         ([[1.0, 2.0, 3.0]], NAMELESS, r"must have shape \(3,\), got \(1, 3\)"),
         ([1.0, 2.0, np.nan], NAMELESS, "must be finite"),

@@ -162,3 +162,15 @@ def test_windows_needs_a_temporary_folder_that_highs_can_open(tmp_path, monkeypa
     monkeypatch.setattr("sys.platform", "win32")
     with pytest.raises(FileError, match="set TMPDIR to one with an ASCII name"):
         read(tmp_path / "m.mps")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.mps", MPS.replace(" UP BND x[1] 3", " UP BND x[1] -3")),
+        ("a.lp", LP.replace(" x1 <= 3", " x1 <= -3")),
+    ],
+)
+def test_a_negative_upper_bound_needs_a_lower_one(tmp_path, name, content):
+    with pytest.raises(FileError, match=r"a\.\w+: the variable 'x.*' has the upper bound -3 and the lower bound 0"):
+        read(_file(tmp_path, name, content))

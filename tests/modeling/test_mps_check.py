@@ -70,3 +70,9 @@ def test_an_unknown_section_is_named_before_highs_reads_it(place: str) -> None:
 def test_the_sense_may_stand_on_its_own_line() -> None:
     for sense in ("OBJSENSE\nMAX\n", "OBJSENSE\n    MAX\n", "OBJSENSE MAX\n"):
         refuse_damaged(Path("m.mps"), "NAME t\n" + sense + HEAD + "ENDATA\n")
+
+
+def test_two_numbers_in_one_place_are_refused() -> None:
+    text = "NAME\nROWS\n N c\n L r\nCOLUMNS\n    x c 1 r 1\n    y c 1\n    x2 c 1\n    x2 r 1 r 5\nENDATA\n"
+    with pytest.raises(FileError, match="line 9: the variable 'x2' has two numbers in the row 'r'"):
+        refuse_damaged(Path("m.mps"), text)

@@ -12,6 +12,7 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.runs import Spec, run
 from regretless.runs.decide import LoadedRun, decider
+from regretless.tables.saved_data import load_saved_data
 
 MODEL = "maximize\n v: x_0 + x_1 + x_2\nsubject to\n one: x_0 + x_1 + x_2 <= 1\nbinary\n x_0 x_1 x_2\nend\n"
 
@@ -40,6 +41,19 @@ def test_a_run_decides_and_is_labelled_without_its_model_file(folder: Path) -> N
     assert ready.variable_names == ready.cost_names == ("x_0", "x_1", "x_2")
     data = ready.labelled(ready.rows(folder / "x.npz", folder / "c.npz"))
     assert len(data) == 30
+
+
+def test_features_are_encoded_as_in_training_whatever_the_levels_are_called(tmp_path: Path) -> None:
+    (tmp_path / "m.lp").write_text(MODEL)
+    zones = ["other", "north", "south"] * 10 + ["rare"]
+    (tmp_path / "x.csv").write_text("zone\n" + "\n".join(zones) + "\n")
+    rows = [f"{5 * (z == 'other')},{3 * (z == 'north')},{2 * (z == 'rare')}" for z in zones]
+    (tmp_path / "c.csv").write_text("x_0,x_1,x_2\n" + "\n".join(rows) + "\n")
+    options = {"features": str(tmp_path / "x.csv"), "costs": str(tmp_path / "c.csv")}
+    run(Spec(str(tmp_path / "m.lp"), "spo", epochs=1, options=options), tmp_path / "run", progress=False)
+    features, _ = decider(tmp_path / "run").read(tmp_path / "x.csv")
+    trained = load_saved_data(tmp_path / "run").train.features
+    assert features.values.tolist() == trained.tolist()
 
 
 def test_batches_are_joined_in_order(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

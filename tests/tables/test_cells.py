@@ -103,6 +103,20 @@ def test_numbers_are_found_in_cells_of_every_kind() -> None:
     assert [number(cell) for cell in cells] == [1.5, 2.0, 3.0, 0.5, 1.0, 1.25, None, None, None]
 
 
+def test_an_underscore_is_not_part_of_a_number() -> None:
+    assert number("2024_01") is None
+    assert number("1e5") == 1e5
+
+
+def test_the_index_of_a_data_frame_in_a_parquet_file_is_no_column(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"wind": [1.0, 2.0]}, index=[7, 9])
+    frame.to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(InputError, match=r"t\.parquet: the column '__index_level_0__' is the index of .*index=False"):
+        read_cells(tmp_path / "t.parquet")
+    frame.rename_axis("day").to_parquet(tmp_path / "t.parquet")
+    assert read_cells(tmp_path / "t.parquet").columns == {"wind": [1.0, 2.0], "day": [7, 9]}
+
+
 def test_two_columns_of_one_name_in_a_frame_are_refused() -> None:
     with pytest.raises(InputError, match="features has two columns called 'a'"):
         frame_cells(pd.DataFrame([[1, 2]], columns=["a", "a"]))

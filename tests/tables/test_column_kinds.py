@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from regretless.errors import InputError
 from regretless.tables.cells import Cells
-from regretless.tables.column_kinds import kind_of, value_of, word_of
+from regretless.tables.column_kinds import kind_of, unread_date, value_of, word_of
 
 
 def cells(column: list[Any]) -> Cells:
@@ -51,6 +52,8 @@ def test_a_column_is_of_one_kind(column: list[Any], kind: Any, first: Any) -> No
             ["1/2/2024", "1/2/2024", "none"],
             r"line 2, column 'a': '1/2/2024' looks like a date: write dates as 2024-01-31",
         ),
+        (["20240131", "20240201"], r"line 2, column 'a': '20240131' looks like a date: write dates as 2024-01-31"),
+        ([20240131, 20240201], r"line 2, column 'a': '20240131' looks like a date: write dates as 2024-01-31"),
         ([f"31.{m}.{y}" for m in range(1, 8) for y in range(4)], r"28 different words in 28 rows.* write dates as"),
     ],
 )
@@ -59,13 +62,31 @@ def test_a_column_of_no_kind_is_refused_with_a_remedy(column: list[Any], said: s
         kind_of(cells(column), "a")
 
 
-@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "na", "N/A", "null", "NULL"])
+@pytest.mark.parametrize("word", ["NaN", "nan", "NA", "na", "N/A", "#N/A", "<NA>", "null", "NULL"])
 def test_words_for_an_empty_cell_are_empty_cells(word: str) -> None:
     assert kind_of(cells(["1.5", word]), "a") == "number"
     assert kind_of(cells(["north", word, word]), "a") == "category"
     assert value_of(cells([word]), "a", 0, "number") is None
     with pytest.raises(InputError, match="all cells are empty"):
         kind_of(cells([word]), "a")
+
+
+@pytest.mark.parametrize(
+    ("column", "first"),
+    [
+        (["31.01.2024", "01.02.2024"], "31.01.2024"),
+        (["20240131", "20240201"], "20240131"),
+        (["2024-01-31", "2024-02-01"], None),
+        (["a", "b"], None),
+        ([1, 2], None),
+    ],
+)
+def test_dates_in_a_form_that_is_not_read_are_recognized(column: list[Any], first: str | None) -> None:
+    assert unread_date(cells(column), "a") == first
+
+
+def test_a_text_with_an_underscore_is_no_number() -> None:
+    assert kind_of(cells(["2024_01", "2024_02"]), "a") == "category"
 
 
 def test_a_cell_of_another_kind_than_in_training_is_refused() -> None:
@@ -76,3 +97,9 @@ def test_a_cell_of_another_kind_than_in_training_is_refused() -> None:
 
 def test_the_name_of_a_level_does_not_depend_on_the_file() -> None:
     assert [word_of(cell) for cell in (3, 3.0, "3", "3.0", "03a", True)] == ["3", "3", "3", "3", "03a", "True"]
+    assert [word_of(cell) for cell in (Decimal("3.00"), 2.5, "-4", "0", 0.0)] == ["3", "2.5", "-4", "0", "0"]
+
+
+@pytest.mark.parametrize("code", ["007", "1E3", "00", "12345678901234567891", 12345678901234567891, "+5", "1_000"])
+def test_the_code_of_a_level_keeps_all_its_characters(code: Any) -> None:
+    assert word_of(code) == str(code)

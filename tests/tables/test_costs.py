@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from regretless.errors import InputError
@@ -21,6 +22,15 @@ def test_costs_are_brought_into_the_order_of_the_model(tmp_path: Path) -> None:
     costs = read_costs(put(tmp_path / "c.csv", "y,instance,x\n1,a,2\n3,b,4\n"), NAMES)
     assert costs.values.tolist() == [[2, 1], [4, 3]]
     assert costs.instance == ("a", "b")
+
+
+def test_costs_may_be_a_data_frame() -> None:
+    frame = pd.DataFrame({"y": [1.0, 3.0], "day": pd.to_datetime(["2024-01-31", "2024-02-01"]), "x": [2, 4]})
+    costs = read_costs(frame, NAMES, id="day")
+    assert costs.values.tolist() == [[2, 1], [4, 3]]
+    assert costs.instance == ("2024-01-31", "2024-02-01")
+    with pytest.raises(InputError, match=r"costs: expected 2 cost columns .*unknown: z"):
+        read_costs(frame.assign(z=1), NAMES, id="day")
 
 
 def test_a_variable_may_be_called_instance(tmp_path: Path) -> None:

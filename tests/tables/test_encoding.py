@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regretless.errors import FileError, InputError
+from regretless.errors import FileError, InputError, RegretlessWarning
 from regretless.tables.cells import Cells
 from regretless.tables.encoding import Encoding
 
@@ -67,6 +67,18 @@ def test_rare_levels_share_a_feature_that_also_takes_unseen_ones() -> None:
     assert encoding.apply(cells(zone=["b", "c", "never"])).tolist() == [[0, 1, 0], [0, 0, 1], [0, 0, 1]]
 
 
+def test_a_level_called_other_is_not_the_feature_of_rare_levels() -> None:
+    table = cells(zone=["other"] * 4 + ["north"] * 4 + ["rare"])
+    encoding = Encoding.learn(table)
+    assert encoding.feature_names == ("zone=north", "zone=other", "zone=other (2)")
+    assert encoding.apply(table)[[0, 4, 8]].tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+
+
+def test_levels_that_are_codes_stay_apart() -> None:
+    table = cells(code=["007", "7", "007", "7", "9007199254740993", "9007199254740992"] * 2)
+    assert len(Encoding.learn(table, categories=["code"]).feature_names) == 4
+
+
 def test_an_unseen_level_is_refused_or_counts_as_none() -> None:
     encoding = Encoding.learn(TABLE)
     new = cells(day=["2024-02-01"], zone=["west"], wind=["1"], holiday=["no"])
@@ -76,6 +88,12 @@ def test_an_unseen_level_is_refused_or_counts_as_none() -> None:
         encoding.apply(new)
     free = Encoding.learn(TABLE, unseen="other")
     assert free.apply(new)[0, 6:].tolist() == [0, 0, 1, 0]
+
+
+def test_an_empty_cell_where_training_had_none_is_an_unseen_level() -> None:
+    encoding = Encoding.learn(cells(zone=["north", "south"] * 2), missing="fill")
+    with pytest.raises(InputError, match=r"line 2, column 'zone': an empty cell was never seen in training"):
+        encoding.apply(cells(zone=[None]))
 
 
 def test_empty_cells_are_refused_or_filled_by_choice() -> None:
@@ -106,6 +124,13 @@ def test_an_id_is_no_feature_unless_it_holds_dates() -> None:
     assert dated.feature_names[0] == "day:weekday=mon"
     with pytest.raises(InputError, match="there is no column 'ordr' for id; there are order, wind"):
         Encoding.learn(table, id="ordr")
+
+
+@pytest.mark.parametrize("days", [["31.01.2024", "01.02.2024"], [20240131, 20240201]])
+def test_dates_of_an_id_that_are_not_read_are_reported(days: list[Any]) -> None:
+    table = cells(day=days, wind=["1", "2"])
+    with pytest.warns(RegretlessWarning, match=r"x\.csv, line 1, column 'day': '.*2024.*' looks like a date"):
+        assert Encoding.learn(table, id="day").feature_names == ("wind",)
 
 
 def test_numeric_codes_are_categories_where_that_is_declared() -> None:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from regretless.tables.foreign_numbers import foreign_form
+from regretless.tables.foreign_numbers import are_compact_dates, foreign_form
 
 
 @pytest.mark.parametrize(
@@ -44,3 +45,18 @@ def test_codes_stay_words(word: str) -> None:
 def test_a_few_such_words_among_others_are_levels() -> None:
     assert foreign_form(["low", "high", "5%"]) is None
     assert foreign_form(["low", "5%"]) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "dates"),
+    [
+        ([20240131, 19991231], True),
+        ([20241301, 20240131], False),
+        ([20240131, 20240100], False),
+        ([20240131.5], False),
+        ([240131], False),
+        ([], False),
+    ],
+)
+def test_days_as_numbers_are_recognized_where_all_are_days(values: list[float], dates: bool) -> None:
+    assert are_compact_dates(np.array(values, dtype=np.float64)) is dates

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +58,20 @@ def test_parts_are_cut_in_order_or_at_random(folder: Path) -> None:
     assert not torch.equal(shuffled.test.costs, found.test.costs)
     assert torch.equal(shuffled.test.costs, loaded(folder, validation=0.1, test=0.2, split="random", seed=1).test.costs)
     assert found.evaluated_on == "test"
+
+
+def test_rows_that_are_not_in_the_order_of_their_dates_are_reported(folder: Path) -> None:
+    days = [f"2024-01-{20 - i:02d}" for i in range(20)]
+    for name in ("features", "costs"):
+        arrays = dict(np.load(folder / f"{name[0].replace('f', 'x')}.npz"))
+        np.savez(folder / f"{name}.npz", **arrays, instance=days)
+    named = {"features": str(folder / "features.npz"), "costs": str(folder / "costs.npz")}
+    with pytest.warns(RegretlessWarning, match=r"costs\.npz are held out.*2024-01-19 comes after 2024-01-20"):
+        loaded(folder, test=0.2, **named)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded(folder, **named)
+        loaded(folder, test=0.2, split="random", **named)
 
 
 def test_figures_without_test_data_are_on_the_next_best(folder: Path) -> None:

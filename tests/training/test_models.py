@@ -35,6 +35,17 @@ def test_a_constant_feature_becomes_zero_and_not_infinite():
     assert torch.isfinite(scaled).all()
 
 
+@pytest.mark.parametrize("kind", ["linear", "quadratic", "mlp"])
+@pytest.mark.parametrize("shape", [(20, 3), (20, 4, 3)])
+def test_a_feature_that_was_constant_in_training_has_no_effect_later(kind, shape):
+    x = features(*shape)
+    x[..., 1] = 2024.0
+    model, later = make_model(x, 4, kind=kind, costs=torch.rand(20, 4)), x.clone()
+    later[..., 1] = 2025.0
+    assert torch.equal(model(later), model(x))
+    assert not torch.equal(model(later + torch.tensor([1.0, 0.0, 0.0])), model(x))
+
+
 def test_the_scaling_is_kept_with_the_weights_and_is_not_trained():
     x = features(20, 3)
     model, other = make_model(x, 4), make_model(features(30, 3) + 10, 4, seed=1)

@@ -88,7 +88,7 @@ class Audit:
 
 
 def audit_decisions(
-    log: DecisionLog | Path | str, costs: Path | str, *, workers: int = 1, time_limit: float | None = None,
+    log: DecisionLog | Path | str, costs: Any, *, workers: int = 1, time_limit: float | None = None,
     progress: bool | None = None,
 ) -> Audit:  # fmt: skip
     """Compare logged decisions with the true costs of their instances.
@@ -97,7 +97,8 @@ def audit_decisions(
 
     Args:
         log: of decisions, or its file.
-        costs: file of true costs with a column ``instance``: the names under which the decisions were logged.
+        costs: file or data frame of true costs; the column ``instance``, or the one of ``--id``, holds the names under
+            which the decisions were logged.
         workers: solver threads.
         time_limit: seconds per solve; by default that of the run.
         progress: show a bar; by default on a terminal.
@@ -120,13 +121,14 @@ def audit_decisions(
                 f"{log.path} holds decisions of runs with different costs: audit them in logs of their own"
             )
     true = read_costs(costs, last.saved.cost_names, id=last.saved.id)
+    source = "costs" if hasattr(costs, "columns") else costs
     if true.instance is None:
         raise InputError(
-            f"{costs} must have a column {last.saved.id!r} with the names that the decisions were logged under"
+            f"{source} must have a column {last.saved.id!r} with the names that the decisions were logged under"
         )
     with_costs = [row_key(name) for name in true.instance]
     if not set(with_costs) & set(latest):
-        raise InputError(f"no instance of {costs} ({listed(with_costs)}) is in {log.path} ({listed(tuple(latest))})")
+        raise InputError(f"no instance of {source} ({listed(with_costs)}) is in {log.path} ({listed(tuple(latest))})")
     not_logged, waiting = missing_and_unknown(tuple(latest), with_costs)
     pairs = [(latest[name], true.values[i]) for i, name in enumerate(with_costs) if name in latest]
     days = [

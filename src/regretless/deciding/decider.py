@@ -95,7 +95,8 @@ class Decider:
         """Decide for one instance.
 
         Args:
-            features: by the columns of training (a mapping, or a data frame of one row), or an array of features.
+            features: by the columns of training (a mapping, or a data frame of one row, for features per variable with
+                one row per variable), or an array of features.
             constraints: what differs from the model, by the names of a table of constraints: ``row:NAME`` for a
                 right-hand side, ``lower:NAME`` and ``upper:NAME`` for bounds, ``fixed:NAME`` for a known cost.
             deadline: seconds until the answer; ``None`` waits for the engine, up to the time limit of the run.

@@ -12,6 +12,8 @@ from regretless.deciding.decider import Decider
 from regretless.deciding.decision import Decision, Found
 from regretless.deciding.decision_log import DecisionLog, Record, decision_key
 from regretless.deciding.logged_decisions import log_files, read_baseline, record_of
+from regretless.tables.cells import row_name
+from regretless.tables.constraints import constraint_numbers
 from regretless.types import Status
 
 
@@ -50,7 +52,7 @@ class LoggedDecider:
 
     def decide(
         self,
-        instance: str,
+        instance: Any,
         features: Any,
         constraints: Mapping[str, float] | None = None,
         *,
@@ -59,10 +61,10 @@ class LoggedDecider:
         """Decide and log.
 
         Args:
-            instance: its name, by which an audit finds the true costs.
+            instance: its name, by which an audit finds the true costs: a text, a number or a date.
             features, constraints, deadline: as in ``Decider.decide``.
         """
-        given = dict(constraints or {})
+        instance, given = row_name(instance), constraint_numbers(constraints or {})
         seen = self.decider.seen(features)
         key = decision_key(self._run, instance, seen.to(torch.float64).numpy(), given)
         there = self.log.find([key])

@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.tables.cells import row_cells
+from regretless.milp import Floats
+from regretless.tables.cells import Cells, frame_cells, row_cells
+from regretless.tables.features import stacked
 from regretless.tables.saved_problem import SavedProblem
 from regretless.tensors import NOT_NUMBERS
 
@@ -19,24 +21,21 @@ def one_instance(given: Any, saved: SavedProblem) -> Tensor:
     """Read the features of one instance.
 
     Args:
-        given: a mapping or a data frame of one row with the columns of training, dates and categories as they are; or
-            an array with the shape of the features of one instance.
+        given: a mapping or a data frame of one row with the columns of training, dates and categories as they are; for
+            features per variable a data frame with a row per variable, named by the column ``variable``; or an array
+            with the shape of the features of one instance.
         saved: the problem of the run, with the encoding of its columns.
 
     Raises:
         InputError: columns, shape or values that do not fit.
     """
-    if hasattr(given, "columns") and hasattr(given, "to_dict"):  # a data frame
-        rows = given.to_dict("records")
-        if len(rows) != 1:
-            raise InputError(f"features must be one instance, got a data frame of {len(rows)} rows")
-        given = rows[0]
-    elif hasattr(given, "to_dict"):  # a row of one
-        given = given.to_dict()
-    if isinstance(given, Mapping):
-        if saved.encoding is None or len(saved.shape) > 1:
-            raise InputError(f"the features of this run have no names: give an array of shape {saved.shape}")
-        given = saved.encoding.apply(row_cells(given, "features"))[0]
+    cells = None
+    if hasattr(given, "columns"):  # a data frame
+        cells = frame_cells(given)
+    elif isinstance(given, Mapping) or hasattr(given, "to_dict"):  # to_dict: a row of a data frame
+        cells = row_cells(given if isinstance(given, Mapping) else given.to_dict(), "features")
+    if cells is not None:
+        given = _encoded(cells, saved)
     try:
         values = np.asarray(given, dtype=np.float64)
     except NOT_NUMBERS as error:
@@ -46,3 +45,23 @@ def one_instance(given: Any, saved: SavedProblem) -> Tensor:
     if not np.isfinite(values).all():
         raise InputError("features must be finite, got NaN or infinity")
     return torch.from_numpy(np.array(values))
+
+
+def _encoded(cells: Cells, saved: SavedProblem) -> Floats:
+    """The features of named columns: of one row, or of a row per variable."""
+    if saved.encoding is None:
+        raise InputError(f"the features of this run have no names: give an array of shape {saved.shape}")
+    if len(saved.shape) == 1:
+        if len(cells) != 1:
+            raise InputError(f"features must be one instance, got a data frame of {len(cells)} rows")
+        return np.asarray(saved.encoding.apply(cells)[0])
+    if "variable" not in cells.columns:
+        raise InputError(
+            "this run has features per variable: give a data frame with a column 'variable' and a row per variable, "
+            f"or an array of shape {saved.shape}"
+        )
+    names = cells.key(saved.id) or ("given",) * len(cells)
+    rows = stacked(cells, names, saved.cost_names)
+    if len(rows) != 1:
+        raise InputError(f"features must be one instance, got a data frame of {len(rows)}")
+    return saved.encoding.apply(cells.without(["variable"]).rows(rows[0]))

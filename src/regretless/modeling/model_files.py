@@ -15,6 +15,7 @@ from scipy import sparse
 
 from regretless.errors import FileError, InputError
 from regretless.modeling.linear_model import QUADRATIC, LinearModel
+from regretless.modeling.lp_check import refuse_constants, unread_row
 from regretless.modeling.mps_check import refuse_damaged
 from regretless.optional import need
 
@@ -28,9 +29,6 @@ UNSUPPORTED = {
     "GENCONS": "general constraints",
     "PWLOBJ": "a piecewise-linear objective",
 }
-# Of an .lp file: the end of its rows, and the sign between the sides of a row.
-BOUNDS = re.compile(r"^\s*bounds?\s*$", re.MULTILINE | re.IGNORECASE)
-COMPARISON = re.compile(r"[<>=]+")
 
 
 def linear(model: Any) -> LinearModel:
@@ -50,6 +48,8 @@ def linear(model: Any) -> LinearModel:
     elif re.search(r"=\s*[01](\.0*)?\s*->", text):
         # HiGHS refuses this, too, but prints a message even with its output switched off.
         raise InputError(f"{path} has indicator constraints, which a linear model cannot represent")
+    else:
+        refuse_constants(path, text)
     # A copy with a plain name: HiGHS decides by the suffix, and does not read gzip.
     try:
         with tempfile.TemporaryDirectory(prefix="regretless-") as folder:
@@ -91,8 +91,8 @@ def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
                 raise InputError(f"{path} has {what}, which a linear model cannot represent")
         reasons = [line.removeprefix("ERROR:").strip() for line in said.splitlines() if line.startswith("ERROR")]
         reason = "; ".join(reasons).replace(str(copy), path.name)
-        if copy.suffix == ".lp" and (row := _two_sided(copy.read_text(encoding="utf-8"))):
-            reason += f"; HiGHS reads no row with two sides there: write '{row}' as two rows, or use .mps"
+        if copy.suffix == ".lp" and (unread := unread_row(copy.read_text(encoding="utf-8"))):
+            reason += f"; {unread}"
         raise FileError(f"{path} is damaged or not a model file: {reason or 'HiGHS cannot read it'}")
     lp = highs.getLp()
     if highs.getModel().hessian_.dim_:
@@ -105,15 +105,6 @@ def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
     return _arrays(path, highspy, lp, names)
 
 
-def _two_sided(text: str) -> str | None:
-    """The first row of an .lp file with a side before and one after its terms, which HiGHS does not read."""
-    for row in BOUNDS.split(text)[0].splitlines():
-        sides = COMPARISON.split(row)
-        if len(sides) == 3 and ":" not in sides[1] and any(map(str.isalpha, sides[1])):
-            return row.strip()
-    return None
-
-
 def _arrays(path: Path, highspy: Any, lp: Any, names: tuple[str, ...]) -> LinearModel:
     types = highspy.HighsVarType
     kinds = list(lp.integrality_) or [types.kContinuous] * len(names)
@@ -122,6 +113,10 @@ def _arrays(path: Path, highspy: Any, lp: Any, names: tuple[str, ...]) -> Linear
             raise InputError(
                 f"{path}: the variable {name!r} is semi-continuous or semi-integer: it cannot be represented"
             )
+    for name, low, high in zip(names, lp.col_lower_, lp.col_upper_, strict=True):
+        if high < 0.0 == low:  # other programs take such a bound for one without a lower bound
+            bounds = f"the upper bound {high:g} and the lower bound 0"
+            raise FileError(f"{path}: the variable {name!r} has {bounds}: write its lower bound")
     matrix = lp.a_matrix_
     parts = (np.array(matrix.value_, float), np.array(matrix.index_, np.int64), np.array(matrix.start_, np.int64))
     by_column = matrix.format_ == highspy.MatrixFormat.kColwise

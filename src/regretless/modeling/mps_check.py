@@ -27,6 +27,7 @@ def refuse_damaged(path: Path, text: str) -> None:
     section = ""
     rows: set[str] = set()
     columns: set[str] = set()
+    column, seen = "", set[str]()
     for number, line in enumerate(text.splitlines(), start=1):
         fields = line.split()
         if not fields or line.startswith("*"):
@@ -52,8 +53,14 @@ def refuse_damaged(path: Path, text: str) -> None:
                 if not line.count("'"):
                     raise FileError(f"{where}: write 'MARKER' and its kind in quotes, got {line.strip()!r}")
                 continue
-            columns.add(fields[0])
+            if fields[0] != column:
+                column, seen = fields[0], set()
+            columns.add(column)
             _pairs(fields[1:], rows, where, line)
+            for row in fields[1::2]:
+                if row in seen:  # HiGHS takes the first number
+                    raise FileError(f"{where}: the variable {column!r} has two numbers in the row {row!r}")
+                seen.add(row)
         elif section in ("RHS", "RANGES"):
             _pairs(fields[len(fields) % 2 :], rows, where, line)
         elif section == "BOUNDS":

@@ -18,6 +18,7 @@ from regretless.runs.new_rows import Rows, compared
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import run
+from regretless.tables.row_dates import warn_of_order
 from regretless.tables.saved_data import has_saved_data, joined, load_saved_data
 from regretless.tables.user_problem import assembled, cut
 
@@ -91,7 +92,9 @@ def load_more(
     shares = options.get("validation", 0.0), options.get("test", 0.0)
     if options.get("split") == "random":
         return assembled(spec.problem, kept, old.problem, _spread(parts, new, shares, options.get("seed", 0)))
-    return assembled(spec.problem, kept, old.problem, cut(joined([known, new]), *shares, None))
+    everything = joined([known, new])
+    warn_of_order(f"{spec.retrain} and {options['costs']}", everything.names, sum(shares))
+    return assembled(spec.problem, kept, old.problem, cut(everything, *shares, None))
 
 
 def _unknown(rows: Rows, known: Dataset, spec: Spec) -> Rows:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import numbers
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -14,9 +14,13 @@ from typing import Any
 from regretless.errors import FileError, InputError
 from regretless.listing import first_repeated, listed, missing_and_unknown
 from regretless.optional import need
-from regretless.tables.row_names import row_names
+from regretless.tables.csv_file import read_csv
+from regretless.tables.row_names import row_key, row_names
 from regretless.tables.table import refuse_missing, suffix_of
 from regretless.tables.whole_columns import number_cells
+
+# How pandas calls an index without a name in a Parquet file.
+INDEX = re.compile(r"__index_level_\d+__")
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,48 +137,16 @@ def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str) -> None:
 
 
 def _read_csv(path: Path) -> Cells:
-    rows: list[list[str]] = []
-    lines: list[str] = []
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            header = [name.strip() for name in next(reader, [])]
-            _check_header(path, header)
-            for cells in reader:
-                if not cells:
-                    continue
-                lines.append(f"line {reader.line_num}")
-                rows.append(cells)
-                if len(cells) != len(header):
-                    raise InputError(
-                        f"{path}, {lines[-1]}: expected {len(header)} cells as in the header, got {len(cells)}"
-                    )
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FileError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
-    by_column = zip(*rows, strict=True) if rows else [()] * len(header)
-    columns = {name: [cell.strip() or None for cell in cells] for name, cells in zip(header, by_column, strict=True)}
-    return Cells(str(path), columns, tuple(lines), "line 1")
-
-
-def _check_header(path: Path, header: list[str]) -> None:
-    if not header:
-        raise InputError(f"{path} is empty: its first line must name the columns")
-    if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
-        raise InputError(f"{path}, line 1: cells must be separated by commas, got {header[0][:40]!r}")
-    if "" in header:
-        raise InputError(f"{path}, line 1: column {header.index('') + 1} has no name")
-    twice = first_repeated(header)
-    if twice is not None:
-        raise InputError(f"{path}, line 1: two columns are called {twice!r}")
-    if all(number(name) is not None for name in header):
-        raise InputError(f"{path}, line 1: the first line must name the columns, got numbers ({header[0]}, ...)")
+    columns, lines = read_csv(path)
+    cells = {name: [cell or None for cell in own] for name, own in columns.items()}
+    return Cells(str(path), cells, tuple(lines), "line 1")
 
 
 def number(cell: Any) -> float | None:
     """The number in a cell; ``None`` if there is none. Booleans are 0 and 1."""
     if isinstance(cell, str):
         try:
-            return float(cell)
+            return None if "_" in cell else float(cell)  # Python reads 2024_01 as 202401
         except ValueError:
             return None
     return float(cell) if isinstance(cell, numbers.Real | Decimal) else None
@@ -189,6 +161,12 @@ def _read_parquet(path: Path) -> Cells:
         raise FileError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
     if len(columns) < len(read.column_names):
         raise InputError(f"{path} has two columns with the same name")
+    index = next(filter(INDEX.fullmatch, columns), None)
+    if index is not None:
+        raise InputError(
+            f"{path}: the column {index!r} is the index of a pandas data frame, which has no name: leave it out with "
+            "to_parquet(index=False), or name it"
+        )
     return Cells(str(path), columns, tuple(f"row {i}" for i in range(1, read.num_rows + 1)))
 
 
@@ -216,6 +194,14 @@ def _cell(value: Any) -> Any:
         value = value.item()
     # what stands for "not a number", "not a time" or "not available" is not equal to itself
     return value if (value == value) is True else None
+
+
+def row_name(cell: Any) -> str:
+    """The name of a row that a cell of any kind gives, as in a table: ``2024-01-31`` for that day, ``7`` for 7.0."""
+    cell = _cell(cell)
+    if cell is None:
+        raise InputError("an instance needs a name, got an empty one")
+    return row_key(_text(cell))
 
 
 def _text(cell: Any) -> str:

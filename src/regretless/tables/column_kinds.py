@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
+from decimal import Decimal
 from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
-from regretless.tables.foreign_numbers import foreign_form
+from regretless.tables.foreign_numbers import are_compact_dates, foreign_form
 from regretless.tables.whole_columns import each_once, plain_numbers
 
 Kind = Literal["number", "boolean", "date", "time", "category"]
@@ -20,9 +22,11 @@ EXAMPLES = {
     "category": "a word",
 }
 # Text that stands for an empty cell, in any case.
-EMPTY = {"nan", "na", "n/a", "null"}
+EMPTY = {"nan", "na", "n/a", "#n/a", "<na>", "null"}
 # A column of words is a set of categories only if they repeat.
 MOST_LEVELS = 20
+# A number without a fraction, as text.
+WHOLE = re.compile(r"(0|-?[1-9]\d*)(?:\.0*)?")
 
 
 def kind_of(cells: Cells, column: str) -> Kind:
@@ -33,7 +37,10 @@ def kind_of(cells: Cells, column: str) -> Kind:
             named), or holds words of which most occur once or look like numbers, dates or times.
     """
     own = cells.columns[column]
-    if plain_numbers(own) is not None:
+    plain = plain_numbers(own)
+    if plain is not None:
+        if are_compact_dates(plain):
+            raise cells.error(_foreign(column, own[0], "a date", "dates as 2024-01-31"), row=0, column=column)
         return "number"
     found: dict[Kind, list[int]] = {}
     for i, one in enumerate(each_once(own, lambda i: None if is_empty(own[i]) else _kind(own[i]))):
@@ -58,11 +65,22 @@ def kind_of(cells: Cells, column: str) -> Kind:
     return kind
 
 
+def unread_date(cells: Cells, column: str) -> str | None:
+    """The first cell of a column of dates in a form that is not read, such as 31.01.2024; ``None`` for others."""
+    own = cells.columns[column]
+    plain = plain_numbers(own)
+    if plain is not None:
+        return str(own[0]) if are_compact_dates(plain) else None
+    words = [cell for cell in own if isinstance(cell, str) and as_date(cell) is None]
+    form = foreign_form(words)
+    return words[form[0]] if form is not None and form[1] == "a date" else None
+
+
 def values_of(cells: Cells, column: str, kind: Kind) -> list[Any]:
     """All cells of a column, as ``value_of`` returns them."""
     own = cells.columns[column]
-    numbers = plain_numbers(own) if kind == "number" else None
-    return each_once(own, lambda i: value_of(cells, column, i, kind)) if numbers is None else numbers.tolist()
+    plain = plain_numbers(own) if kind == "number" else None
+    return each_once(own, lambda i: value_of(cells, column, i, kind)) if plain is None else plain.tolist()
 
 
 def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
@@ -99,9 +117,18 @@ def is_empty(cell: Any) -> bool:
 
 
 def word_of(cell: Any) -> str:
-    """A cell as the name of a level; numbers without a fraction are written as integers in every kind of file."""
-    value = None if isinstance(cell, bool) else number(cell)
-    return str(int(value)) if value is not None and value.is_integer() else str(cell)
+    """A cell as the name of a level; numbers without a fraction are written as integers in every kind of file.
+
+    Codes stay what they are: ``007`` is not ``7``, ``1E3`` is not ``1000``, and no digit of a long one is lost.
+
+    >>> word_of("3.0"), word_of(3.0), word_of("007"), word_of("12345678901234567890")
+    ('3', '3', '007', '12345678901234567890')
+    """
+    if isinstance(cell, str):
+        whole = WHOLE.fullmatch(cell)
+        return whole[1] if whole else cell
+    whole_number = isinstance(cell, float | Decimal) and math.isfinite(cell) and cell == int(cell)
+    return str(int(cell)) if whole_number else str(cell)
 
 
 def as_date(cell: Any) -> dt.datetime | None:
@@ -145,12 +172,11 @@ def _refuse_foreign(cells: Cells, column: str, rows: list[int]) -> None:
     form = foreign_form(words)
     if form is not None:
         first, what, remedy = form
-        raise cells.error(
-            f"{words[first][:40]!r} looks like {what}: write {remedy}, or declare the column with "
-            f"--categories {column}",
-            row=rows[first],
-            column=column,
-        )
+        raise cells.error(_foreign(column, words[first], what, remedy), row=rows[first], column=column)
+
+
+def _foreign(column: str, cell: Any, what: str, remedy: str) -> str:
+    return f"{str(cell)[:40]!r} looks like {what}: write {remedy}, or declare the column with --categories {column}"
 
 
 def _refuse_identifiers(cells: Cells, column: str) -> None:

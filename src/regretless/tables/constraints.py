@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -94,10 +95,24 @@ def vary_one(milp: MILP, constraints: Mapping[str, float]) -> MILP:
     """
     if not constraints:
         return milp
+    table = _one_row(constraints)
+    return milp.replaced(**{part: values[0] for part, values in _variations(table, milp).variations.items()})
+
+
+def constraint_numbers(constraints: Mapping[str, Any]) -> dict[str, float]:
+    """The constraints of one instance as plain numbers, whatever kind of numbers they are.
+
+    >>> constraint_numbers({"row:capacity": np.int64(2)})
+    {'row:capacity': 2.0}
+    """
+    table = _one_row(constraints)
+    return dict(zip(table.names, table.values[0].tolist(), strict=True))
+
+
+def _one_row(constraints: Mapping[str, Any]) -> Table:
     cells = row_cells(constraints, "constraints")
     _refuse_other_columns(cells)
-    table = numeric_table(cells, id=None)
-    return milp.replaced(**{part: values[0] for part, values in _variations(table, milp).variations.items()})
+    return numeric_table(cells, id=None)
 
 
 def _variations(table: Table, milp: MILP) -> Constraints:

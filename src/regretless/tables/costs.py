@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from regretless.errors import InputError
 from regretless.listing import listed
@@ -25,13 +26,13 @@ class Costs:
     instance: tuple[str, ...] | None
 
 
-def read_costs(path: Path | str, cost_names: Sequence[str], *, id: str = "instance") -> Costs:
+def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") -> Costs:
     """Read true costs: one row per instance, one column per cost variable in any order, and maybe ``id``.
 
-    In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``; ``cost_names`` holds the names of its columns,
-    and without it they are in the order of the model.
+    ``path`` is a file or a data frame. In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``;
+    ``cost_names`` holds the names of its columns, and without it they are in the order of the model.
     """
-    if suffix_of(path) == ".npz":
+    if not hasattr(path, "columns") and suffix_of(path) == ".npz":
         arrays, path = read_arrays(path), Path(path)
         name = main_array(path, arrays, "costs")
         values = finite(path, name, arrays[name])

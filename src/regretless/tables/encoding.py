@@ -7,6 +7,7 @@ do not say which line of a file is wrong.
 from __future__ import annotations
 
 import statistics
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,13 +15,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from regretless.errors import FileError, InputError
-from regretless.listing import listed
+from regretless.errors import FileError, InputError, RegretlessWarning
+from regretless.listing import listed, numbered
 from regretless.milp import Floats
 from regretless.storage import MALFORMED
 from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
 from regretless.tables.cells import Cells, frame_cells, missing_and_extra
-from regretless.tables.column_kinds import Kind, kind_of, values_of
+from regretless.tables.column_kinds import Kind, kind_of, unread_date, values_of
 
 Missing = Literal["refuse", "fill"]
 Unseen = Literal["refuse", "other"]
@@ -123,8 +124,8 @@ class Encoding:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of all features, in order."""
-        return tuple(name for column in self.columns for name in column.features)
+        """Names of all features, in order; a name that occurs again has a number, as for a level called ``other``."""
+        return numbered(name for column in self.columns for name in column.features)
 
     def apply(self, table: Any) -> Floats:
         """Features ``(rows, k)`` of a table (cells of a file, or a data frame) with the columns of training.
@@ -160,8 +161,9 @@ class Encoding:
                 elif column.other:
                     block[i, -1] = 1.0
                 elif self.unseen == "refuse":
+                    what = "an empty cell" if value is None else repr(level)
                     raise cells.error(
-                        f"{level!r} was never seen in training, where the levels were {listed(column.parts)}: "
+                        f"{what} was never seen in training, where the levels were {listed(column.parts)}: "
                         "correct the cell, or let it count as none of them with --unseen other",
                         row=i,
                         column=column.name,
@@ -202,7 +204,17 @@ def _cells(table: Any) -> Cells:
 
 def _is_date(cells: Cells, id: str) -> bool:
     """Whether an id column that was named explicitly holds dates, so that it is a feature, too."""
-    return id != "instance" and id in cells.columns and kind_of_or_none(cells, id) == "date"
+    if id == "instance" or id not in cells.columns:
+        return False
+    unread = unread_date(cells, id)
+    if unread is not None:
+        said = (
+            f"{unread!r} looks like a date in a form that is not read, so it only names the row: write dates as "
+            "2024-01-31 in all tables to make their weekday and time of the year features"
+        )
+        warnings.warn(str(cells.error(said, column=id)), RegretlessWarning, stacklevel=3)
+        return False
+    return kind_of_or_none(cells, id) == "date"
 
 
 def kind_of_or_none(cells: Cells, column: str) -> Kind | None:

@@ -95,7 +95,7 @@ def feature_table(path: Path | str, cost_names: Sequence[str], *, id: str = "ins
     names = cells.key(id)
     if names is None:
         raise InputError(f"{path} has a column 'variable' but no column {id!r}; rows per variable need both")
-    return FeatureTable(cells, id, _stacked(cells, names, cost_names), tuple(dict.fromkeys(names)), True)
+    return FeatureTable(cells, id, stacked(cells, names, cost_names), tuple(dict.fromkeys(names)), True)
 
 
 def read_features(path: Path | str, cost_names: Sequence[str], encoding: Encoding | None = None) -> Features:
@@ -135,7 +135,7 @@ def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:
     return Features(np.ascontiguousarray(values), names, strings(path, arrays, "instance", len(values)))
 
 
-def _stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
+def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
     """Rows of each instance in the order of the variables; instances in the order in which they first appear."""
     variables = cells.key("variable") or ()
     known = set(cost_names)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from regretless.milp import Floats
+
 # The form of a cell, and how to write it so that it is read.
 _DIGITS = r"(?:\d{1,3}(?:[,.'\u2019\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
 _DAY, _TIME = r"\d{1,2}", r"\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp]\.?[Mm]\.?)?"
@@ -35,3 +37,16 @@ def foreign_form(words: Sequence[str]) -> tuple[int, str, str] | None:
         if 2 * len(rows) > len(words):
             return rows[0], what, remedy
     return None
+
+
+def are_compact_dates(values: Floats) -> bool:
+    """Whether all numbers of a column are days written as 20240131, of the years 1900 to 2099.
+
+    >>> import numpy as np
+    >>> are_compact_dates(np.array([20240131.0, 20240201.0])), are_compact_dates(np.array([20240131.0, 20240132.0]))
+    (True, False)
+    """
+    if not len(values) or not ((values >= 19000101) & (values <= 20991231) & (values % 1 == 0)).all():
+        return False
+    days, months = values % 100, values // 100 % 100
+    return bool(((days >= 1) & (days <= 31) & (months >= 1) & (months <= 12)).all())

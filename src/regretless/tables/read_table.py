@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from regretless.tables.cells import Cells, number, read_cells
+from regretless.tables.cells import Cells, frame_cells, number, read_cells
 from regretless.tables.table import Table
 from regretless.tables.whole_columns import plain_numbers
 
 
-def read_table(path: Path | str, *, id: str | None = "instance", check: Callable[[Cells], None] | None = None) -> Table:
+def read_table(path: Any, *, id: str | None = "instance", check: Callable[[Cells], None] | None = None) -> Table:
     """Read a table in which every column holds numbers, except for one that names the rows.
 
     Args:
-        path: the file.
+        path: the file, or a data frame of true costs.
         id: column that names the rows. A table may lack the default one, no other. ``None``: all columns are numbers.
         check: raises for wrong columns, of all but ``id``. It comes before the cells: in a column that does not belong
             there they need no correction.
@@ -26,7 +27,7 @@ def read_table(path: Path | str, *, id: str | None = "instance", check: Callable
         FileError, InputError, MissingDependencyError: as ``read_cells``; and for a cell that is empty or no finite
             number, a name that occurs twice, or a column ``id`` of the user's choice that is not there.
     """
-    cells = read_cells(path)
+    cells = frame_cells(path, "costs") if hasattr(path, "columns") else read_cells(path)
     if id is not None:
         cells.refuse_unnamed(id)
     if check is not None:

@@ -27,6 +27,7 @@ from regretless.tables.constraints import read_constraints
 from regretless.tables.costs import row_order
 from regretless.tables.encoding import Encoding, Missing, Unseen
 from regretless.tables.features import feature_table
+from regretless.tables.row_dates import warn_of_order
 from regretless.tables.saved_problem import SavedProblem
 from regretless.tables.table import suffix_of
 from regretless.training.models import Kind
@@ -107,6 +108,8 @@ def load_model_file(
     _check_shares(validation, test, split)
     milp, sense, cost_names = read(Path(name), cost_variables, keep_rows=True)
     true = read_costs(costs, cost_names, id=id)
+    if split == "chronological":
+        warn_of_order(costs, true.instance, validation + test)
     planned = cut(_numbered(len(true.values)), validation, test, seed if split == "random" else None)
     seen, encoding = _features(
         features, cost_names, true, costs, planned[0].features.flatten().tolist(), id=id, categories=categories,

@@ -24,6 +24,8 @@ def plain_numbers(column: Sequence[Any]) -> Floats | None:
     """
     if set(map(type, column)) not in PLAIN:
         return None
+    if any(type(cell) is str and "_" in cell for cell in column):  # float() reads 2024_01 as 202401
+        return None
     try:
         values = np.fromiter(map(float, column), dtype=np.float64, count=len(column))
     except (ValueError, OverflowError):

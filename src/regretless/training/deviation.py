@@ -7,7 +7,17 @@ from torch import Tensor
 
 
 def deviation_or_one(values: Tensor, dim: int | None = None) -> Tensor:
-    """Standard deviation, or 1 where values are constant and have no scale.
+    """Standard deviation, or 1 where values are constant and have no scale; see ``varies``.
+
+    Args:
+        values: numbers of any shape.
+        dim: dimension over which it is taken; ``None`` for all.
+    """
+    return values.std(dim=dim, correction=0).where(varies(values, dim), 1.0)
+
+
+def varies(values: Tensor, dim: int | None = None) -> Tensor:
+    """Whether values are not constant.
 
     Values are constant where they differ by no more than the default precision of torch, in which models compute,
     distinguishes at their size. The deviation itself does not tell: that of a constant 1e8 / 3 is not zero, but as
@@ -20,5 +30,4 @@ def deviation_or_one(values: Tensor, dim: int | None = None) -> Tensor:
     deviation, precision = values.std(dim=dim, correction=0), torch.finfo(torch.get_default_dtype())
     over = () if dim is None else (dim,)
     low, high = values.amin(over), values.amax(over)
-    varies = high - low > precision.eps * torch.maximum(low.abs(), high.abs())
-    return deviation.where(varies & (deviation > precision.tiny), 1.0)
+    return (high - low > precision.eps * torch.maximum(low.abs(), high.abs())) & (deviation > precision.tiny)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from regretless.errors import InputError
 from regretless.number_checks import check_integer
 from regretless.training.cost_scale import with_cost_scale
-from regretless.training.deviation import deviation_or_one
+from regretless.training.deviation import deviation_or_one, varies
 from regretless.training.intercepts import Intercepts
 from regretless.training.quadratic_terms import QuadraticTerms, count_terms
 from regretless.training.random_draws import seeded_weights
@@ -81,7 +81,8 @@ def make_model(
     """Build a model for features per instance ``(n, k)`` or per variable ``(n, d, k)``.
 
     With features per variable one small model is shared by all variables. With training costs the model predicts on
-    their scale, so that one learning rate serves cents and millions.
+    their scale, so that one learning rate serves cents and millions. A feature that is constant in training has no
+    effect on the predictions.
 
     Args:
         features: training features, for their shape, mean and deviation.
@@ -109,17 +110,18 @@ def make_model(
         )
     k, out = features.shape[-1], 1 if shared else dimension
     with seeded_weights(seed):
-        layers: list[nn.Module] = [nn.Linear(k, out)]
-        if kind == "mlp":
-            layers = [nn.Linear(k, hidden), nn.ReLU(), nn.Linear(hidden, out)]
-        elif kind == "quadratic":
-            layers = [nn.Linear(count_terms(k), out)]
+        first = nn.Linear(count_terms(k) if kind == "quadratic" else k, hidden if kind == "mlp" else out)
+        layers: list[nn.Module] = [first, nn.ReLU(), nn.Linear(hidden, out)] if kind == "mlp" else [first]
     if shared:
         layers.append(nn.Flatten())
     if intercepts:
         layers.append(Intercepts(dimension))
     inner = nn.Sequential(*layers)
     model = Standardized(features, inner)
+    # Training says nothing about a constant feature, so its initial weight would stay, and count where it changes.
+    constant = ~varies(features.reshape(-1, k).to(torch.float64), dim=0)
+    with torch.no_grad():
+        first.weight[:, :k][:, constant.to(first.weight.device)] = 0.0
     if kind == "quadratic":
         inner.insert(0, QuadraticTerms(model.scaled(features.to(model.mean))))
     return model if costs is None else with_cost_scale(model, costs, shared=shared)

@@ -1,0 +1,39 @@
+"""Whether rows that are named by dates are in the order of time, on which a chronological split relies."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import pairwise
+
+from regretless.errors import RegretlessWarning
+from regretless.tables.column_kinds import as_date
+
+
+def first_before(names: Sequence[str]) -> tuple[str, str] | None:
+    """The first date that follows a later one, with that one; ``None`` where dates rise, or some names are no dates.
+
+    >>> first_before(["2024-01-01", "2024-01-03", "2024-01-02"])
+    ('2024-01-03', '2024-01-02')
+    """
+    dates = [as_date(name) for name in names]
+    if None in dates or len({date.tzinfo is None for date in dates if date is not None}) > 1:
+        return None
+    return next((pair for pair in pairwise(names) if _later(*pair)), None)
+
+
+def _later(one: str, other: str) -> bool:
+    first, second = as_date(one), as_date(other)
+    return first is not None and second is not None and first > second
+
+
+def warn_of_order(source: str, names: Sequence[str] | None, held_out: float) -> None:
+    """Warn where rows are held out from the end of a table that does not end with the latest ones."""
+    found = None if names is None or not held_out else first_before(names)
+    if found is not None:
+        warnings.warn(
+            f"the last rows of {source} are held out, but they are not the latest ones: {found[1]} comes after "
+            f"{found[0]}. Sort the rows by date, or train with --split random",
+            RegretlessWarning,
+            stacklevel=3,
+        )
