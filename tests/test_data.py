@@ -315,7 +315,7 @@ def test_a_split_is_a_partition_of_the_right_sizes(n: int, shares: list[float], 
     except InputError as error:
         assert "empty" in str(error)  # noqa: PT017
         whole = [*shares, 1 - sum(shares)] if sum(shares) < 1 - 1e-9 else shares
-        assert min(whole) * n < 1.0
+        assert min(whole) * n <= 1.0  # ends are rounded, so a part of one row may have none
         return
     assert len(parts) == len(shares) + (sum(shares) < 1 - 1e-9)
     rows = [number for part in parts for number in numbers(part)]
