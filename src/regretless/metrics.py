@@ -10,6 +10,7 @@ from torch import Tensor
 
 from regretless.cost_columns import by_name
 from regretless.errors import InputError
+from regretless.labels import refuse_infeasible_labels
 from regretless.problem import Problem
 from regretless.solve_batches import solve_batches
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
@@ -45,7 +46,7 @@ def regret(
         ``(n,)`` float64; NaN where the solve failed and ``problem.on_failure`` is not ``"raise"``.
 
     Raises:
-        InputError: shapes that do not fit, or predictions that are not finite.
+        InputError: shapes that do not fit, costs that are not finite, or labels that are infeasible for the model.
         SolveError: a solve failed, or a decision is better than an optimal label, so that the oracle, the sense or the
             label is wrong. Where a label is not optimal, the regret may be negative: it is only a bound.
     """
@@ -78,12 +79,15 @@ def regret_of_decisions(
     to_minimization = problem.to_minimization(predicted.detach().to(torch.float64), instance)
     cost = problem.to_minimization(true.detach().to(torch.float64), instance)
     best = solution.detach().to(torch.float64)
-    bad = (~torch.isfinite(to_minimization)).nonzero()
-    if len(bad):
-        row, column = bad[0].tolist()
-        raise InputError(
-            f"predicted must be finite, got {predicted[row, column].item()} for instance {row}, cost {column}"
-        )
+    for name, given in (("predicted", predicted), ("true", true)):
+        bad = (~torch.isfinite(given)).nonzero()
+        if len(bad):
+            row, column = bad[0].tolist()
+            got = f"{given[row, column].item()} for instance {row}, cost {column}"
+            raise InputError(f"{name} must be finite, got {got}")
+    if status is not None and len(status) != len(predicted):
+        raise InputError(f"status must have one entry for each of the {len(predicted)} labels, got {len(status)}")
+    refuse_infeasible_labels(problem, best, instance)
     regrets, decisions = [], []
     for part in solve_batches(problem, len(to_minimization), size=SOLVE_BATCH, label="evaluation", progress=progress):
         members = None if instance is None else instance[part]

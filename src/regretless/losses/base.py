@@ -151,7 +151,18 @@ class Loss(nn.Module, ABC):
             self._left_out = torch.zeros(len(query), dtype=torch.bool, device=failed.device)
             self._left_out[failed] = True
 
-    def _checked(self, predicted: Tensor, true: Tensor, solution: Tensor) -> tuple[Tensor, Tensor]:
+    def check_labels(self, solution: Tensor, instance: Tensor | None = None) -> None:
+        """Refuse true optima ``(n, width)`` that are infeasible for the model; without this call, the first batch is.
+
+        Raises:
+            InputError: with the first such row.
+        """
+        if self.oracle is not None:
+            self._labels.refuse_infeasible(solution, instance, self.oracle.problem)
+
+    def _checked(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Check shapes and types, and return true costs and solutions as tensors."""
         problem = None if self.oracle is None else self.oracle.problem
         true, solution = _as_tensor("true", true, predicted), _as_tensor("solution", solution, predicted)
@@ -166,6 +177,8 @@ class Loss(nn.Module, ABC):
             )
         if problem is not None and solution.shape != (expected := (len(predicted), problem.width)):
             raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
+        if not self._labels.known and len(solution):
+            self.check_labels(solution, instance)
         return true, solution
 
     def _minimizing(
@@ -173,7 +186,7 @@ class Loss(nn.Module, ABC):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Check the arguments and return minimizing costs and solutions in one precision; forget the last step."""
         problem = None if self.oracle is None else self.oracle.problem
-        true, solution = self._checked(predicted, true, solution)
+        true, solution = self._checked(predicted, true, solution, instance)
         if self._left_out is not None:  # a module sets attributes slowly
             self._left_out = None
         self._labels.forget()

@@ -102,7 +102,7 @@ class ClosedFormLoss(Loss):
             return None
         if predicted.dtype not in (torch.float32, torch.float64) or cache.frozen_lookup(predicted) is None:
             return None
-        true, solution = self._checked(predicted, true, solution)
+        true, solution = self._checked(predicted, true, solution, instance)
         with cache.one_coin():  # after the solves, everything is looked up in the S of that moment
             costs = cache.problem.to_minimization(predicted)
             cache.grow([costs], costs)

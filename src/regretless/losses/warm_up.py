@@ -49,6 +49,11 @@ class WarmUp(Loss):
         """The loss of the next step; outside of training the second one."""
         return self._losses[int(not self.training or self._taken >= self.warm_up_steps)]
 
+    def check_labels(self, solution: Tensor, instance: Tensor | None = None) -> None:
+        """Check for both losses; see ``Loss.check_labels``."""
+        for loss in self._losses:
+            loss.check_labels(solution, instance)
+
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
         loss: Tensor = self._next()(predicted, true, solution, instance)

@@ -70,7 +70,8 @@ def fit(
         The model (not wrapped), the history, and the reason for the end.
 
     Raises:
-        InputError: a setting is out of range, or the model has nothing to train or does not fit the data.
+        InputError: a setting is out of range, the model has nothing to train or does not fit the data, or a label is
+            infeasible for the model of the problem.
         TrainingError: a prediction, the loss or a weight is no longer finite; the message names step, learning rate and
             instance.
         SolveError: a solve failed and the problem has ``on_failure="raise"``; the message names step and instance.
@@ -86,6 +87,7 @@ def fit(
     own_callbacks = listed_callbacks(callbacks)
     if isinstance(train, Dataset):
         check_model(unwrapped(model), train.features, train.costs.shape[1])
+        loss.check_labels(train.solutions, train.instance)
     else:
         trained_parameters(model)
     ranks = ranks_of(model)
