@@ -228,10 +228,29 @@ def test_a_formula_that_does_not_give_one_value_per_instance_is_refused(values):
 
     predicted, true = costs()
     for loss in (Closed(problem("min")), ByAutograd(problem("min"))):
-        with pytest.raises(InputError, match=r"must return one value per instance: expected shape \(2,\)"):
+        with pytest.raises(InputError, match=r"one value per instance: expected .*tensors? of shape \(2,\)"):
             loss(predicted, true, true)
         with pytest.raises(InputError, match=type(loss).__name__):
             loss.loss_and_gradient(predicted, true, true)
+
+
+@pytest.mark.parametrize(
+    ("result", "got"), [(None, "NoneType"), (torch.ones(2), r"\(2,\)"), ((torch.ones(2), 3), r"\(2,\) and int")]
+)
+def test_a_formula_that_returns_something_else_is_named_with_what_it_returned(result, got):
+    class Closed(ClosedFormLoss):
+        def value_and_gradient(self, predicted, true, solution, instance):
+            return result
+
+    class ByAutograd(AutogradLoss):
+        def per_instance(self, predicted, true, solution, instance):
+            return result if result is None else (result, result)
+
+    predicted, true = costs()
+    with pytest.raises(InputError, match=rf"Closed.value_and_gradient .* of shape \(2,\) and \(2, 2\), got {got}"):
+        Closed(problem("min"))(predicted, true, true)
+    with pytest.raises(InputError, match=r"ByAutograd.per_instance must .* a tensor of shape \(2,\), got"):
+        ByAutograd(problem("min"))(predicted, true, true)
 
 
 def test_integers_are_no_prediction():

@@ -202,12 +202,16 @@ class Loss(nn.Module, ABC):
         return max(batch if self._left_out is None else batch - int(self._left_out.sum()), 1)
 
 
-def refuse_shapes(loss: Loss, formula: str, costs: Tensor, *given: Tensor) -> NoReturn:
+def refuse_result(loss: Loss, formula: str, costs: Tensor, given: Any) -> NoReturn:
     """Refuse the result of a formula that is not one value, and one gradient where it has them, per instance."""
-    expected = (tuple(costs.shape[:1]), tuple(costs.shape))[: len(given)]
+    shapes = [str(tuple(costs.shape[:1]))]
+    if formula == "value_and_gradient":
+        shapes.append(str(tuple(costs.shape)))
+    parts = given if isinstance(given, tuple | list) else [given]
+    got = [str(tuple(one.shape)) if isinstance(one, Tensor) else type(one).__name__ for one in parts]
     raise InputError(
-        f"{type(loss).__name__}.{formula} must return one value per instance: expected shape "
-        f"{' and '.join(map(str, expected))}, got {' and '.join(str(tuple(one.shape)) for one in given)}"
+        f"{type(loss).__name__}.{formula} must return one value per instance: expected "
+        f"{'a tensor' if len(shapes) == 1 else 'tensors'} of shape {' and '.join(shapes)}, got {' and '.join(got)}"
     )
 
 
