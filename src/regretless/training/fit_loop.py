@@ -58,7 +58,8 @@ def fit(
         scheduler: of the learning rate of ``optimizer``; it steps after every epoch. ``ReduceLROnPlateau`` follows the
             regret on ``validation``, or the loss where there is none.
         clip: largest norm of the gradient over all weights; a longer one is scaled down.
-        batch_size: instances per step, of each rank.
+        batch_size: instances per step, of each rank. The last batch of an epoch may be smaller; where the model has
+            batch normalization, a single instance joins the batch before it.
         seed: of the shuffling, and of what the model draws from torch's global generators, for dropout say; these are
             afterwards as they were. The cache has its own.
         validation: its exact regret is the history's column ``regret``.
