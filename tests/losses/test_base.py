@@ -5,7 +5,7 @@ import torch
 
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses import AutogradLoss, ClosedFormLoss, SPOPlus, TwoStage
+from regretless.losses import MAP, AutogradLoss, ClosedFormLoss, SPOPlus, TwoStage, WarmUp
 from regretless.losses.base import dot
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -256,3 +256,12 @@ def test_a_formula_that_returns_something_else_is_named_with_what_it_returned(re
 def test_integers_are_no_prediction():
     with pytest.raises(InputError, match=r"predicted must be floating-point numbers, got torch.int64"):
         SPOPlus(problem("min"))(torch.ones(1, 2, dtype=torch.int64), torch.ones(1, 2), torch.ones(1, 2))
+
+
+def test_the_text_of_a_loss_has_its_oracle_and_its_settings():
+    oracle = problem("min")
+    assert repr(SPOPlus(oracle, reduction="sum")) == f"SPOPlus({oracle!r}, reduction='sum')"
+    assert repr(TwoStage()) == "TwoStage(criterion='mse', reduction='mean')"
+    assert repr(TwoStage(oracle)) == f"TwoStage({oracle!r}, criterion='mse', reduction='mean')"
+    first, then = SPOPlus(oracle), MAP(oracle)
+    assert repr(WarmUp(first, then, steps=3)) == f"WarmUp({first!r}, {then!r}, steps=3)"

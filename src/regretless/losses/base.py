@@ -80,6 +80,11 @@ class Loss(nn.Module, ABC):
         A training step continues with ``predicted.backward(gradient)``.
         """
 
+    def extra_repr(self) -> str:
+        """The oracle and the settings, for ``repr``."""
+        settings = [f"{name}={value!r}" for name, value in plain_settings(self).items() if name != "oracle"]
+        return ", ".join(settings if self.problem is None else [repr(self.oracle or self.problem), *settings])
+
     def diagnostics(self) -> dict[str, float]:
         """Figures of the last step for the history, computed on request."""
         return {}
@@ -200,6 +205,15 @@ class Loss(nn.Module, ABC):
     def _instances(self, batch: int) -> int:
         """Number of instances that count in the mean; 1 where there is none, so that the loss is 0."""
         return max(batch if self._left_out is None else batch - int(self._left_out.sum()), 1)
+
+
+def plain_settings(loss: Loss) -> dict[str, Any]:
+    """Settings of a loss that are numbers or text, by name."""
+    return {
+        name: value
+        for name, value in sorted(vars(loss).items())
+        if not name.startswith("_") and name != "training" and isinstance(value, str | int | float | None)
+    }
 
 
 def refuse_result(loss: Loss, formula: str, costs: Tensor, given: Any) -> NoReturn:

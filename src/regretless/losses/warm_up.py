@@ -34,6 +34,11 @@ class WarmUp(Loss):
         # In a tuple, not as submodules: the oracle that they share is saved once, by this loss.
         self._losses = (first, then)
 
+    def extra_repr(self) -> str:
+        """Both losses, for ``repr``."""
+        first, then = self._losses
+        return f"{first!r}, {then!r}, steps={self.warm_up_steps}"
+
     @property
     def then(self) -> Loss:
         """The loss after the warm-up."""
