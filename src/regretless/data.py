@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -49,6 +49,18 @@ class Dataset:
     instance: Tensor | None = None
     status: tuple[Status, ...] | None = None
     names: tuple[str, ...] | None = None
+
+    if TYPE_CHECKING:  # the attributes are tensors, whatever is given
+
+        def __init__(
+            self,
+            features: Any,
+            costs: Any,
+            solutions: Any,
+            instance: Any = None,
+            status: tuple[Status, ...] | None = None,
+            names: tuple[str, ...] | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         given = {"features": features_tensor(self.features), "instance": ids(self.instance)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -60,13 +60,18 @@ class Loss(nn.Module, ABC):
         """Number of the formula in use; an optimizer forgets earlier gradients when it changes (see ``WarmUp``)."""
         return 0
 
+    if TYPE_CHECKING:  # torch declares that a module takes and returns anything
+
+        def __call__(self, predicted: Tensor, true: Any, solution: Any, instance: Any = None) -> Tensor:
+            """Compute the loss; see ``forward``."""
+
     @abstractmethod
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss.
 
         Args:
             predicted: ``(batch, d)`` predicted costs, in the user's sense.
-            true: ``(batch, d)`` true costs.
+            true: ``(batch, d)`` true costs: a tensor, an array or a nested list.
             solution: ``(batch, width)`` true optima in cost space, as a ``Dataset`` holds them.
             instance: ``(batch,)`` ids, for families: a tensor, or a list as ``Family.add`` returns it.
         """

@@ -61,8 +61,7 @@ class WarmUp(Loss):
 
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
-        loss: Tensor = self._next()(predicted, true, solution, instance)
-        return loss
+        return self._next()(predicted, true, solution, instance)
 
     def loss_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
