@@ -265,3 +265,11 @@ def test_the_text_of_a_loss_has_its_oracle_and_its_settings():
     assert repr(TwoStage(oracle)) == f"TwoStage({oracle!r}, criterion='mse', reduction='mean')"
     first, then = SPOPlus(oracle), MAP(oracle)
     assert repr(WarmUp(first, then, steps=3)) == f"WarmUp({first!r}, {then!r}, steps=3)"
+
+
+@pytest.mark.parametrize("make", [SPOPlus, TwoStage])
+def test_a_prediction_that_is_no_tensor_is_refused(make):
+    loss, given = make(problem("min")), [[1.0, 2.0]]
+    for call in (loss, loss.loss_and_gradient):
+        with pytest.raises(InputError, match="predicted must be a tensor, the output of a model, got list"):
+            call(given, given, given)

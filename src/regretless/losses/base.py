@@ -245,6 +245,13 @@ def no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
+def needs_tensor(predicted: Any) -> Tensor:
+    """Return the prediction; anything that torch cannot differentiate is refused."""
+    if not isinstance(predicted, Tensor):
+        raise InputError(f"predicted must be a tensor, the output of a model, got {type(predicted).__name__}")
+    return predicted
+
+
 def needs_oracle(loss: str, oracle: Any) -> Oracle:
     """Return the oracle; anything that cannot answer costs with solutions of a problem is refused."""
     if not isinstance(getattr(oracle, "problem", None), Problem) or not hasattr(oracle, "answer"):

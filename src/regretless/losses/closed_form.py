@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.cache.frozen_lookup import FrozenLookup
-from regretless.losses.base import Loss, Reduction, needs_oracle, no_autocast, refuse_result
+from regretless.losses.base import Loss, Reduction, needs_oracle, needs_tensor, no_autocast, refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle
 from regretless.tensors import ids, in_dtype, scalar
@@ -63,7 +63,7 @@ class ClosedFormLoss(Loss):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
-        instance, predicted = ids(instance), predicted.detach()
+        instance, predicted = ids(instance), needs_tensor(predicted).detach()
         result = self._from_graph(predicted, true, solution, instance) if captured_on(predicted) else None
         if result is None:
             result = self._computed(predicted, true, solution, instance)

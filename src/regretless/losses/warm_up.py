@@ -10,6 +10,7 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.losses.base import Loss
 from regretless.number_checks import check_integer
+from regretless.type_checks import check_type
 
 
 @final
@@ -26,6 +27,8 @@ class WarmUp(Loss):
     """
 
     def __init__(self, first: Loss, then: Loss, *, steps: int) -> None:
+        for name, given in (("first", first), ("then", then)):
+            check_type(name, given, Loss, hint="build it over the problem, such as SPOPlus(problem)")
         super().__init__(then.oracle, reduction=then.reduction)
         if first.oracle is not then.oracle or first.reduction != then.reduction:
             raise InputError("the two losses of a warm-up must have the same oracle and the same reduction")

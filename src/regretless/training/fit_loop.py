@@ -18,7 +18,7 @@ from regretless.ranks import ranks_of, unwrapped
 from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
 from regretless.training.fast_linear import LeanAdam
-from regretless.training.fit_arguments import check_loss, check_optimizer, listed_callbacks
+from regretless.training.fit_arguments import check_data, check_loss, check_optimizer, listed_callbacks
 from regretless.training.identity import identity
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.random_draws import seeded_draws
@@ -83,6 +83,7 @@ def fit(
     if isinstance(train, Dataset) and not len(train):
         raise InputError("training needs data, got 0 instances")
     check_type("model", model, nn.Module)
+    check_data(train, checkpoint)
     check_loss(loss, validation)
     check_optimizer(model, optimizer, scheduler, clip)
     own_callbacks = listed_callbacks(callbacks)
