@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from regretless.cost_columns import by_name
+from regretless.cost_columns import by_name, checked_names
 from regretless.errors import InputError
 
 
@@ -32,3 +32,19 @@ def test_many_faults_are_listed_in_short():
     frame = pd.DataFrame([range(9)], columns=[f"x{j}" for j in range(9)])
     with pytest.raises(InputError, match=r"missing: y; unknown: x0, x1, x2, x3, x4 and 4 more\. Pass an array"):
         by_name(frame, ("y",))
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("ab", "must be a list of 2 names, got 'ab'"),
+        (3, "must be a list of 2 names, got 3"),
+        (["a"], "must hold 2 names, got 1"),
+        (["a", 2], "must be text, got 2"),
+        (["a", "a"], "must differ, got a more than once"),
+    ],
+)
+def test_names_that_cannot_tell_the_costs_apart_are_refused(names, message):
+    with pytest.raises(InputError, match=f"cost_names {message}"):
+        checked_names(names, 2)
+    assert checked_names(iter("ab"), 2) == ("a", "b")

@@ -336,7 +336,7 @@ def test_a_split_depends_on_its_seed_alone() -> None:
 
 @pytest.mark.parametrize("shares", [(), (0.0, 0.5), (-0.5,), (0.8, 0.3), (float("nan"),)])
 def test_shares_that_are_no_shares_are_refused(shares: tuple[float, ...]) -> None:
-    with pytest.raises(InputError, match="shares must be positive and sum to at most 1"):
+    with pytest.raises(InputError, match="shares must be positive numbers that sum to at most 1"):
         numbered(10).split(*shares)
 
 
@@ -362,3 +362,45 @@ def test_a_model_in_place_of_a_problem_is_named():
     milp = MILP([[1.0, 1.0]], row_upper=1.0)
     with pytest.raises(InputError, match=r"problem must be a Problem, got MILP: build it with Problem\(model\)"):
         Dataset.solve(milp, torch.zeros(1, 1), torch.zeros(1, 2))
+
+
+def test_the_text_of_data_has_shapes_and_no_numbers() -> None:
+    assert repr(numbered(300)) == "Dataset(features (300, 1), costs (300, 1), solutions (300, 1))"
+    family = numbered(2, instance=[0, 1], status=(Status.OPTIMAL, Status.TIME_LIMIT))
+    assert repr(family).endswith("solutions (2, 1), with ids of instances, 1 labels not optimal)")
+
+
+def test_data_are_compared_and_hashed_as_objects() -> None:
+    data = numbered(3)
+    assert data == data
+    assert data != numbered(3)
+    assert len({data, data, numbered(3)}) == 2
+
+
+@pytest.mark.parametrize(
+    "index", [[3, 1], (3, 1), np.array([3, 1]), torch.tensor([3, 1]), range(3, 0, -2), [-1, 1]], ids=repr
+)
+def test_instances_are_selected_by_ids_of_any_kind(index: Any) -> None:
+    assert numbers(numbered(4)[index]) == [3, 1]
+
+
+def test_a_list_of_booleans_is_a_mask_and_an_empty_list_selects_nothing() -> None:
+    assert numbers(numbered(3)[[True, False, True]]) == [0, 2]
+    assert numbers(numbered(3)[[]]) == []
+
+
+@pytest.mark.parametrize(
+    ("index", "got"),
+    [("a", "got str"), ([1.5], r"got tensor\(\[1.5"), (None, "got NoneType"), (slice(None, None, -1), "step")],
+)
+def test_what_selects_no_instances_is_refused(index: Any, got: str) -> None:
+    with pytest.raises(InputError, match=f"selected by a slice, a mask or ids, which are integers: .*{got}"):
+        numbered(3)[index]
+
+
+@pytest.mark.parametrize("shares", [("a",), ([0.5, 0.5],)])
+def test_shares_that_are_no_numbers_and_seeds_that_are_none_are_refused(shares: Any) -> None:
+    with pytest.raises(InputError, match="shares must be positive numbers"):
+        numbered(4).split(*shares)
+    with pytest.raises(InputError, match="seed must be an integer from 0"):
+        numbered(4).split(0.5, seed="a")  # type: ignore[arg-type]

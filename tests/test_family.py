@@ -225,3 +225,8 @@ def test_the_rows_of_a_member_are_hashed_once(monkeypatch: pytest.MonkeyPatch) -
     assert family.fingerprint == Family([*family.milps]).fingerprint
     assert len(hashed) == 4 + 4
     assert family.relax().fingerprint != family.fingerprint
+
+
+def test_the_text_of_a_family_has_its_members():
+    family = Family.vary(MILP([[1.0, 1.0]]), row_upper=[[1.0], [2.0]])
+    assert repr(family) == "Family(2 members of MILP(1 rows, 2 variables, 2 of them integer, 2 costs))"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -143,3 +147,57 @@ def test_every_public_name_is_found_and_listed() -> None:
 def test_modules_are_found_without_an_import_of_their_own() -> None:
     code = "import regretless as rl; print('top-k' in rl.problems.names(), rl.training.fit.__name__)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True, timeout=60).split() == ["True", "fit"]
+
+
+# What a user's own type check must see: names, types of results, and mistakes.
+TYPED = """
+from typing import assert_type
+
+import numpy as np
+import torch
+
+import regretless as rl
+
+problem = rl.Problem(rl.MILP([[1.0, 2.0]], row_upper=2.0), sense="max")
+data = rl.Dataset(np.zeros((2, 1)), [[1.0, 2.0]] * 2, [[0.0, 1.0]] * 2)
+assert_type(data.features, torch.Tensor)
+assert_type(rl.SPOPlus(problem)(data.costs, data.costs, data.solutions), torch.Tensor)
+assert_type(rl.problems.names(), list[str])
+rl.SPOplus
+rl.ImplicitMLE(problem, sigm=1.0)
+"""
+
+
+@pytest.mark.slow
+def test_a_type_checker_knows_every_name_and_finds_a_wrong_one(tmp_path) -> None:
+    pytest.importorskip("mypy", reason="mypy is not installed")
+    import regretless
+
+    assert regretless.__file__ is not None
+    script = tmp_path / "typed.py"
+    script.write_text(TYPED)
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(script)]
+    environment = os.environ | {"PYTHONPATH": str(Path(regretless.__file__).parents[1])}
+    report = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment).stdout
+    errors = [line.partition("error: ")[2] for line in report.splitlines() if "error: " in line]
+    assert [error.partition("  [")[0] for error in errors] == [
+        'Module has no attribute "SPOplus"; maybe "SPOPlus"?',
+        'Unexpected keyword argument "sigm" for "ImplicitMLE"; did you mean "sigma"?',
+    ]
+
+
+def test_type_checkers_do_not_see_the_function_that_takes_every_name() -> None:
+    import regretless
+
+    assert regretless.__file__ is not None
+    tree = ast.parse(Path(regretless.__file__).read_text(encoding="utf-8"))
+    assert "__getattr__" not in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def test_losses_name_all_of_their_settings() -> None:
+    import regretless as rl
+
+    losses = [getattr(rl, name) for name in rl.__all__]
+    losses = [loss for loss in losses if isinstance(loss, type) and issubclass(loss, rl.Loss)]
+    for loss in losses:
+        assert not [one for one in inspect.signature(loss).parameters.values() if one.kind is one.VAR_KEYWORD], loss

@@ -208,3 +208,21 @@ def test_a_model_in_place_of_a_problem_is_named():
     milp = MILP([[1.0, 1.0]], row_upper=1.0)
     with pytest.raises(InputError, match=r"problem must be a Problem, got MILP: build it with Problem\(model\)"):
         metrics.regret(milp, [[1.0, 2.0]], [[1.0, 2.0]], [[1.0, 0.0]])
+
+
+def test_regret_refuses_infeasible_labels_and_true_costs_that_are_not_finite():
+    problem, costs = Problem(KNAPSACK, sense="max"), torch.ones(2, 4)
+    label = problem.solve(costs).solution
+    with pytest.raises(InputError, match="row 1 of the solutions is infeasible for the model"):
+        metrics.regret(problem, costs, costs, [label[0].tolist(), [1.0] * 4])
+    true = costs.clone()
+    true[1, 2] = torch.nan
+    with pytest.raises(InputError, match="true must be finite, got nan for instance 1, cost 2"):
+        metrics.regret(problem, costs, true, label)
+
+
+def test_regret_refuses_a_status_that_does_not_belong_to_the_labels():
+    problem, costs = Problem(KNAPSACK, sense="max"), torch.ones(2, 4)
+    label = problem.solve(costs).solution
+    with pytest.raises(InputError, match="status must have one entry for each of the 2 labels, got 1"):
+        metrics.regret(problem, costs, costs, label, status=[Status.OPTIMAL])

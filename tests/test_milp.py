@@ -259,3 +259,9 @@ def test_the_matrix_of_the_caller_is_not_scaled() -> None:
     given = sparse.csr_array(np.array([[1e-9, 2e-9]]))
     MILP(given, row_upper=1e-9)
     assert given.toarray().tolist() == [[1e-9, 2e-9]]
+
+
+def test_the_text_of_a_model_has_its_size_and_no_numbers_of_it():
+    assert repr(MILP([[1.0, 2.0]], integer=[True, False])) == "MILP(1 rows, 2 variables, 1 of them integer, 2 costs)"
+    known = MILP([[1.0, 2.0]], fixed_cost=[0.0, 3.0], cost_map=[[1.0, 0.0]])
+    assert repr(known).endswith("2 of them integer, 1 costs, with known costs)")

@@ -523,3 +523,10 @@ def test_a_fingerprint_does_not_change_with_what_the_oracle_writes_down() -> Non
     problem.solve([[1.0, 2.0]])
     assert seen
     assert problem.fingerprint == before
+
+
+def test_what_is_no_function_is_refused_as_an_oracle_or_a_bound():
+    with pytest.raises(InputError, match="oracle must be a function or None, got int"):
+        Problem(oracle=3, dimension=2)
+    with pytest.raises(InputError, match="bound must be a function or None, got str"):
+        Problem(MILP([[1.0]]), bound="linear")

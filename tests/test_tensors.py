@@ -111,3 +111,9 @@ def test_only_another_type_is_converted() -> None:
     values = torch.ones(3)
     assert in_dtype(values, torch.float32) is values
     assert in_dtype(values, torch.float64).dtype == torch.float64
+
+
+def test_complex_tensors_are_refused_as_complex_arrays_are():
+    for given in (torch.ones(2, dtype=torch.complex64), np.ones(2, dtype=complex)):
+        with pytest.raises(InputError, match=r"costs must be real numbers, got .*complex"):
+            tensor("costs", given)

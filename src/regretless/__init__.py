@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING, Any
 from regretless import errors
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time a name is loaded on first use, see ``__getattr__``
+    from regretless import estimator as estimator
+    from regretless import modeling as modeling
+    from regretless import problems as problems
+    from regretless import runs as runs
+    from regretless import solvers as solvers
+    from regretless import tables as tables
+    from regretless import training as training
     from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
     from regretless.data import Dataset
     from regretless.deciding import Decider, LoggedDecider, audit_decisions
@@ -91,18 +98,20 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """Load a name, or a module as in ``rl.problems.names()``, on first use.
+if not TYPE_CHECKING:  # which would take every name, also a wrong one
 
-    Torch takes seconds, and ``regretless --help`` does without.
-    """
-    if name not in __all__:
-        if name.startswith("_") or find_spec(f"regretless.{name}") is None:
-            raise AttributeError(f"module 'regretless' has no attribute {name!r}")
-        return import_module(f"regretless.{name}")
-    home = next((home for home, names in _HOMES.items() if name in names), "losses")
-    globals()[name] = found = getattr(import_module(f"regretless.{home}"), name)
-    return found
+    def __getattr__(name: str) -> Any:
+        """Load a name, or a module as in ``rl.problems.names()``, on first use.
+
+        Torch takes seconds, and ``regretless --help`` does without.
+        """
+        if name not in __all__:
+            if name.startswith("_") or find_spec(f"regretless.{name}") is None:
+                raise AttributeError(f"module 'regretless' has no attribute {name!r}")
+            return import_module(f"regretless.{name}")
+        home = next((home for home, names in _HOMES.items() if name in names), "losses")
+        globals()[name] = found = getattr(import_module(f"regretless.{home}"), name)
+        return found
 
 
 def __dir__() -> list[str]:

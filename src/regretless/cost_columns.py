@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from regretless.errors import InputError
@@ -42,3 +42,23 @@ def by_name(costs: Any, names: Sequence[str] | None) -> Any:
         )
     place = dict(zip(have, columns, strict=True))
     return costs[[place[name] for name in names]]
+
+
+def checked_names(names: Any, dimension: int) -> tuple[str, ...]:
+    """Names of the costs as a tuple.
+
+    Raises:
+        InputError: not one name per cost, or names that cannot tell the costs apart.
+    """
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InputError(f"cost_names must be a list of {dimension} names, got {names!r}")
+    found = tuple(names)
+    if len(found) != dimension:
+        raise InputError(f"cost_names must hold {dimension} names, got {len(found)}")
+    wrong = [name for name in found if not isinstance(name, str)]
+    if wrong:
+        raise InputError(f"cost_names must be text, got {wrong[0]!r}")
+    twice = [name for name, count in Counter(found).items() if count > 1]
+    if twice:
+        raise InputError(f"cost_names must differ, got {listed(twice)} more than once")
+    return found

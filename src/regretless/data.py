@@ -5,9 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,13 +19,14 @@ from regretless.frame_rows import refuse_other_rows
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.listing import listed
+from regretless.number_checks import LARGEST_SEED, check_integer
 from regretless.problem import Problem
 from regretless.tensors import features_tensor, ids, tensor
 from regretless.type_checks import check_type
 from regretless.types import Status
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Instances to learn from: features, true costs and true optima.
 
@@ -48,6 +51,18 @@ class Dataset:
     status: tuple[Status, ...] | None = None
     names: tuple[str, ...] | None = None
 
+    if TYPE_CHECKING:  # the attributes are tensors, whatever is given
+
+        def __init__(
+            self,
+            features: Any,
+            costs: Any,
+            solutions: Any,
+            instance: Any = None,
+            status: tuple[Status, ...] | None = None,
+            names: tuple[str, ...] | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         given = {"features": features_tensor(self.features), "instance": ids(self.instance)}
         given |= {name: _matrix(name, getattr(self, name)) for name in ("costs", "solutions")}
@@ -66,12 +81,26 @@ class Dataset:
         if width < d:
             raise InputError(f"solutions must have a value for each of the {d} costs, got shape {(len(self), width)}")
 
+    def __repr__(self) -> str:
+        """Shapes, and not the numbers."""
+        shapes = [f"{name} {tuple(getattr(self, name).shape)}" for name in ("features", "costs", "solutions")]
+        if self.instance is not None:
+            shapes.append("with ids of instances")
+        if self.not_optimal:
+            shapes.append(f"{self.not_optimal} labels not optimal")
+        return f"Dataset({', '.join(shapes)})"
+
     def __len__(self) -> int:
         return len(self.costs)
 
     def __getitem__(self, index: Any) -> Dataset:
-        """Select instances by slice, mask or ids."""
-        keep = torch.arange(len(self))[index].reshape(-1)
+        """Select instances by slice, mask or ids.
+
+        Raises:
+            InputError: anything else, such as a name or numbers that are not integers.
+            IndexError: an id or a mask that does not belong to the data.
+        """
+        keep = _selected(len(self), index)
         return replace(
             self,
             features=self.features[keep],
@@ -157,11 +186,14 @@ class Dataset:
         >>> [len(part) for part in data.split(0.7, 0.1)]
         [7, 1, 2]
         """
+        given: tuple[Any, ...] = shares
+        positive = all(isinstance(one, int | float | np.number) and one > 0 for one in given)
+        if not given or not positive or sum(given) > 1 + 1e-9:
+            raise InputError(f"shares must be positive numbers that sum to at most 1, got {shares}")
         total = sum(shares)
-        if not shares or not min(shares) > 0 or not total <= 1 + 1e-9:
-            raise InputError(f"shares must be positive and sum to at most 1, got {shares}")
         order = torch.arange(len(self))
         if seed is not None:
+            check_integer("seed", seed, least=0, most=LARGEST_SEED)
             order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
         ends = [round(sum(shares[: i + 1]) * len(self)) for i in range(len(shares))]
         if total < 1 - 1e-9:
@@ -170,6 +202,22 @@ class Dataset:
         if any(a == b for a, b in zip(starts, ends, strict=True)):
             raise InputError(f"shares {shares} leave a part of {len(self)} instances empty")
         return tuple(self[order[a:b]] for a, b in zip(starts, ends, strict=True))
+
+
+def _selected(count: int, index: Any) -> Tensor:
+    """Positions ``(m,)`` that a slice, a mask, one id or several select."""
+    if isinstance(index, list | tuple | range):
+        index = list(index)
+        index = torch.as_tensor(index) if index else torch.zeros(0, dtype=torch.int64)
+    elif isinstance(index, np.ndarray):
+        index = torch.as_tensor(index)
+    float_ids = isinstance(index, Tensor) and index.is_floating_point()
+    try:
+        if float_ids or not isinstance(index, Tensor | slice | Integral):
+            raise TypeError(f"got {index if float_ids else type(index).__name__}")
+        return torch.arange(count)[index].reshape(-1)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"instances are selected by a slice, a mask or ids, which are integers: {error}") from error
 
 
 def _matrix(name: str, value: Any) -> Tensor:

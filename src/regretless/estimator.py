@@ -19,7 +19,7 @@ from regretless.frame_rows import refuse_other_rows
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.metrics import optimal_values, regret, relative_regret
-from regretless.number_checks import check_integer, check_numbers
+from regretless.number_checks import LARGEST_SEED, check_integer, check_numbers
 from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
 from regretless.search import Trained, train
@@ -117,6 +117,9 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         problem = copy.copy(self._problem())
         problem.statistics = SolveStatistics()
         features, costs = self._checked(X, y, first=True)
+        for name, value in (("settings", self.settings), ("columns", self.columns)):
+            if value is not None:
+                check_type(name, value, dict)
         settings = dict(self.settings or {})
         if methods.method(self.method).cached:
             settings = {"p_solve": self.p_solve} | settings
@@ -140,10 +143,12 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _check_settings(self, problem: Problem, settings: dict[str, Any], features: torch.Tensor) -> None:
         """Check all settings before anything is solved."""
         given: dict[str, Any] = {"epochs": self.epochs, "lr": self.lr, "batch_size": self.batch_size}
-        check_numbers(seed=self.random_state, **{name: value for name, value in given.items() if value is not None})
+        check_integer("random_state", self.random_state, least=0, most=LARGEST_SEED)
+        check_numbers(**{name: value for name, value in given.items() if value is not None})
         check_integer("patience", self.patience, least=1)
-        if not 0 <= self.validation < 1:
-            raise InputError(f"validation must be a share from 0 to below 1, got {self.validation}")
+        share: Any = self.validation
+        if not isinstance(share, int | float) or not 0 <= share < 1:
+            raise InputError(f"validation must be a share from 0 to below 1, got {share!r}")
         refuse_unused(self.method, settings, given | {"validation": self.validation or None})
         check_settings(self.method, settings, engine=problem.engine or "oracle")
         refuse_class(self.model)

@@ -56,6 +56,9 @@ class Family:
         self._any_known = False
         self.extend(given)
 
+    def __repr__(self) -> str:
+        return f"Family({len(self)} members of {self.milps[0]!r})"
+
     @classmethod
     def vary(
         cls,

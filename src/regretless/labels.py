@@ -105,7 +105,11 @@ def refuse_wrong_labels(
     known = (~torch.isnan(solutions).any(dim=1)).nonzero().flatten()
     if not len(known):
         return
-    _refuse_infeasible(problem, solutions, members, known.tolist())
+    row = infeasible_label(problem, solutions, members)
+    if row is not None:
+        error = SolveError(f"the label of instance {row} is infeasible for the model: the oracle is wrong")
+        error.row = row
+        raise error
     if len(known) > COMPARED:
         known = known[torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:COMPARED]]
     ids = None if members is None else members[known]
@@ -123,24 +127,41 @@ def refuse_wrong_labels(
     )
 
 
-def _refuse_infeasible(problem: Problem, solutions: Tensor, members: Tensor | None, known: list[int]) -> None:
-    """Raise a ``SolveError`` where a label shows a decision that its model does not allow."""
+def refuse_infeasible_labels(problem: Problem, solutions: Tensor, members: Tensor | None) -> None:
+    """Refuse labels of the caller that show a decision that the model does not allow.
+
+    Args:
+        problem: without a model, or with a cost map, decisions are not known and nothing is refused.
+        solutions: ``(n, width)`` labels; a row of NaN where there is none.
+        members: ``(n,)`` ids, for families.
+
+    Raises:
+        InputError: with the first such row.
+    """
+    row = infeasible_label(problem, solutions, members)
+    if row is not None:
+        raise InputError(
+            f"row {row} of the solutions is infeasible for the model: pass the true optima of this problem in cost "
+            "space, as Dataset.solutions holds them, and the true costs before them"
+        )
+
+
+def infeasible_label(problem: Problem, solutions: Tensor, members: Tensor | None) -> int | None:
+    """First row of the labels that shows a decision that its model does not allow; rows of NaN are passed over."""
     family = isinstance(problem.model, Family)
     if problem.model is None or (not family and problem.model.cost_map is not None):
-        return
+        return None
     rows: dict[int, list[int]] = {}
-    for row in known:
+    for row in (~torch.isnan(solutions).any(dim=1)).nonzero().flatten().tolist():
         rows.setdefault(0 if members is None else int(members[row]), []).append(row)
     for index, some in rows.items():
         milp = member(problem.model, index)
-        shown = solutions[some].numpy()
+        shown = solutions[some].detach().cpu().numpy()
         x = problem.model.decisions(shown) if family else shown[:, : milp.n]
         feasible = milp.check(x, ENGINE_TOLERANCE)
         if not feasible.all():
-            row = some[int((~feasible).argmax())]
-            error = SolveError(f"the label of instance {row} is infeasible for the model: the oracle is wrong")
-            error.row = row
-            raise error
+            return some[int((~feasible).argmax())]
+    return None
 
 
 def _path(store: Path, problem: Problem, costs: Tensor, members: Tensor | None) -> Path | None:

@@ -12,6 +12,7 @@ from torch import Tensor
 from regretless.begun_solves import BegunSolves, solve_rows
 from regretless.cost_columns import by_name
 from regretless.errors import InputError
+from regretless.labels import refuse_infeasible_labels
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
 from regretless.tensors import ids, tensor
@@ -55,7 +56,7 @@ def regret(
         ``(n,)`` float64; NaN where the solve failed and ``problem.on_failure`` is not ``"raise"``.
 
     Raises:
-        InputError: shapes that do not fit, or predictions that are not finite.
+        InputError: shapes that do not fit, costs that are not finite, or labels that are infeasible for the model.
         SolveError: a solve failed, or a decision is better than an optimal label, so that the oracle, the sense or the
             label is wrong. Where a label is not optimal, the regret may be negative: it is only a bound.
     """
@@ -86,15 +87,17 @@ def regret_of_decisions(
         raise InputError(f"predicted must have shape (n, {problem.dimension}), got {tuple(predicted.shape)}")
     if solution.shape != (expected := (len(predicted), problem.width)):
         raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
-    to_minimization = problem.to_minimization(predicted.detach().to(torch.float64), instance)
     cost = problem.to_minimization(true.detach().to(torch.float64), instance)
     best = solution.detach().to(torch.float64)
-    bad = (~torch.isfinite(to_minimization)).nonzero()
-    if len(bad):
-        row, column = bad[0].tolist()
-        raise InputError(
-            f"predicted must be finite, got {predicted[row, column].item()} for instance {row}, cost {column}"
-        )
+    for name, given in (("predicted", predicted), ("true", true)):
+        bad = (~torch.isfinite(given)).nonzero()
+        if len(bad):
+            row, column = bad[0].tolist()
+            got = f"{given[row, column].item()} for instance {row}, cost {column}"
+            raise InputError(f"{name} must be finite, got {got}")
+    if status is not None and len(status) != len(predicted):
+        raise InputError(f"status must have one entry for each of the {len(predicted)} labels, got {len(status)}")
+    refuse_infeasible_labels(problem, best, instance)
     regrets, decisions, cut_short = cost.new_zeros(len(cost)), torch.zeros_like(best), 0
     for part, solved in solve_rows(
         problem, predicted.detach().to(torch.float64), instance, begun or BegunSolves(None, problem),

@@ -23,7 +23,7 @@ TINY_ROW = 1e-3
 ROW_SIDES = ("row_lower", "row_upper")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MILP:
     """``min c . (G x) + h . x + constant`` subject to ``row_lower <= A x <= row_upper``, ``lower <= x <= upper``.
 
@@ -63,7 +63,7 @@ class MILP:
     constant: float = 0.0
     names: tuple[str, ...] | None = None
     row_names: tuple[str, ...] | None = None
-    row_scale: Floats = field(init=False, repr=False)
+    row_scale: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -93,6 +93,11 @@ class MILP:
             put("row_lower", self.row_lower * scale)
             put("row_upper", self.row_upper * scale)
             put("row_scale", scale)
+
+    def __repr__(self) -> str:
+        known = ", with known costs" if self.has_fixed_cost else ""
+        rows = f"{self.A.shape[0]} rows, {self.n} variables, {int(self.integer.sum())} of them integer"
+        return f"MILP({rows}, {self.dimension} costs{known})"
 
     def validate(self) -> None:
         """Check shapes, bounds and finiteness; raise ``InputError`` naming the first thing that is wrong."""

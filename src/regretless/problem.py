@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from regretless.cost_columns import by_name
+from regretless.cost_columns import by_name, checked_names
 from regretless.errors import InputError
 from regretless.family import Family
 from regretless.known_costs import KnownCosts
@@ -103,6 +103,9 @@ class Problem:
             raise InputError(f"options are settings of an engine, and here an oracle solves: got {', '.join(options)}")
         if model is not None and instances is not None:
             raise InputError("instances= is for functions that serve a family; a family with models is a Family")
+        for what, function in (("oracle", oracle), ("bound", bound)):
+            if function is not None and not callable(function) and not hasattr(function, "solve"):
+                raise InputError(f"{what} must be a function or None, got {type(function).__name__}")
         for what, count in (("dimension", dimension), ("instances", instances)):
             if count is not None:
                 check_integer(what, count, least=1)
@@ -115,9 +118,7 @@ class Problem:
         self._instances = instances
         self._known = KnownCosts(model)
         own_names = None if model is None else model.cost_names
-        self.cost_names = own_names if cost_names is None else tuple(cost_names)
-        if self.cost_names is not None and len(self.cost_names) != self.dimension:
-            raise InputError(f"cost_names must hold {self.dimension} names, got {len(self.cost_names)}")
+        self.cost_names = own_names if cost_names is None else checked_names(cost_names, self.dimension)
         self.sign = 1.0 if sense == "min" else -1.0
         # An oracle of this library is known by its class and the problem's name.
         ours = type(oracle).__module__.startswith("regretless.")

@@ -26,6 +26,8 @@ def tensor(name: str, value: Any) -> Tensor:
         InputError: not numbers, or lists of different lengths.
     """
     if isinstance(value, Tensor):
+        if value.is_complex():
+            raise InputError(f"{name} must be real numbers, got {value.dtype}")
         return value.detach()
     if value is None:
         raise InputError(f"{name} must be numbers, got None")

@@ -76,6 +76,26 @@ def test_settings_of_the_caller_take_precedence_over_those_of_the_file(tmp_path)
     assert (back.store.capacity, back.grow_at) == (None, "transformed")
 
 
+def test_a_seed_of_the_caller_starts_the_coin_anew(tmp_path):
+    SolutionCache(Problem(MODEL), ROWS, p_solve=0.5, seed=3).save(tmp_path / "cache")
+    costs = torch.randn(40, 3, generator=torch.Generator().manual_seed(0))
+    counts = {}
+    for seed in (3, 4, 5):
+        back = SolutionCache.load(tmp_path / "cache", Problem(MODEL), seed=seed)
+        fresh = SolutionCache(Problem(MODEL), ROWS, p_solve=0.5, seed=seed)
+        assert [back.seed, back(costs).tolist()] == [seed, fresh(costs).tolist()]
+        counts[seed] = back.statistics.solves
+        assert counts[seed] == fresh.statistics.solves
+    assert len(set(counts.values())) > 1
+
+
+def test_a_path_and_a_problem_in_the_wrong_order_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"problem must be a Problem, got .*: load takes the path first"):
+        SolutionCache.load(Problem(MODEL), tmp_path / "cache")
+    with pytest.raises(InputError, match="other must be a SolutionCache, got int"):
+        SolutionCache(Problem(MODEL)).merge(3)
+
+
 def test_a_policy_or_bound_of_the_user_must_be_passed_again(tmp_path):
     class Never:
         def choose(self, batch, generator):

@@ -125,7 +125,7 @@ def test_gap_above_takes_what_is_larger_than_epsilon():
     gaps = np.array([0.0, 0.1, 0.2, np.inf])
     assert GapAbove(0.1).choose(with_gaps(gaps), np.random.default_rng(0)).tolist() == [False, False, True, True]
     assert GapAbove().choose(with_gaps(gaps), np.random.default_rng(0)).tolist() == [False, True, True, True]
-    with pytest.raises(InputError, match="epsilon must be at least 0"):
+    with pytest.raises(InputError, match="epsilon must be a finite number, at least 0"):
         GapAbove(-0.1)
 
 
@@ -278,3 +278,9 @@ def test_a_mask_may_be_a_list_or_a_tensor():
     cache(torch.rand(3, 2))
     cache(torch.rand(3, 2))
     assert cache.statistics.solves == 5
+
+
+@pytest.mark.parametrize("epsilon", ["a", float("inf"), True])
+def test_a_largest_gap_that_is_no_number_is_refused(epsilon):
+    with pytest.raises(InputError, match="epsilon must be a finite number, at least 0"):
+        GapAbove(epsilon)

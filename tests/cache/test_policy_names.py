@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+
 import pytest
 
 from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap
@@ -58,6 +60,15 @@ def test_a_policy_of_the_user_has_no_settings():
             raise NotImplementedError
 
     assert policy_settings(Mine()) is None
+
+
+@pytest.mark.parametrize(
+    "base", [Bernoulli(0.2), LargestGap(0.1), GapAbove(0.1), Falling(0.2, 0.1, epochs=1, instances=3)], ids=repr
+)
+def test_a_policy_derived_from_one_with_a_name_has_no_settings(base):
+    derived = copy.copy(base)
+    derived.__class__ = type("Mine", (type(base),), {})
+    assert policy_settings(derived) is None
 
 
 def test_a_policy_is_taken_as_it_is():

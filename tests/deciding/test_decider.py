@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import copy
 import itertools
+import pickle
 import sys
 import threading
 import time
@@ -110,8 +112,18 @@ def test_constraints_that_do_not_fit_are_refused(decider: Decider, trained: Trai
         decider.decide(trained.features[0], {"row:weight": "much"})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="nothing is left between"):
         decider.decide(trained.features[0], {"lower:rent": 2.0})
-    with pytest.raises(InputError, match="deadline must be positive"):
-        decider.decide(trained.features[0], deadline=0.0)
+    with pytest.raises(InputError, match="constraints must be a Mapping, got list"):
+        decider.decide(trained.features[0], [("row:weight", 1.0)])  # type: ignore[arg-type]
+    for deadline in (0.0, "soon"):
+        with pytest.raises(InputError, match="deadline must be positive seconds or None, got"):
+            decider.decide(trained.features[0], deadline=deadline)  # type: ignore[arg-type]
+
+
+def test_the_text_of_a_decider_has_its_model_and_a_copy_is_refused_with_the_remedy(decider: Decider) -> None:
+    assert repr(decider).startswith(f"Decider({decider.milp!r}, engine='highs', known=")
+    for copied in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot be copied or pickled: load it where it is used"):
+            copied(decider)
 
 
 def test_training_leaves_decisions_to_fall_back_on(trained: TrainedRun, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ import torch
 
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses import AutogradLoss, ClosedFormLoss, SPOPlus, TwoStage
+from regretless.losses import MAP, AutogradLoss, ClosedFormLoss, SPOPlus, TwoStage, WarmUp
 from regretless.losses.base import dot
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -228,12 +228,48 @@ def test_a_formula_that_does_not_give_one_value_per_instance_is_refused(values):
 
     predicted, true = costs()
     for loss in (Closed(problem("min")), ByAutograd(problem("min"))):
-        with pytest.raises(InputError, match=r"must return one value per instance: expected shape \(2,\)"):
+        with pytest.raises(InputError, match=r"one value per instance: expected .*tensors? of shape \(2,\)"):
             loss(predicted, true, true)
         with pytest.raises(InputError, match=type(loss).__name__):
             loss.loss_and_gradient(predicted, true, true)
 
 
+@pytest.mark.parametrize(
+    ("result", "got"), [(None, "NoneType"), (torch.ones(2), r"\(2,\)"), ((torch.ones(2), 3), r"\(2,\) and int")]
+)
+def test_a_formula_that_returns_something_else_is_named_with_what_it_returned(result, got):
+    class Closed(ClosedFormLoss):
+        def value_and_gradient(self, predicted, true, solution, instance):
+            return result
+
+    class ByAutograd(AutogradLoss):
+        def per_instance(self, predicted, true, solution, instance):
+            return result if result is None else (result, result)
+
+    predicted, true = costs()
+    with pytest.raises(InputError, match=rf"Closed.value_and_gradient .* of shape \(2,\) and \(2, 2\), got {got}"):
+        Closed(problem("min"))(predicted, true, true)
+    with pytest.raises(InputError, match=r"ByAutograd.per_instance must .* a tensor of shape \(2,\), got"):
+        ByAutograd(problem("min"))(predicted, true, true)
+
+
 def test_integers_are_no_prediction():
     with pytest.raises(InputError, match=r"predicted must be floating-point numbers, got torch.int64"):
         SPOPlus(problem("min"))(torch.ones(1, 2, dtype=torch.int64), torch.ones(1, 2), torch.ones(1, 2))
+
+
+def test_the_text_of_a_loss_has_its_oracle_and_its_settings():
+    oracle = problem("min")
+    assert repr(SPOPlus(oracle, reduction="sum")) == f"SPOPlus({oracle!r}, reduction='sum')"
+    assert repr(TwoStage()) == "TwoStage(criterion='mse', reduction='mean')"
+    assert repr(TwoStage(oracle)) == f"TwoStage({oracle!r}, criterion='mse', reduction='mean')"
+    first, then = SPOPlus(oracle), MAP(oracle)
+    assert repr(WarmUp(first, then, steps=3)) == f"WarmUp({first!r}, {then!r}, steps=3)"
+
+
+@pytest.mark.parametrize("make", [SPOPlus, TwoStage])
+def test_a_prediction_that_is_no_tensor_is_refused(make):
+    loss, given = make(problem("min")), [[1.0, 2.0]]
+    for call in (loss, loss.loss_and_gradient):
+        with pytest.raises(InputError, match="predicted must be a tensor, the output of a model, got list"):
+            call(given, given, given)

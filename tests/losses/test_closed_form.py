@@ -29,7 +29,7 @@ def test_a_closed_form_with_a_gradient_of_another_shape_is_refused():
             return predicted.sum(1), torch.zeros_like(predicted[:, :1])
 
     predicted, true = torch.ones(2, 2), torch.zeros(2, 2)
-    with pytest.raises(InputError, match=r"expected shape \(2,\) and \(2, 2\), got \(2,\) and \(2, 1\)"):
+    with pytest.raises(InputError, match=r"expected tensors of shape \(2,\) and \(2, 2\), got \(2,\) and \(2, 1\)"):
         Closed(Problem(MILP([[1.0, 1.0]], row_upper=1.0)))(predicted, true, true)
 
 

@@ -5,6 +5,7 @@ import torch
 
 from regretless.errors import InputError
 from regretless.losses import ConeAlignment
+from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems import load
 
@@ -55,3 +56,8 @@ def test_a_problem_without_a_model_or_with_a_cost_map_is_refused():
             ConeAlignment(problem)
     with pytest.raises(InputError, match="inner must be at least 0 and below 1, got 1"):
         ConeAlignment(KINDS["plain"].problem(), inner=1.0)
+
+
+def test_an_inner_share_that_is_no_number_is_refused():
+    with pytest.raises(InputError, match="inner must be between 0 and 1, got 'a'"):
+        ConeAlignment(Problem(MILP([[1.0, 1.0]])), inner="a")

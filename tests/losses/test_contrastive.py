@@ -236,3 +236,10 @@ def test_nce_refuses_an_instance_for_which_s_has_nothing():
     for objective in (None, cubic):
         with pytest.raises(InputError, match="feasible for instance 0"):
             NCE(memory, objective=objective)(b.predicted, b.true, b.solution, b.instance)
+
+
+@pytest.mark.parametrize("make", [MAP, NCE])
+def test_an_objective_that_is_no_function_is_refused(make):
+    problem = Problem(oracle=lambda c: c == c.min(), dimension=2)
+    with pytest.raises(InputError, match=r"objective must be a function \(solutions, costs\) -> values, got int"):
+        make(SolutionCache(problem, [[1.0, 0.0]]), objective=3)

@@ -269,10 +269,12 @@ def test_the_history_shows_perplexity_and_temperature():
         ({"temperature": math.nan}, "temperature must be a finite number above 0"),
         ({"temperature": math.inf}, "temperature must be a finite number above 0"),
         ({"scale": "log"}, "scale must be 'relative' or 'fixed', got 'log'"),
+        ({"final_temperature": "a", "anneal_steps": 3}, "final_temperature must be a finite number above 0, got 'a'"),
+        ({"final_temperature": 0.1, "anneal_steps": 2.5}, "anneal_steps must be an integer, at least 1, got 2.5"),
         ({"final_temperature": 0.1}, "annealing needs both .* got 0.1 and None"),
         ({"anneal_steps": 5}, "annealing needs both .* got None and 5"),
-        ({"final_temperature": 0.0, "anneal_steps": 5}, "final_temperature > 0"),
-        ({"final_temperature": 0.1, "anneal_steps": 0}, "anneal_steps >= 1"),
+        ({"final_temperature": 0.0, "anneal_steps": 5}, "final_temperature must be a finite number above 0"),
+        ({"final_temperature": 0.1, "anneal_steps": 0}, "anneal_steps must be an integer, at least 1"),
     ],
 )
 def test_settings_that_make_no_sense_are_named(settings, message):

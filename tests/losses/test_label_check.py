@@ -5,8 +5,10 @@ import torch
 
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.errors import SolveError
-from regretless.losses import MAP, Blackbox, PerturbedFenchelYoung, SPOPlus
+from regretless.errors import InputError, SolveError
+from regretless.family import Family
+from regretless.losses import MAP, Blackbox, PerturbedFenchelYoung, SPOPlus, TwoStage, WarmUp
+from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.training import fit
 
@@ -60,3 +62,65 @@ def test_a_step_that_failed_leaves_nothing_behind():
     loss(COSTS + 0.1, COSTS, right)
     with pytest.raises(SolveError, match="better than its label"):
         loss.loss_and_gradient(COSTS, COSTS, WRONG)
+
+
+BAG = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
+BEST = torch.tensor([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]], dtype=torch.float64)
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_loss_refuses_true_costs_in_the_place_of_the_solutions(cached):
+    problem = Problem(BAG, sense="max")
+    loss = MAP(SolutionCache(problem, BEST, p_solve=0.0) if cached else problem)
+    with pytest.raises(InputError, match="row 0 of the solutions is infeasible for the model: pass the true optima"):
+        loss(COSTS, BEST, COSTS)
+
+
+def test_a_loss_compares_labels_of_a_family_with_their_own_member():
+    family = Family.vary(BAG, row_upper=[[7.0], [3.0]])
+    loss = SPOPlus(Problem(family, sense="max"))
+    with pytest.raises(InputError, match="row 1 of the solutions is infeasible"):
+        loss(COSTS, COSTS, BEST, [0, 1])
+    with pytest.raises(InputError, match="instance must be between 0 and 1, got 2"):
+        loss(COSTS, COSTS, BEST, [0, 2])
+
+
+def test_only_the_first_batch_of_a_loss_is_checked_for_feasibility(monkeypatch):
+    checked = []
+    monkeypatch.setattr(
+        "regretless.losses.label_check.refuse_infeasible_labels", lambda *given: checked.append(len(given[1]))
+    )
+    problem = Problem(BAG, sense="max")
+    loss, best = SPOPlus(problem), problem.solve(COSTS).solution
+    for rows in (2, 1):
+        loss(COSTS[:rows], COSTS[:rows], best[:rows])
+    assert checked == [2]
+
+
+def test_labels_in_single_precision_are_not_refused_for_their_rounding():
+    problem = Problem(MILP([[1.0, -1.0]], row_lower=3.0, row_upper=3.0, upper=1e9), sense="min")
+    true = torch.tensor([[-1.0, 0.5]], dtype=torch.float64)
+    label = problem.solve(true).solution
+    assert label.float().double().diff().item() != -3.0
+    SPOPlus(problem)(true, true, label)
+    SPOPlus(problem).check_labels(label.float())
+
+
+@pytest.mark.parametrize("warm_up", [False, True])
+def test_fit_refuses_infeasible_labels_before_it_solves_anything(warm_up):
+    problem = Problem(BAG, sense="max")
+    labels = problem.solve(COSTS).solution
+    labels[1] = 1.0
+    loss = WarmUp(MAP(problem), SPOPlus(problem), steps=1) if warm_up else SPOPlus(problem)
+    solves = problem.statistics.solves
+    data = Dataset(COSTS.float(), COSTS, labels)
+    with pytest.raises(InputError, match="row 1 of the solutions is infeasible"):
+        fit(torch.nn.Linear(3, 3), loss, data, epochs=1, progress=False)
+    assert problem.statistics.solves == solves
+    fit(torch.nn.Linear(3, 3), TwoStage(problem), data, epochs=1, progress=False)  # it does not use labels
+
+
+def test_fit_refuses_labels_of_a_problem_with_another_number_of_costs():
+    data = Dataset(COSTS.float(), COSTS[:, :2], BEST[:, :2])
+    with pytest.raises(InputError, match=r"solution must have shape \(n, 3\), got \(2, 2\)"):
+        fit(torch.nn.Linear(3, 2), SPOPlus(Problem(BAG, sense="max")), data, epochs=1, progress=False)

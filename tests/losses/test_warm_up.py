@@ -9,7 +9,7 @@ import torch
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError
-from regretless.losses import MAP, ExpectedRegret, SPOPlus, WarmUp
+from regretless.losses import MAP, ExpectedRegret, SPOPlus, TwoStage, WarmUp
 from regretless.training import fit
 
 from .tiny import KINDS, Batch, Kind, batch, cache, value_and_gradient
@@ -123,3 +123,9 @@ def test_wrong_settings_are_named():
     for first in (MAP(SolutionCache(kind.problem())), MAP(memory, reduction="sum")):
         with pytest.raises(InputError, match="must have the same oracle and the same reduction"):
             WarmUp(first, SPOPlus(memory), steps=1)
+
+
+def test_what_is_no_loss_is_refused():
+    for given in ((3, TwoStage()), (TwoStage(), TwoStage)):
+        with pytest.raises(InputError, match=r"must be a Loss, got (int|the class TwoStage): build it"):
+            WarmUp(*given, steps=1)

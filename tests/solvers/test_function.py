@@ -53,7 +53,9 @@ def test_the_function_sees_costs_in_the_users_sense() -> None:
         ([np.inf, 0.0, 0.0], "the solver function returned NaN or infinite values"),
         ([1.0, 1.0, 0.0], "the solver function returned a solution that is infeasible for the model"),
         ([0.5, 0.0, 0.0], "infeasible for the model"),
-        ("text", "ValueError: could not convert"),
+        ("text", r"must return the values of a solution as .*, and nothing else, got str: could not convert"),
+        (([1.0, 0.0, 0.0], 3.0), "and nothing else, got tuple: "),
+        ([1j, 0.0, 0.0], "and nothing else, got list: complex128 numbers"),
         (RuntimeError("licence expired"), "RuntimeError: licence expired"),
     ],
 )

@@ -216,3 +216,9 @@ def test_a_schedule_on_plateaus_follows_the_validation_regret_or_the_loss(valida
     loss, scheduler = SPOPlus(problem()), Plateau(optimizer)
     fitted = fit(net, loss, TRAIN, optimizer=optimizer, scheduler=scheduler, epochs=3, validation=validation)
     assert followed == fitted.history.column(column)
+
+
+def test_the_text_of_a_callback_has_its_settings():
+    assert repr(module.EarlyStopping(patience=3)) == "EarlyStopping(patience=3, column='regret', restore=True)"
+    assert repr(module.Watch(problem(), TRAIN, every=2)) == "Watch(name='test', every=2)"
+    assert repr(module.Callback()) == "Callback()"

@@ -7,6 +7,7 @@ from torch import nn
 from regretless.errors import InputError
 from regretless.losses import TwoStage
 from regretless.training import Callback, fit
+from regretless.training.fit_arguments import check_data
 
 from .runs import LOSSES, data, model, weights
 
@@ -40,3 +41,12 @@ def test_an_optimizer_of_some_parameters_trains_these():
     fit(net, LOSSES["spo"](TRAIN), TRAIN, epochs=1, optimizer=torch.optim.SGD([net.linear.weight], lr=0.1))
     assert not torch.equal(weights(net), before)
     assert torch.equal(net.linear.bias, bias)
+
+
+def test_data_that_are_none_and_a_checkpoint_that_is_no_path_are_refused(tmp_path):
+    with pytest.raises(InputError, match="train must be a Dataset or a DataLoader, got NoneType"):
+        check_data(None, None)
+    with pytest.raises(InputError, match="checkpoint must be the path of a file, got int"):
+        check_data([], 3)
+    check_data([], tmp_path)
+    check_data([], str(tmp_path))

@@ -26,7 +26,7 @@ BAD = {
     "frozen": (nn.Linear(3, 4).requires_grad_(False), "no parameters to train: all of them are frozen"),
     "features": (nn.Linear(2, 4), "cannot predict from features of shape \\(2, 3\\): RuntimeError"),
     "costs": (nn.Linear(3, 5), "must predict 4 costs per instance.* shape \\(2, 4\\), got \\(2, 5\\)"),
-    "two results": (Pair(3, 4), "cannot predict from features of shape \\(2, 3\\): TypeError"),
+    "two results": (Pair(3, 4), "Pair must return the predicted costs as one tensor, got tuple: return only the costs"),
 }
 
 
@@ -65,6 +65,15 @@ def test_a_model_that_fits_is_left_as_it_is(data):
     check_model(model, data.features[:1], 4)
     assert model.training
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("batch_size", [11, 5])
+def test_batch_normalization_never_trains_on_a_single_instance(problem, data, batch_size):
+    sizes = []
+    model = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.Linear(5, 4))
+    model.register_forward_pre_hook(lambda module, given: sizes.append(len(given[0])) if module.training else None)
+    fit(model, MAP(SolutionCache(problem, data.solutions)), data, epochs=1, batch_size=batch_size, progress=False)
+    assert sizes == ([12] if batch_size == 11 else [5, 5, 2])
 
 
 def test_frozen_parameters_are_not_trained(problem, data):

@@ -96,3 +96,15 @@ def test_what_cannot_be_built_is_named():
         make_model(features(6, 5, 3), 4)
     with pytest.raises(InputError, match=r"got \(6,\)"):
         make_model(features(6), 4)
+
+
+def test_a_model_is_built_from_arrays_and_lists_as_from_tensors():
+    features, costs = torch.randn(5, 2), torch.rand(5, 3)
+    expected = make_model(features, 3, costs=costs)
+    for dress in (lambda values: values.numpy(), lambda values: values.tolist()):
+        built = make_model(dress(features), 3, costs=dress(costs))
+        torch.testing.assert_close(built(features), expected(features))
+    with pytest.raises(InputError, match="features must be numbers, got str"):
+        make_model("features", 3)
+    with pytest.raises(InputError, match="dimension must be an integer, at least 1, got 0"):
+        make_model(features, 0)

@@ -59,3 +59,11 @@ def test_counts_add_up_and_times_do_not() -> None:
     assert total_row(rows[0], gathering) == {
         "loss": 3.0, "solves": 5, "not_optimal": 1, "failed": 1, "seconds": 5.0, "solver_seconds": 2.0,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "sizes"), [(9, [4, 5]), (10, [4, 4, 2]), (8, [4, 4]), (1, [1])])
+def test_a_last_batch_that_is_too_small_joins_the_one_before(n: int, sizes: list[int]) -> None:
+    batches = RankBatches(n, 4, None, least=2)
+    parts = batches.cut(torch.arange(n), torch.arange(n))
+    assert [len(part) for part in parts] == sizes
+    assert [batches.start(step) for step in range(len(sizes))] == [int(part[0]) for part in parts]

@@ -153,9 +153,7 @@ class GapAbove(_ByGap):
 
     def __init__(self, epsilon: float = 0.0, *, p: float = 0.05, gap_at: GapAt = "solve") -> None:
         super().__init__(p, gap_at=gap_at)
-        if not epsilon >= 0.0:
-            raise InputError(f"epsilon must be at least 0, got {epsilon}")
-        self.epsilon = float(epsilon)
+        self.epsilon = check_number("epsilon", epsilon, least=0)
 
     def __repr__(self) -> str:
         return f"GapAbove(epsilon={self.epsilon:g}, gap_at={self.gap_at!r})"

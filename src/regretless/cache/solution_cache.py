@@ -37,6 +37,7 @@ from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
 from regretless.tensors import ids, in_dtype, tensor
+from regretless.type_checks import check_type
 
 
 class SolutionCache:
@@ -86,8 +87,7 @@ class SolutionCache:
         bound: BoundKind | Bound | None = None,
         warm_start: bool = False,
     ) -> None:
-        if not isinstance(problem, Problem):
-            raise InputError(f"a cache needs a Problem, got {type(problem).__name__}")
+        check_type("problem", problem, Problem, hint="build it with Problem(model)")
         self.problem = problem
         self.policy: Policy = Bernoulli(p_solve) if policy is None else checked_policy(policy)
         self.store = SolutionStore(
@@ -299,6 +299,7 @@ class SolutionCache:
 
     def merge(self, other: SolutionCache) -> int:
         """Add the solutions of another cache of the same problem (another run or rank); return how many are new."""
+        check_type("other", other, SolutionCache)
         if other.problem.fingerprint != self.problem.fingerprint:
             raise InputError("caches of different problems cannot be merged: their fingerprints differ")
         for cache in (self, other):  # a family may have grown since one of them was used
@@ -338,8 +339,14 @@ class SolutionCache:
 
     @classmethod
     def load(cls, path: Path | str, problem: Problem, **settings: Any) -> SolutionCache:
-        """Read a cache with all its settings; ``settings`` of the constructor take precedence over the file's."""
+        """Read a cache with all its settings; ``settings`` of the constructor take precedence over the file's.
+
+        The coin continues where it was saved; with ``seed=`` it starts anew.
+        """
+        check_type("problem", problem, Problem, hint="load takes the path first, then the problem")
         state = cache_files.load(path) | {"ranks": 1, "steps": 0}  # a file serves any number of ranks
+        if "seed" in settings:
+            state |= Coins(settings["seed"]).state_dict()
         return cache_files.restored(path, state, lambda saved: cls(problem, **(saved | settings)), settings)
 
 

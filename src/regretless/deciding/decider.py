@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -26,6 +26,7 @@ from regretless.runs.known_files import read_known
 from regretless.solvers.engine import relative_gap
 from regretless.solvers.ledger import PurposeCount
 from regretless.tables.constraints import vary_one
+from regretless.type_checks import check_type
 
 WARM_SECONDS = 10.0
 
@@ -65,6 +66,12 @@ class Decider:
         engines = LaneEngines(engine or run.problem.engine, options)
         self._answers = TimelyAnswers(engines, self._known, workers=workers)
         self._warm()
+
+    def __repr__(self) -> str:
+        return f"Decider({self.milp!r}, engine={self._answers.engines.engine!r}, known={self.known})"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Decider has threads and cannot be copied or pickled: load it where it is used, Decider.load")
 
     @classmethod
     def load(cls, folder: Path | str, *, engine: str | None = None, workers: int = 8, **options: Any) -> Decider:
@@ -106,8 +113,10 @@ class Decider:
             InputError: features or constraints that do not fit. Whatever the engine does is an answer, not an error.
         """
         began = time.monotonic()
-        if deadline is not None and not deadline > 0:
-            raise InputError(f"deadline must be positive seconds or None, got {deadline}")
+        if deadline is not None and (not isinstance(deadline, int | float) or not deadline > 0):
+            raise InputError(f"deadline must be positive seconds or None, got {deadline!r}")
+        if constraints is not None:
+            check_type("constraints", constraints, Mapping, hint="such as {'row:capacity': 5}")
         milp = vary_one(self.milp, constraints or {})
         predicted = self._predict(self.seen(features))
         request = Request(milp, self._objective(milp, predicted), began, deadline, self.time_limit)

@@ -7,12 +7,19 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
-from regretless.losses.base import Loss, no_autocast, refuse_shapes
+from regretless.errors import InputError
+from regretless.losses.base import Loss, needs_tensor, no_autocast, refuse_result
 from regretless.tensors import ids
 
 
 class AutogradLoss(Loss):
-    """A loss whose formula gives values per instance with a graph."""
+    """A loss whose formula gives values per instance with a graph.
+
+    Args:
+        oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``; ``None`` where the loss
+            needs none.
+        reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
+    """
 
     @abstractmethod
     def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
@@ -21,10 +28,11 @@ class AutogradLoss(Loss):
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
         instance = ids(instance)
-        with no_autocast(predicted):
+        with no_autocast(needs_tensor(predicted)):
             values = self.per_instance(*self._minimizing(predicted, true, solution, instance), instance)
-        if values.shape != predicted.shape[:1]:  # its sum would not be that of one loss per instance
-            refuse_shapes(self, "per_instance", predicted, values)
+        # The sum of another shape would not be that of one loss per instance.
+        if not isinstance(values, Tensor) or values.shape != predicted.shape[:1]:
+            refuse_result(self, "per_instance", predicted, values)
         if self._left_out is not None:
             values = values.masked_fill(self._left_out, 0.0)
         self._labels.finish()
@@ -36,10 +44,21 @@ class AutogradLoss(Loss):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
-        leaf = predicted.detach().requires_grad_()
+        leaf = needs_tensor(predicted).detach().requires_grad_()
         with torch.enable_grad(), no_autocast(predicted):
             loss = self(leaf, true, solution, instance)
-            if not loss.requires_grad:  # every instance was left out
+            if not loss.requires_grad:
+                self._refuse_no_graph(len(leaf))
                 return loss.detach(), torch.zeros_like(leaf)
             (gradient,) = torch.autograd.grad(loss.sum(), leaf)
         return loss.detach(), gradient
+
+    def _refuse_no_graph(self, batch: int) -> None:
+        """Refuse values that do not depend on the prediction, with which training would change nothing."""
+        left_out = 0 if self._left_out is None else int(self._left_out.sum())
+        if left_out < batch:
+            raise InputError(
+                f"{type(self).__name__}.per_instance returned values without a graph: compute them from the predicted "
+                "costs by operations of torch, without detach() and NumPy, or derive the loss from ClosedFormLoss, "
+                "which returns gradients"
+            )

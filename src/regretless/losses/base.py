@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -60,13 +60,18 @@ class Loss(nn.Module, ABC):
         """Number of the formula in use; an optimizer forgets earlier gradients when it changes (see ``WarmUp``)."""
         return 0
 
+    if TYPE_CHECKING:  # torch declares that a module takes and returns anything
+
+        def __call__(self, predicted: Tensor, true: Any, solution: Any, instance: Any = None) -> Tensor:
+            """Compute the loss; see ``forward``."""
+
     @abstractmethod
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss.
 
         Args:
             predicted: ``(batch, d)`` predicted costs, in the user's sense.
-            true: ``(batch, d)`` true costs.
+            true: ``(batch, d)`` true costs: a tensor, an array or a nested list.
             solution: ``(batch, width)`` true optima in cost space, as a ``Dataset`` holds them.
             instance: ``(batch,)`` ids, for families: a tensor, or a list as ``Family.add`` returns it.
         """
@@ -79,6 +84,11 @@ class Loss(nn.Module, ABC):
 
         A training step continues with ``predicted.backward(gradient)``.
         """
+
+    def extra_repr(self) -> str:
+        """The oracle and the settings, for ``repr``."""
+        settings = [f"{name}={value!r}" for name, value in plain_settings(self).items() if name != "oracle"]
+        return ", ".join(settings if self.problem is None else [repr(self.oracle or self.problem), *settings])
 
     def diagnostics(self) -> dict[str, float]:
         """Figures of the last step for the history, computed on request."""
@@ -151,7 +161,18 @@ class Loss(nn.Module, ABC):
             self._left_out = torch.zeros(len(query), dtype=torch.bool, device=failed.device)
             self._left_out[failed] = True
 
-    def _checked(self, predicted: Tensor, true: Tensor, solution: Tensor) -> tuple[Tensor, Tensor]:
+    def check_labels(self, solution: Tensor, instance: Tensor | None = None) -> None:
+        """Refuse true optima ``(n, width)`` that are infeasible for the model; without this call, the first batch is.
+
+        Raises:
+            InputError: with the first such row.
+        """
+        if self.oracle is not None:
+            self._labels.refuse_infeasible(solution, instance, self.oracle.problem)
+
+    def _checked(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
         """Check shapes and types, and return true costs and solutions as tensors."""
         problem = None if self.oracle is None else self.oracle.problem
         true, solution = _as_tensor("true", true, predicted), _as_tensor("solution", solution, predicted)
@@ -166,6 +187,8 @@ class Loss(nn.Module, ABC):
             )
         if problem is not None and solution.shape != (expected := (len(predicted), problem.width)):
             raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
+        if not self._labels.known and len(solution):
+            self.check_labels(solution, instance)
         return true, solution
 
     def _minimizing(
@@ -173,7 +196,7 @@ class Loss(nn.Module, ABC):
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Check the arguments and return minimizing costs and solutions in one precision; forget the last step."""
         problem = None if self.oracle is None else self.oracle.problem
-        true, solution = self._checked(predicted, true, solution)
+        true, solution = self._checked(predicted, true, solution, instance)
         if self._left_out is not None:  # a module sets attributes slowly
             self._left_out = None
         self._labels.forget()
@@ -189,12 +212,25 @@ class Loss(nn.Module, ABC):
         return max(batch if self._left_out is None else batch - int(self._left_out.sum()), 1)
 
 
-def refuse_shapes(loss: Loss, formula: str, costs: Tensor, *given: Tensor) -> NoReturn:
+def plain_settings(loss: Loss) -> dict[str, Any]:
+    """Settings of a loss that are numbers or text, by name."""
+    return {
+        name: value
+        for name, value in sorted(vars(loss).items())
+        if not name.startswith("_") and name != "training" and isinstance(value, str | int | float | None)
+    }
+
+
+def refuse_result(loss: Loss, formula: str, costs: Tensor, given: Any) -> NoReturn:
     """Refuse the result of a formula that is not one value, and one gradient where it has them, per instance."""
-    expected = (tuple(costs.shape[:1]), tuple(costs.shape))[: len(given)]
+    shapes = [str(tuple(costs.shape[:1]))]
+    if formula == "value_and_gradient":
+        shapes.append(str(tuple(costs.shape)))
+    parts = given if isinstance(given, tuple | list) else [given]
+    got = [str(tuple(one.shape)) if isinstance(one, Tensor) else type(one).__name__ for one in parts]
     raise InputError(
-        f"{type(loss).__name__}.{formula} must return one value per instance: expected shape "
-        f"{' and '.join(map(str, expected))}, got {' and '.join(str(tuple(one.shape)) for one in given)}"
+        f"{type(loss).__name__}.{formula} must return one value per instance: expected "
+        f"{'a tensor' if len(shapes) == 1 else 'tensors'} of shape {' and '.join(shapes)}, got {' and '.join(got)}"
     )
 
 
@@ -207,6 +243,13 @@ def no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
     """Switch autocast off: in half precision the product of a look-up would confuse members of S."""
     kind = predicted.device.type
     return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+
+
+def needs_tensor(predicted: Any) -> Tensor:
+    """Return the prediction; anything that torch cannot differentiate is refused."""
+    if not isinstance(predicted, Tensor):
+        raise InputError(f"predicted must be a tensor, the output of a model, got {type(predicted).__name__}")
+    return predicted
 
 
 def needs_oracle(loss: str, oracle: Any) -> Oracle:

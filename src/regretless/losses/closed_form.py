@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.cache.frozen_lookup import FrozenLookup
-from regretless.losses.base import Loss, Reduction, needs_oracle, no_autocast, refuse_shapes
+from regretless.losses.base import Loss, Reduction, needs_oracle, needs_tensor, no_autocast, refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle
 from regretless.tensors import ids, in_dtype, scalar
@@ -63,7 +63,7 @@ class ClosedFormLoss(Loss):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
-        instance, predicted = ids(instance), predicted.detach()
+        instance, predicted = ids(instance), needs_tensor(predicted).detach()
         result = self._from_graph(predicted, true, solution, instance) if captured_on(predicted) else None
         if result is None:
             result = self._computed(predicted, true, solution, instance)
@@ -77,9 +77,14 @@ class ClosedFormLoss(Loss):
         assert self.oracle is not None
         c_hat, c, v = self._minimizing(predicted, true, solution, instance)
         with no_autocast(predicted):
-            value, gradient = self.value_and_gradient(c_hat, c, v, instance)
-        if value.shape != c_hat.shape[:1] or gradient.shape != c_hat.shape:
-            refuse_shapes(self, "value_and_gradient", c_hat, value, gradient)
+            found = self.value_and_gradient(c_hat, c, v, instance)
+        try:
+            value, gradient = found
+        except (TypeError, ValueError):
+            refuse_result(self, "value_and_gradient", c_hat, found)
+        tensors = isinstance(value, Tensor) and isinstance(gradient, Tensor)
+        if not tensors or value.shape != c_hat.shape[:1] or gradient.shape != c_hat.shape:
+            refuse_result(self, "value_and_gradient", c_hat, found)
         if self._left_out is not None:
             value[self._left_out], gradient[self._left_out] = 0.0, 0.0
         if gradient.shape[1] > predicted.shape[1]:  # known costs are not predicted
@@ -102,7 +107,7 @@ class ClosedFormLoss(Loss):
             return None
         if predicted.dtype not in (torch.float32, torch.float64) or cache.frozen_lookup(predicted) is None:
             return None
-        true, solution = self._checked(predicted, true, solution)
+        true, solution = self._checked(predicted, true, solution, instance)
         with cache.one_coin():  # after the solves, everything is looked up in the S of that moment
             costs = cache.problem.to_minimization(predicted)
             cache.grow([costs], costs)

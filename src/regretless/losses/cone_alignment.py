@@ -13,6 +13,7 @@ from regretless.family import member
 from regretless.losses.autograd_loss import AutogradLoss
 from regretless.losses.base import Reduction, needs_oracle
 from regretless.losses.normal_cones import NormalCones
+from regretless.number_checks import check_number
 from regretless.oracle import Oracle
 
 
@@ -46,7 +47,7 @@ class ConeAlignment(AutogradLoss):
 
     def __init__(self, oracle: Oracle, *, inner: float = 0.1, reduction: Reduction = "mean") -> None:
         super().__init__(needs_oracle("ConeAlignment", oracle), reduction=reduction)
-        if not 0 <= inner < 1:
+        if check_number("inner", inner, least=0, most=1) == 1:
             raise InputError(f"inner must be at least 0 and below 1, got {inner}")
         model = oracle.problem.model
         if model is None or member(model).cost_map is not None:

@@ -171,6 +171,8 @@ def _known(cost: Cost) -> Cost:
 
 def _minimizing(objective: Objective | None, cache: SolutionCache) -> Objective | None:
     """Turn the user's objective into one that is minimized."""
+    if objective is not None and not callable(objective):
+        raise InputError(f"objective must be a function (solutions, costs) -> values, got {type(objective).__name__}")
     if objective is None or cache.problem.sense == "min":
         return objective
     return _Negated(objective)

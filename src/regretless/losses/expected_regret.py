@@ -13,7 +13,7 @@ from regretless.errors import InputError
 from regretless.losses.base import Reduction, dot, needs_cache
 from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.members import members
-from regretless.number_checks import check_number
+from regretless.number_checks import check_integer, check_number
 
 Scale = Literal["relative", "fixed"]
 
@@ -53,13 +53,12 @@ class ExpectedRegret(ClosedFormLoss):
         super().__init__(needs_cache("ExpectedRegret", cache), reduction=reduction)
         if scale not in ("relative", "fixed"):
             raise InputError(f"scale must be 'relative' or 'fixed', got {scale!r}")
-        if (final_temperature is None) != (anneal_steps is None) or (
-            final_temperature is not None
-            and anneal_steps is not None
-            and not (0 < final_temperature < math.inf and anneal_steps >= 1)
-        ):
+        if (final_temperature is None) != (anneal_steps is None):
             got = f"got {final_temperature} and {anneal_steps}"
-            raise InputError(f"annealing needs both final_temperature > 0 and anneal_steps >= 1, {got}")
+            raise InputError(f"annealing needs both final_temperature and anneal_steps, {got}")
+        if final_temperature is not None:
+            check_number("final_temperature", final_temperature)
+            check_integer("anneal_steps", anneal_steps, least=1)
         self.cache, self.scale, self.temperature = cache, scale, check_number("temperature", temperature)
         self.final_temperature, self.anneal_steps = final_temperature, anneal_steps
         self._steps = 0

@@ -22,12 +22,12 @@ class _ImplicitMLE(PerturbedLoss):
         self,
         oracle: Oracle,
         *,
-        sigma: float = 1.0,
-        samples: int = 10,
-        task: Task = "absolute",
-        central: bool = False,
-        seed: int = 0,
-        reduction: Reduction = "mean",
+        sigma: float,
+        samples: int,
+        task: Task,
+        central: bool,
+        seed: int,
+        reduction: Reduction,
     ) -> None:
         super().__init__(
             oracle,
@@ -90,8 +90,21 @@ class ImplicitMLE(_ImplicitMLE):
         reduction: over the batch.
     """
 
-    def __init__(self, oracle: Oracle, *, lambda_: float = 10.0, **settings: Any) -> None:
-        super().__init__(oracle, **settings)
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        sigma: float = 1.0,
+        samples: int = 10,
+        lambda_: float = 10.0,
+        task: Task = "absolute",
+        central: bool = False,
+        seed: int = 0,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(
+            oracle, sigma=sigma, samples=samples, task=task, central=central, seed=seed, reduction=reduction
+        )
         self.lambda_ = check_number("lambda_", lambda_)
 
     def width(self, predicted: Tensor, slope: Tensor) -> float:
@@ -122,8 +135,21 @@ class AdaptiveImplicitMLE(_ImplicitMLE):
         reduction: over the batch.
     """
 
-    def __init__(self, oracle: Oracle, *, step: float = 1e-3, **settings: Any) -> None:
-        super().__init__(oracle, **settings)
+    def __init__(
+        self,
+        oracle: Oracle,
+        *,
+        sigma: float = 1.0,
+        samples: int = 10,
+        step: float = 1e-3,
+        task: Task = "absolute",
+        central: bool = False,
+        seed: int = 0,
+        reduction: Reduction = "mean",
+    ) -> None:
+        super().__init__(
+            oracle, sigma=sigma, samples=samples, task=task, central=central, seed=seed, reduction=reduction
+        )
         self.step = check_number("step", step, least=0)
         self._alpha, self._filled = 1.0, 1.0
 

@@ -1,4 +1,4 @@
-"""The check that no answer of an oracle beats its label: a label is optimal by definition."""
+"""The checks of labels: they are feasible, and no answer of an oracle beats them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from regretless.errors import InputError
+from regretless.labels import refuse_infeasible_labels
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
 
@@ -32,6 +34,22 @@ class LabelCheck:
 
     def __init__(self) -> None:
         self._noted: Noted | None = None
+        self.known = False  # whether labels have been seen that are feasible
+
+    def refuse_infeasible(self, solution: Tensor, instance: Tensor | None, problem: Problem) -> None:
+        """Refuse labels ``(n, width)`` that are infeasible for the model, such as true costs in their place.
+
+        Raises:
+            InputError: with the first such row.
+        """
+        if solution.shape[1] != problem.width:
+            raise InputError(f"solution must have shape (n, {problem.width}), got {tuple(solution.shape)}")
+        if problem.is_family:
+            problem.check_instance(instance, len(solution))
+        # Single precision rounds large labels, and rows of large numbers then do not hold.
+        if solution.dtype == torch.float64:
+            refuse_infeasible_labels(problem, solution, instance)
+        self.known = True
 
     def note(
         self,

@@ -10,6 +10,7 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.losses.base import Loss
 from regretless.number_checks import check_integer
+from regretless.type_checks import check_type
 
 
 @final
@@ -26,6 +27,8 @@ class WarmUp(Loss):
     """
 
     def __init__(self, first: Loss, then: Loss, *, steps: int) -> None:
+        for name, given in (("first", first), ("then", then)):
+            check_type(name, given, Loss, hint="build it over the problem, such as SPOPlus(problem)")
         super().__init__(then.oracle, reduction=then.reduction)
         if first.oracle is not then.oracle or first.reduction != then.reduction:
             raise InputError("the two losses of a warm-up must have the same oracle and the same reduction")
@@ -33,6 +36,11 @@ class WarmUp(Loss):
         self._taken = 0
         # In a tuple, not as submodules: the oracle that they share is saved once, by this loss.
         self._losses = (first, then)
+
+    def extra_repr(self) -> str:
+        """Both losses, for ``repr``."""
+        first, then = self._losses
+        return f"{first!r}, {then!r}, steps={self.warm_up_steps}"
 
     @property
     def then(self) -> Loss:
@@ -49,10 +57,14 @@ class WarmUp(Loss):
         """The loss of the next step; outside of training the second one."""
         return self._losses[int(not self.training or self._taken >= self.warm_up_steps)]
 
+    def check_labels(self, solution: Tensor, instance: Tensor | None = None) -> None:
+        """Check for both losses; see ``Loss.check_labels``."""
+        for loss in self._losses:
+            loss.check_labels(solution, instance)
+
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
-        loss: Tensor = self._next()(predicted, true, solution, instance)
-        return loss
+        return self._next()(predicted, true, solution, instance)
 
     def loss_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None

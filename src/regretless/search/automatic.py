@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -75,12 +75,12 @@ class AutoResult:
         cache: the shared cache.
     """
 
-    model: nn.Module
-    two_stage: nn.Module
+    model: nn.Module = field(repr=False)
+    two_stage: nn.Module = field(repr=False)
     verdict: Verdict
     chosen: str
-    scores: list[CandidateScore]
-    history: list[dict[str, Any]]
+    scores: list[CandidateScore] = field(repr=False)
+    history: list[dict[str, Any]] = field(repr=False)
     solves: dict[str, int]
     reason: str
     seconds: float

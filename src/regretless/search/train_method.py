@@ -18,6 +18,7 @@ from regretless.ranks import ranks_of, unwrapped
 from regretless.search.automatic import AutoResult, auto
 from regretless.search.unused_arguments import is_best_fit, refuse_unused
 from regretless.training.callbacks import Callback, EarlyStopping, Watch
+from regretless.training.fit_arguments import listed_callbacks
 from regretless.training.fit_loop import fit
 from regretless.training.history import History
 from regretless.training.initial_model import initial_model
@@ -112,7 +113,9 @@ def train(
     given: dict[str, Any] = {"epochs": epochs, "lr": lr, "batch_size": batch_size}
     check_numbers(seed=seed, patience=patience, **{name: value for name, value in given.items() if value is not None})
     chosen(method, settings)
-    more_callbacks = list(callbacks)
+    more_callbacks = list(listed_callbacks(callbacks))
+    if validation is not None:
+        check_type("validation", validation, Dataset)
     given |= {"callbacks": more_callbacks, "validation": validation, "patience": patience}
     refuse_unused(method, settings, given | {"checkpoint": checkpoint, "solutions": solutions})
     if patience and validation is None:

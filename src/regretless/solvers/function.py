@@ -128,8 +128,15 @@ class _Calls:
         try:
             clock()
             answer = self.function(costs.copy(), instance) if self.with_instance else self.function(costs.copy())
-            if isinstance(answer, Tensor):
-                answer = answer.detach().cpu().numpy()
-            return np.asarray(answer, dtype=np.float64)
         except (Exception, SystemExit) as error:  # a solver must not end the process
             return str(error) if isinstance(error, SolveError) else f"{type(error).__name__}: {error}"
+        try:
+            values = np.asarray(answer.detach().cpu() if isinstance(answer, Tensor) else answer)
+            if np.iscomplexobj(values):
+                raise TypeError(f"{values.dtype} numbers")
+            return values.astype(np.float64)
+        except Exception as error:
+            return (
+                "the solver function must return the values of a solution as an array or a list, and nothing else, got "
+                f"{type(answer).__name__}: {error}"
+            )

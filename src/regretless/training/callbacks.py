@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 import time
 from dataclasses import dataclass
@@ -38,6 +39,12 @@ class TrainingState:
 
 class Callback:
     """The base of all callbacks; every method does nothing."""
+
+    def __repr__(self) -> str:
+        """The name, and the settings that are numbers or text."""
+        given = {name: getattr(self, name, None) for name in inspect.signature(type(self)).parameters}
+        plain = [f"{name}={value!r}" for name, value in given.items() if isinstance(value, str | int | float)]
+        return f"{type(self).__name__}({', '.join(plain)})"
 
     def on_start(self, state: TrainingState) -> None:
         """Called before training, to clear the state of earlier runs; a resumed run loads its state after this."""

@@ -62,7 +62,7 @@ def predict(model: nn.Module, features: Any) -> Tensor:
         features: ``(n, ...)`` tensor, array, nested list or data frame.
 
     Raises:
-        InputError: features that are not numbers, or one number; or the model is no torch module.
+        InputError: features that are not numbers, or one number; or the model is no torch module, or returns no tensor.
     """
     check_type("model", model, nn.Module)
     given = features_tensor(features)
@@ -74,12 +74,22 @@ def predict(model: nn.Module, features: Any) -> Tensor:
     try:
         with torch.no_grad():
             parts = [
-                model(part if parameter is None else to_model(part, parameter))
+                _costs(model, part if parameter is None else to_model(part, parameter))
                 for part in torch.split(given, PREDICT_BATCH)
             ]
     finally:
         model.train(was_training)
     return torch.cat(parts).cpu()
+
+
+def _costs(model: nn.Module, features: Tensor) -> Tensor:
+    found: Any = model(features)
+    if not isinstance(found, Tensor):
+        raise InputError(
+            f"the model {type(model).__name__} must return the predicted costs as one tensor, got "
+            f"{type(found).__name__}: return only the costs, or wrap it in a module that does"
+        )
+    return found
 
 
 def to_model(features: Tensor, parameter: Tensor) -> Tensor:

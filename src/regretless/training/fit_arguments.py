@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -14,6 +15,18 @@ from regretless.losses import Loss
 from regretless.number_checks import check_number
 from regretless.training.callbacks import Callback
 from regretless.type_checks import check_type
+
+
+def check_data(train: Any, checkpoint: Any) -> None:
+    """Refuse data that are neither a data set nor batches, and a checkpoint that is no path.
+
+    Raises:
+        InputError: names what came.
+    """
+    if not isinstance(train, Dataset | Iterable):
+        raise InputError(f"train must be a Dataset or a DataLoader, got {type(train).__name__}")
+    if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
+        raise InputError(f"checkpoint must be the path of a file, got {type(checkpoint).__name__}")
 
 
 def check_loss(loss: Loss, validation: Dataset | None) -> None:

@@ -18,7 +18,7 @@ from regretless.ranks import ranks_of, unwrapped
 from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
 from regretless.training.fast_linear import LeanAdam
-from regretless.training.fit_arguments import check_loss, check_optimizer, listed_callbacks
+from regretless.training.fit_arguments import check_data, check_loss, check_optimizer, listed_callbacks
 from regretless.training.identity import identity
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.random_draws import seeded_draws
@@ -58,7 +58,8 @@ def fit(
         scheduler: of the learning rate of ``optimizer``; it steps after every epoch. ``ReduceLROnPlateau`` follows the
             regret on ``validation``, or the loss where there is none.
         clip: largest norm of the gradient over all weights; a longer one is scaled down.
-        batch_size: instances per step, of each rank.
+        batch_size: instances per step, of each rank. The last batch of an epoch may be smaller; where the model has
+            batch normalization, a single instance joins the batch before it.
         seed: of the shuffling, and of what the model draws from torch's global generators, for dropout say; these are
             afterwards as they were. The cache has its own.
         validation: its exact regret is the history's column ``regret``.
@@ -70,7 +71,8 @@ def fit(
         The model (not wrapped), the history, and the reason for the end.
 
     Raises:
-        InputError: a setting is out of range, or the model has nothing to train or does not fit the data.
+        InputError: a setting is out of range, the model has nothing to train or does not fit the data, or a label is
+            infeasible for the model of the problem.
         TrainingError: a prediction, the loss or a weight is no longer finite; the message names step, learning rate and
             instance.
         SolveError: a solve failed and the problem has ``on_failure="raise"``; the message names step and instance.
@@ -81,11 +83,13 @@ def fit(
     if isinstance(train, Dataset) and not len(train):
         raise InputError("training needs data, got 0 instances")
     check_type("model", model, nn.Module)
+    check_data(train, checkpoint)
     check_loss(loss, validation)
     check_optimizer(model, optimizer, scheduler, clip)
     own_callbacks = listed_callbacks(callbacks)
     if isinstance(train, Dataset):
         check_model(unwrapped(model), train.features, train.costs.shape[1])
+        loss.check_labels(train.solutions, train.instance)
     else:
         trained_parameters(model)
     ranks = ranks_of(model)

@@ -11,6 +11,7 @@ import torch
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.losses import Loss, WarmUp
+from regretless.losses.base import plain_settings
 from regretless.training.checkpoint import Parts
 
 
@@ -66,11 +67,7 @@ def _described(loss: Loss) -> str:
     """A loss by its name and its plain settings."""
     if isinstance(loss, WarmUp):
         return f"{_described(loss.then)[:-1]}, warm_up_steps={loss.warm_up_steps})"
-    plain = {
-        name: value
-        for name, value in sorted(vars(loss).items())
-        if not name.startswith("_") and name != "training" and isinstance(value, str | int | float | None)
-    }
+    plain = plain_settings(loss)
     return f"{type(loss).__name__}({', '.join(f'{name}={value!r}' for name, value in plain.items())})"
 
 

@@ -23,6 +23,11 @@ def trained_parameters(model: nn.Module) -> list[nn.Parameter]:
     return found
 
 
+def fewest_instances(model: nn.Module) -> int:
+    """How many instances a step needs: batch normalization has no deviation of a single one."""
+    return 2 if any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in model.modules()) else 1
+
+
 def check_device(device: torch.device) -> None:
     """Refuse a device without double precision, in which solutions are added up and compared."""
     if device.type == "mps":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError
 from regretless.number_checks import check_integer
+from regretless.tensors import features_tensor, tensor
 from regretless.training.cost_scale import with_cost_scale
 from regretless.training.deviation import deviation_or_one, varies
 from regretless.training.intercepts import Intercepts
@@ -69,10 +70,10 @@ def slot_costs(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 def make_model(
-    features: Tensor,
+    features: Any,
     dimension: int,
     *,
-    costs: Tensor | None = None,
+    costs: Any = None,
     kind: Kind = "linear",
     hidden: int = 32,
     intercepts: bool = False,
@@ -85,7 +86,7 @@ def make_model(
     effect on the predictions.
 
     Args:
-        features: training features, for their shape, mean and deviation.
+        features: training features, for their shape, mean and deviation: a tensor, array, nested list or data frame.
         dimension: number d of costs.
         costs: ``(n, d)`` training costs, for their mean and deviation.
         kind: ``"linear"``, ``"quadratic"`` (linear in the features, their squares and products) or ``"mlp"`` (one
@@ -97,6 +98,9 @@ def make_model(
     if kind not in KINDS:
         raise InputError(f"model must be one of {', '.join(KINDS)}, got {kind!r}")
     check_integer("hidden", hidden, least=1)
+    check_integer("dimension", dimension, least=1)
+    features = features_tensor(features)
+    costs = None if costs is None else tensor("costs", costs)
     if (features.ndim == 3 and features.shape[1] != dimension) or features.ndim not in (2, 3):
         raise InputError(
             f"features must have shape (n, k) for instances or (n, {dimension}, k) for variables, "

@@ -25,17 +25,19 @@ class RankBatches:
         instances: of the training data.
         batch_size: instances per step and rank.
         ranks: ``None`` for a training by one process.
+        least: instances that a rank needs in every step; a last batch with fewer joins the one before, too.
 
     Raises:
         InputError: fewer instances than ranks.
     """
 
-    def __init__(self, instances: int, batch_size: int, ranks: Ranks | None) -> None:
+    def __init__(self, instances: int, batch_size: int, ranks: Ranks | None, least: int = 1) -> None:
         self._size, rank = (1, 0) if ranks is None else (ranks.size, ranks.rank)
         if instances < self._size:
             raise InputError(f"{self._size} ranks need at least {self._size} training instances, got {instances}")
         starts = list(range(0, instances, batch_size * self._size))
-        if len(starts) > 1 and instances - starts[-1] < self._size:
+        joined = len(starts) > 1 and instances - starts[-1] < least * self._size
+        if joined:
             starts.pop()
         self._joint, self._parts = [], []
         for first, end in zip(starts, [*starts[1:], instances], strict=True):
@@ -44,7 +46,7 @@ class RankBatches:
             self._joint.append(len(part))
             self._parts.append((int(share[0]), len(share)))
         sizes = [size for _, size in self._parts]
-        self._sizes: int | list[int] = batch_size if ranks is None else sizes
+        self._sizes: int | list[int] = batch_size if ranks is None and not joined else sizes
         self._own = None if ranks is None else torch.cat([torch.arange(a, a + size) for a, size in self._parts])
 
     def cut(self, values: Tensor, order: Tensor) -> tuple[Tensor, ...]:

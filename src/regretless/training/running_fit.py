@@ -25,6 +25,7 @@ from regretless.training.evaluation import evaluate, to_model
 from regretless.training.history import History
 from regretless.training.interrupt import Interrupted, Interruption
 from regretless.training.label_precision import to_loss
+from regretless.training.model_check import fewest_instances
 from regretless.training.rank_batches import RankBatches, total_row
 from regretless.training.solve_totals import COUNTED, totals, watched
 from regretless.training.step import Step, make_step
@@ -61,7 +62,7 @@ class RunningFit:
         parameter = next(parts.model.parameters())
         self.loader = None if isinstance(train, Dataset) else train
         if isinstance(train, Dataset):
-            self.batches = RankBatches(len(train), batch_size, ranks)
+            self.batches = RankBatches(len(train), batch_size, ranks, least=fewest_instances(parts.model))
             # Moved once to the device and precision of the model, so that a step only slices.
             labels = to_loss(train.costs, parameter), to_loss(train.solutions, parameter)
             self.data = (to_model(train.features, parameter), *labels)
