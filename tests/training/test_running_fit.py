@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +17,7 @@ from regretless.errors import SolveError, TrainingError
 from regretless.losses import SPOPlus, TwoStage
 from regretless.problem import Problem
 from regretless.training import fit
+from tests.terminal import wide_terminal
 
 from .runs import LOSSES, Trap, data, model, problem
 
@@ -54,6 +59,39 @@ def test_the_loss_of_the_history_is_the_mean_over_instances():
     assert fit(frozen, summed, TRAIN, epochs=1, batch_size=4).history[0]["loss"] == pytest.approx(
         whole.item(), rel=1e-5
     )
+
+
+def batches_of(count: int, known: bool) -> Iterable[Any]:
+    """A loader that tells or does not tell how many batches it has."""
+
+    class Loader:
+        def __iter__(self) -> Iterator[Any]:
+            for start in range(0, 5 * count, 5):
+                yield (
+                    TRAIN.features[start : start + 5],
+                    TRAIN.costs[start : start + 5],
+                    TRAIN.solutions[start : start + 5],
+                )
+
+        def __len__(self) -> int:
+            if not known:
+                raise TypeError("object of type 'Numbers' has no len()")
+            return count
+
+    return Loader()
+
+
+@pytest.mark.parametrize(
+    ("train", "bar"),
+    [(TRAIN, r"epoch 1 .* 3/3 "), (batches_of(2, known=True), r"epoch 1 .* 2/2 "), (batches_of(2, known=False), None)],
+)
+def test_a_bar_counts_the_steps_of_an_epoch(train: Any, bar: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = wide_terminal(monkeypatch)
+    monkeypatch.setattr("regretless.progress.sys", SimpleNamespace(stderr=stream))
+    fit(model(), LOSSES["spo"](TRAIN), train, epochs=2, **({"batch_size": 5} if train is TRAIN else {}))
+    assert re.search(r"training .* 2/2 ", stream.text)
+    assert ("epoch" in stream.text) == (bar is not None)
+    assert bar is None or re.search(bar, stream.text)
 
 
 class Poisoned(nn.Module):

@@ -49,6 +49,9 @@ class RankBatches:
         self._sizes: int | list[int] = batch_size if ranks is None and not joined else sizes
         self._own = None if ranks is None else torch.cat([torch.arange(a, a + size) for a, size in self._parts])
 
+    def __len__(self) -> int:
+        return len(self._parts)
+
     def cut(self, values: Tensor, order: Tensor) -> tuple[Tensor, ...]:
         """The batches of this rank, of values ``(instances, ...)`` in a shuffled order."""
         own = order if self._own is None else order[self._own.to(order.device)]

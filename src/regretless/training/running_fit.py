@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -88,7 +88,7 @@ class RunningFit:
             for _ in track(remaining, total=len(remaining), label="training", show=progress):
                 if state.stop:
                     break
-                self._epoch(interruption, settings)
+                self._epoch(interruption, settings, progress)
                 state.epoch, state.row = self.at.epoch, self.at.row
                 self._end_of_epoch(state)
                 self._save(settings)
@@ -99,13 +99,16 @@ class RunningFit:
             callback.on_end(state)
         return Fitted(parts.model, self.at.history, state.stop or f"all {epochs} epochs done")
 
-    def _epoch(self, interruption: Interruption, settings: dict[str, Any]) -> None:
+    def _epoch(self, interruption: Interruption, settings: dict[str, Any], progress: bool | None) -> None:
         at, n = self.at, 0
         # In every epoch again: a callback may have frozen parameters or released them.
         self.step = make_step(self.model, self.parts.optimizer, self.clip)
         if at.order is None:
             at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | dict.fromkeys(COUNTED, 0)
         batches = self._in_memory() if self.loader is None else self._streamed(self.loader)
+        # Steps that solve may take minutes each.
+        left = self._steps() - at.step
+        batches = track(batches, total=left, label=f"epoch {at.epoch + 1}", show=progress) if left > 0 else batches
         before, start, total = totals(self.parts.loss.oracle), time.perf_counter(), at.row["loss"]
         for step, (x, c, v, ids) in enumerate(batches, start=at.step):
             total += self._step(x, c, v, ids, step)
@@ -130,6 +133,15 @@ class RunningFit:
         if self.ranks is None or not self.ranks.any(bool(interruption.received)):
             return interruption.received if self.ranks is None else ""
         return interruption.received or "a signal to another rank"
+
+    def _steps(self) -> int:
+        """Steps of an epoch; 0 where a loader does not tell."""
+        if self.loader is None:
+            return len(self.batches)
+        try:
+            return len(self.loader) if isinstance(self.loader, Sized) else 0
+        except TypeError:  # of a loader over an iterable data set
+            return 0
 
     def _in_memory(self) -> Iterator[Batch]:
         """Shuffled batches of this epoch, from the step that is next."""
