@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import time
 from collections.abc import Iterator
@@ -72,15 +71,6 @@ class BegunSolves:
                 self._unwritten = True
         if time.monotonic() - self._written >= self._wait:
             self.write()
-
-    @contextlib.contextmanager
-    def kept_on_failure(self) -> Iterator[None]:
-        """Write what was solved when the block fails or is interrupted; nothing is written for very short work."""
-        try:
-            yield
-        except BaseException:
-            self.keep()
-            raise
 
     def keep(self) -> None:
         """Write what was solved, unless it is a moment of work."""

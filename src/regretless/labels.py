@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import warnings
 from collections.abc import Sequence
@@ -11,12 +10,11 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from regretless.begun_solves import BegunSolves
+from regretless.begun_solves import BegunSolves, solve_rows
 from regretless.errors import FileError, InputError, RegretlessWarning, SolveError
 from regretless.family import Family, member
 from regretless.label_memory import NOT_KEPT, LabelMemory, row_keys
 from regretless.problem import Problem
-from regretless.solve_batches import solve_batches
 from regretless.solvers.answers import ENGINE_TOLERANCE
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures
 from regretless.storage import MALFORMED, load_state, save_state
@@ -55,9 +53,9 @@ def solve_labels(
     """
     path = None if store is None else _path(Path(store), problem, costs, members)
     if path is None or not path.exists():
-        begun = None if path is None else begun_labels(path.parent, problem)
+        begun = BegunSolves(None, problem) if path is None else begun_labels(path.parent, problem)
         solutions, status = _with_known(problem, costs, members, memory, begun, progress)
-        if begun is None or path is None:
+        if path is None:
             return solutions, status
         if set(NOT_KEPT) & set(status):  # a longer time limit may find better ones
             begun.write()
@@ -211,30 +209,32 @@ def _with_known(
     costs: Tensor,
     members: Tensor | None,
     memory: LabelMemory | None,
-    begun: BegunSolves | None,
+    begun: BegunSolves,
     progress: bool | None,
 ) -> tuple[Tensor, list[Status]]:
     """Solve the rows that are neither in memory nor begun, check all, and put them into memory."""
-    keys = None if memory is None and begun is None else row_keys(problem, costs, members)
-    found: dict[int, tuple[Tensor, Status]] = {}
-    if keys is not None:
-        remembered = {} if memory is None else memory.find(keys)
-        found |= remembered
-        if begun is not None:
-            for i, (row, end) in remembered.items():
-                begun.add([keys[i]], row[None], [end])
-            found |= begun.find(keys)
-    rest = [i for i in range(len(costs)) if i not in found]
+    keys = None if memory is None else row_keys(problem, costs, members)
+    found = {} if memory is None or keys is None else memory.find(keys)
+    if keys is not None and begun.path is not None:
+        for i, (row, end) in found.items():
+            begun.add([keys[i]], row[None], [end])
     solutions = torch.full((len(costs), problem.width), torch.nan, dtype=torch.float64)
     status = [Status.OPTIMAL] * len(costs)
-    if rest:
-        keep = None if begun is None or keys is None else (begun, [keys[i] for i in rest])
-        ids = None if members is None else members[rest]
-        solutions[rest], ended = _solve(problem, costs[rest], ids, rest, keep, progress)
-        for i, end in zip(rest, ended, strict=True):
-            status[i] = end
     for i, (row, end) in found.items():
         solutions[i], status[i] = row, end
+    rest = [i for i in range(len(costs)) if i not in found]
+    ids = None if members is None else members[rest]
+    with problem.counted_as("labels"):
+        for part, solved in solve_rows(
+            problem, costs[rest], ids, begun, purpose="labels", size=LABEL_BATCH, label="true optima",
+            progress=progress,
+        ):  # fmt: skip
+            rows = [rest[k] for k in part]
+            if problem.on_failure == "raise":
+                refuse_failures(solved, None if members is None else members[rows], rows)
+            solutions[rows] = solved.solution.to(torch.float64).cpu()
+            for i, end in zip(rows, solved.statuses, strict=True):
+                status[i] = end
     if problem.on_failure == "raise":
         refuse_failures(Solved(solutions, status), members)
     refuse_wrong_labels(problem, costs, solutions, members, status)
@@ -242,30 +242,3 @@ def _with_known(
         for i in rest:
             memory.put(keys[i], solutions[i], status[i])
     return solutions, status
-
-
-def _solve(
-    problem: Problem,
-    costs: Tensor,
-    members: Tensor | None,
-    rows: Sequence[int],
-    keep: tuple[BegunSolves, list[bytes]] | None,
-    progress: bool | None,
-) -> tuple[Tensor, list[Status]]:
-    """Solve all rows; ``rows`` are the caller's numbers of them, and ``keep`` says where they are kept, with keys."""
-    solutions: list[Tensor] = []
-    status: list[Status] = []
-    to_minimization = problem.to_minimization(costs, members)
-    parts = solve_batches(problem, len(costs), size=LABEL_BATCH, label="true optima", progress=progress)
-    with contextlib.nullcontext() if keep is None else keep[0].kept_on_failure():
-        for part in parts:
-            instance = None if members is None else members[part]
-            with problem.counted_as("labels"):
-                solved = problem.attempt(to_minimization[part], instance)
-            if problem.on_failure == "raise":
-                refuse_failures(solved, instance, rows[part])
-            solutions.append(solved.solution.to(torch.float64).cpu())
-            status += solved.statuses
-            if keep is not None:
-                keep[0].add(keep[1][part], solutions[-1], solved.statuses)
-    return torch.cat(solutions) if solutions else costs.new_zeros(0, problem.width), status
