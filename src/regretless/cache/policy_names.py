@@ -64,14 +64,14 @@ def policy_settings(policy: Policy) -> dict[str, Any] | None:
     >>> policy_settings(LargestGap(0.01))
     {'policy': 'largest-gap', 'p_solve': 0.01, 'gap_at': 'lookup'}
     """
-    kind = type(policy)  # a subclass decides in its own way, which the name of its base would lose
-    if isinstance(policy, Bernoulli) and kind is Bernoulli:
+    # Of exactly this class: a subclass decides in its own way, which the name of its base would lose.
+    if type(policy) is Bernoulli:
         return {"policy": "coin" if policy.per == "instance" else "batch-coin", "p_solve": policy.p}
-    if isinstance(policy, LargestGap) and kind is LargestGap:
+    if type(policy) is LargestGap:
         return {"policy": "largest-gap", "p_solve": policy.p, "gap_at": policy.gap_at}
-    if isinstance(policy, GapAbove) and kind is GapAbove:
+    if type(policy) is GapAbove:
         return {"policy": "gap-above", "p_solve": policy.p, "gap_at": policy.gap_at, "epsilon": policy.epsilon}
-    if isinstance(policy, Falling) and kind is Falling:
+    if type(policy) is Falling:
         named = {"policy": "coin"} if policy.coin else {"policy": "largest-gap", "gap_at": policy.gap_at}
         fall = {"p_solve": policy.first, "final_p_solve": policy.last, "p_epochs": policy.epochs}
         return named | fall | {"instances": policy.instances}

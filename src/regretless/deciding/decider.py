@@ -25,6 +25,7 @@ from regretless.runs.decide import decider as load_run
 from regretless.runs.known_files import read_known
 from regretless.solvers.engine import relative_gap
 from regretless.solvers.ledger import PurposeCount
+from regretless.solvers.time_limit import check_time_limit
 from regretless.tables.constraints import vary_one
 from regretless.type_checks import check_type
 
@@ -113,8 +114,8 @@ class Decider:
             InputError: features or constraints that do not fit. Whatever the engine does is an answer, not an error.
         """
         began = time.monotonic()
-        if deadline is not None and (not isinstance(deadline, int | float) or not deadline > 0):
-            raise InputError(f"deadline must be positive seconds or None, got {deadline!r}")
+        if deadline is not None:
+            deadline = check_time_limit(deadline, name="deadline")
         if constraints is not None:
             check_type("constraints", constraints, Mapping, hint="such as {'row:capacity': 5}")
         milp = vary_one(self.milp, constraints or {})

@@ -8,7 +8,7 @@ from regretless.errors import InputError
 from regretless.tensors import NOT_NUMBERS
 
 
-def check_time_limit(time_limit: float | None) -> float:
+def check_time_limit(time_limit: float | None, *, name: str = "time_limit") -> float:
     """Return the limit in seconds, infinite for ``None``.
 
     Raises:
@@ -21,7 +21,7 @@ def check_time_limit(time_limit: float | None) -> float:
     except NOT_NUMBERS:
         seconds = math.nan
     if not seconds > 0:
-        raise InputError(f"time_limit must be positive seconds or None, got {_short(time_limit)}")
+        raise InputError(f"{name} must be positive seconds or None, got {_short(time_limit)}")
     return seconds
 
 
