@@ -12,6 +12,7 @@ import torch
 from hypothesis import settings
 
 from regretless.milp import MILP
+from regretless.search import check_settings
 
 from .random_linear_models import minimum, random_model
 
@@ -46,9 +47,12 @@ def pytest_collection_finish() -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests marked ``data`` read the public files, which are not part of the project.
 
-    Weights that a test draws without a seed of its own do not depend on the tests before it.
+    Weights that a test draws without a seed of its own do not depend on the tests before it. Where a test replaces
+    parts of the library, settings are checked again.
     """
     torch.default_generator.manual_seed(0)
+    if "monkeypatch" in getattr(item, "fixturenames", ()):
+        check_settings._PASSED.clear()
     if item.get_closest_marker("data") and not os.environ.get("REGRETLESS_DATA"):
         pytest.skip("REGRETLESS_DATA names no folder with the public files")
 

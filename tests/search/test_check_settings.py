@@ -77,3 +77,23 @@ def test_no_engine_is_needed_where_a_function_solves(monkeypatch: pytest.MonkeyP
         check_settings(method, settings)
     with pytest.raises(MissingDependencyError, match="highspy"):
         check_settings("map-dc", {}, engine="highs")
+
+
+def test_settings_that_have_passed_are_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+    monkeypatch.setattr("regretless.search.check_settings.train", lambda *_, **given: tried.append(given["method"]))
+    for _ in range(2):
+        check_settings("map-dc", {"p_solve": 0.5})
+    assert len(tried) == 1
+    check_settings("map-dc", {"p_solve": 0.6})
+    check_settings("map-dc", {"p_solve": 0.5}, engine="highs")
+    assert len(tried) == 3
+    for _ in range(2):  # two policies may differ in what their text does not say
+        check_settings("map-dc", {"policy": Bernoulli(0.5)})
+    assert len(tried) == 5
+
+
+def test_settings_that_were_refused_are_refused_again() -> None:
+    for _ in range(2):
+        with pytest.raises(InputError, match="p_solve"):
+            check_settings("map-dc", {"p_solve": 2.0})

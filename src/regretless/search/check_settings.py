@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,7 +25,8 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
     """Train ``method`` for one epoch on two instances of a problem with two variables.
 
     Every check of losses, caches, policies and engines runs then, in the code that makes it, before the true problem
-    is solved. What only the true problem can tell (whether it has a MILP, say) is not covered.
+    is solved. What only the true problem can tell (whether it has a MILP, say) is not covered. Settings that have
+    passed are not tried again in the same process: a grid of runs or a cross-validation repeats them.
 
     Args:
         method: a name in the table of methods.
@@ -38,6 +40,9 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
         SolveError: the engine does not work, for want of a licence for example.
     """
     methods.method(method)
+    named = _named(method, settings, engine, options)
+    if named in _PASSED:
+        return
     settings = dict(copy.deepcopy(settings))
     solver = {"oracle": _cheapest} if engine == "oracle" else {"engine": engine}
     choose_one = MILP([[1.0, 1.0]], row_lower=1.0, row_upper=1.0)
@@ -64,6 +69,19 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
     except (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError) as error:
         words = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         raise InputError(f"method {method!r} cannot be used with {words or 'its defaults'}: {error}") from error
+    if named is not None:
+        _PASSED.add(named)
+
+
+_PASSED: set[str] = set()
+
+
+def _named(method: str, settings: Mapping[str, Any], engine: str, options: Mapping[str, Any]) -> str | None:
+    """Return what is checked as a text; ``None`` with settings that are objects, which a text cannot tell apart."""
+    try:
+        return json.dumps([method, dict(settings), engine, dict(options)], sort_keys=True)
+    except (TypeError, ValueError):
+        return None
 
 
 class _Scale(nn.Module):
