@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -52,3 +54,21 @@ def test_a_wrapped_model_names_its_ranks(alone: Ranks) -> None:
     assert ranks.size == 1
     assert unwrapped(wrapped) is model
     assert unwrapped(model) is model
+
+
+ENDS_BESIDE_A_THREAD = """
+import os, threading, time
+import torch.distributed as dist
+from regretless.ranks import Ranks
+
+dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+Ranks()
+dist.destroy_process_group()
+threading.Thread(target=lambda: (time.sleep(0.1), os.write(1, b"released")), daemon=True).start()
+"""
+
+
+@pytest.mark.slow
+def test_the_end_of_a_rank_waits_for_threads_that_need_the_interpreter() -> None:
+    ended = subprocess.run([sys.executable, "-c", ENDS_BESIDE_A_THREAD], stdout=subprocess.PIPE, timeout=120)
+    assert (ended.returncode, ended.stdout) == (0, b"released")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, final
 
@@ -13,6 +16,7 @@ from torch.nn.parallel import DistributedDataParallel
 from regretless.errors import InputError
 
 T = TypeVar("T")
+EXIT_SECONDS = 0.2  # that the end of the process waits for the threads of gloo
 
 
 @final
@@ -40,6 +44,7 @@ class Ranks:
         self.rank, self.size = dist.get_rank(group), dist.get_world_size(group)
         # NCCL moves tensors between GPUs only.
         self._device = torch.device("cuda" if dist.get_backend(group) == "nccl" else "cpu")
+        _wait_at_exit()
 
     def gather(self, values: Tensor) -> Tensor:
         """Tensors of one shape ``(...)`` of all ranks, stacked to ``(size, ...)``."""
@@ -94,3 +99,13 @@ def ranks_of(model: nn.Module) -> Ranks | None:
 def unwrapped(model: nn.Module) -> nn.Module:
     """A model without ``DistributedDataParallel``."""
     return model.module if isinstance(model, DistributedDataParallel) else model
+
+
+@functools.cache
+def _wait_at_exit() -> None:
+    """Give the threads of gloo time to release the tensors of the last exchange before Python shuts down.
+
+    They need the interpreter for that, and abort the process where it is gone. ``destroy_process_group`` does not wait
+    for them as long as a ``DistributedDataParallel`` model exists (https://github.com/pytorch/pytorch/pull/179291).
+    """
+    atexit.register(time.sleep, EXIT_SECONDS)
