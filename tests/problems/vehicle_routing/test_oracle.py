@@ -57,6 +57,15 @@ def test_no_routes_are_shorter(capacity, vehicles):
     assert solved.status is None
 
 
+def test_small_differences_count_beside_large_costs():
+    rng = np.random.default_rng(0)
+    forbidden = np.where(rng.random((20, 21)) < 0.15, 1e7, rng.random((20, 21)))
+    costs = np.concatenate([forbidden, 1e7 + rng.random((20, 21))])
+    found = RoutingOracle(DEMANDS, 10.0, 3).solve(torch.as_tensor(costs)).solution.numpy()
+    for row, solution in zip(costs, found, strict=True):
+        assert row @ solution == pytest.approx(brute_force(row, DEMANDS, 10.0, 3), rel=1e-12)
+
+
 def test_highs_agrees_on_the_flow_model():
     costs = np.random.default_rng(1).random((20, 21))
     milp = routes_milp(DEMANDS, 10.0, least=2, most=3)
