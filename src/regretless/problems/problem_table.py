@@ -8,7 +8,10 @@ from typing import Any, get_args
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
+from regretless.number_checks import check_integer
 from regretless.problems.option_check import check_options
+from regretless.solvers.executors import parse_executor
+from regretless.solvers.time_limit import check_time_limit
 from regretless.tables.user_problem import is_model_file, load_model_file
 from regretless.types import OnFailure
 
@@ -71,4 +74,8 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
     if on_failure not in get_args(OnFailure):
         raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
     check_options(name, function, options)
+    # A special oracle uses none of these, but a wrong value is still one.
+    check_integer("workers", options.get("workers", 1), least=1)
+    check_time_limit(options.get("time_limit"))
+    parse_executor(options.get("executor", "threads"))
     return function(name, **options)

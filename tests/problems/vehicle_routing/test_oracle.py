@@ -105,6 +105,7 @@ def test_a_time_limit_ends_with_an_honest_status():
         (DEMANDS, 8.0, 2, "need at least 3 vehicles of capacity 8, got 2"),
         (np.array([6.0, 6.0, 6.0]), 10.0, 3, "cannot serve the demands"),
         (np.array([6.0, -1.0]), 10.0, 3, "demands must be at least 0"),
+        (DEMANDS, float("inf"), 3, "capacity positive and finite, got .* and inf"),
         (np.array([1.0]), 10.0, 1, "customers must be an integer, at least 2"),
         (DEMANDS, 10.0, 0, "vehicles must be an integer, at least 1"),
         (np.ones(20), 30.0, 1, r"more than 300000 sets.*engine='highs'"),
