@@ -8,15 +8,15 @@ from regretless.solvers.engine import Outcome
 from regretless.types import Status
 
 
-def test_costs_reach_the_function_scaled_to_at_most_one():
+def test_costs_reach_the_function_scaled_by_a_power_of_two_to_at_most_a_million():
     seen = []
 
     def solve(costs):
         seen.append(costs)
         return Outcome(np.ones(2), Status.OPTIMAL)
 
-    solved = one_by_one(solve, torch.tensor([[2e9, -4e9], [0.0, 0.0], [1e-9, 0.0]]))
-    assert [row.tolist() for row in seen] == [[0.5, -1.0], [0.0, 0.0], [1.0, 0.0]]
+    solved = one_by_one(solve, torch.tensor([[2.0**31, -(2.0**32)], [0.0, 0.0], [0.75, 0.25]]))
+    assert [row.tolist() for row in seen] == [[2.0**18, -(2.0**19)], [0.0, 0.0], [0.75 * 2**20, 2.0**18]]
     assert solved.status is None
     assert solved.solution.dtype is torch.float64
 

@@ -64,10 +64,10 @@ def test_places_are_uniform_first_and_normal_then():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("deg", 0), ("deg", 1.5), ("deg", True), ("features", -1), ("instances", "3")]
+    ("name", "value"), [("deg", 0), ("deg", 501), ("deg", 1.5), ("deg", True), ("features", -1), ("instances", "3")]
 )
 def test_counts_that_are_no_positive_integers_are_named(name, value):
-    with pytest.raises(InputError, match=f"{name} must be an integer, at least 1"):
+    with pytest.raises(InputError, match=f"{name} must be an integer(, at least 1| from 1 to 500)"):
         Formula(**SETTINGS | {name: value})
 
 

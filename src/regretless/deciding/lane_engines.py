@@ -14,7 +14,7 @@ from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
 from regretless.milp import MILP, Floats
 from regretless.solvers import Outcome, make_engine
 from regretless.solvers.ledger import PurposeCount
-from regretless.solvers.pool import scaled_objective
+from regretless.solvers.objective_scale import solve_scaled
 from regretless.types import Status
 
 MODELS_PER_LANE = 8
@@ -41,8 +41,7 @@ class LaneEngines:
         key, start = (id(milp), limit), time.perf_counter()
         try:
             engine = self._kept(key, milp, lambda: make_engine(self.engine, milp, time_limit=limit, **self.options))
-            outcome: Outcome = engine.solve(scaled_objective(objective))
-            return outcome
+            return solve_scaled(engine, objective)
         except (Exception, SystemExit) as error:  # a solver must not end its thread
             # An exception may leave a solver in any state: the next solve gets a new one.
             self._engines().pop(key, None)

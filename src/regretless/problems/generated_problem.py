@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from torch import nn
 
 from regretless.benchmark_problem import BenchmarkProblem
-from regretless.data import Dataset
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.problems.labelled_parts import labelled_parts
 from regretless.problems.polynomial_costs import check_counts, random
 from regretless.problems.seeded_models import seeded
-from regretless.types import Backend, Sense
+from regretless.types import Backend, OnFailure, Sense
 
 BATCH_SIZE = 32  # as in PyEPO's notebooks
 
@@ -37,6 +37,7 @@ class Settings:
         workers: solves of an engine at the same time.
         executor: who runs them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         time_limit: seconds for one solve by an engine, or by an oracle that can be slow.
+        on_failure: with ``cache`` or ``skip`` instances without an optimum are left out, with a warning.
         store: folder that keeps true optima by content.
     """
 
@@ -49,6 +50,7 @@ class Settings:
     workers: int = 1
     executor: str = "threads"
     time_limit: float | None = None
+    on_failure: OnFailure = "raise"
     store: Path | str | None = None
 
     def __post_init__(self) -> None:
@@ -100,15 +102,14 @@ class Settings:
             costs: ``(n, d)``.
             model: ``seed -> fresh model``; by default one linear layer on the raw features, the field's usual model.
         """
-        problem.name = name
-        data = Dataset.solve(problem, features, costs, store=self.store)
-        train, validation, test = self.rows()
+        problem.name, problem.on_failure = name, self.on_failure
+        train, validation, test = labelled_parts(problem, features, costs, self.rows(), store=self.store)
         return BenchmarkProblem(
             name=name,
             problem=problem,
-            train=data[train],
-            test=data[test],
-            validation=data[validation] if len(validation) else None,
+            train=train,
+            test=test,
+            validation=validation if len(validation) else None,
             model=model or partial(seeded, partial(nn.Linear, features.shape[1], costs.shape[1])),
             batch_size=BATCH_SIZE,
         )

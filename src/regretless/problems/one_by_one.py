@@ -12,15 +12,20 @@ from regretless.milp import Floats
 from regretless.solvers.engine import Outcome
 from regretless.types import Solved, Status
 
+POWER = 20
+LARGEST = 2.0**POWER
+
 
 def one_by_one(solve: Callable[[Floats], Outcome], costs: Tensor) -> Solved:
     """Return the outcomes of ``solve`` for ``(batch, d)`` costs; an outcome's ``x`` is the solution in cost space.
 
-    Costs are scaled to at most 1 for ``solve``: the solver's tolerances are absolute.
+    Costs are scaled by a power of two for ``solve``, to at most ``LARGEST``. The solver's
+    tolerances are absolute: at this size they are small also beside the differences of costs that are nearly equal, and
+    beside costs that are small compared with the penalty of a forbidden edge.
     """
     rows = costs.detach().cpu().to(torch.float64).numpy()
-    scale = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
-    outcomes = [solve(row) for row in rows / np.where(scale > 0.0, scale, 1.0)]
+    largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
+    outcomes = [solve(row) for row in np.ldexp(rows, POWER - np.frexp(largest)[1])]
     solution = np.stack([np.full(rows.shape[1], np.nan) if o.x is None else o.x for o in outcomes])
     plain = all(outcome.status is Status.OPTIMAL for outcome in outcomes)
     return Solved(

@@ -17,6 +17,7 @@ from regretless.number_checks import check_integer, check_number
 
 Costs = NDArray[np.float32]
 Random = np.random.RandomState
+MOST_DEGREE = 500  # 3.5 to the power of 567 is infinite
 
 
 def random(seed: int) -> Random:
@@ -60,7 +61,8 @@ class Formula:
     seed: int
 
     def __post_init__(self) -> None:
-        check_counts(instances=self.instances, features=self.features, deg=self.deg)
+        check_counts(instances=self.instances, features=self.features)
+        check_integer("deg", self.deg, least=1, most=MOST_DEGREE)
         check_level(noise=self.noise)
 
     def random(self) -> Random:

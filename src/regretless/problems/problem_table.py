@@ -8,7 +8,10 @@ from typing import Any, get_args
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
-from regretless.problems.option_check import check_options, options_of
+from regretless.number_checks import check_integer
+from regretless.problems.option_check import check_options
+from regretless.solvers.executors import parse_executor
+from regretless.solvers.time_limit import check_time_limit
 from regretless.tables.user_problem import is_model_file, load_model_file
 from regretless.types import OnFailure
 
@@ -67,12 +70,12 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
     torch.Size([28, 48])
     """
     function = loader(name)
-    on_failure = options.pop("on_failure", "raise")
+    on_failure = options.get("on_failure", "raise")
     if on_failure not in get_args(OnFailure):
         raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
     check_options(name, function, options)
-    if "on_failure" in options_of(function):  # its labels come from an engine that may fail
-        options["on_failure"] = on_failure
-    loaded = function(name, **options)
-    loaded.problem.on_failure = on_failure
-    return loaded
+    # A special oracle uses none of these, but a wrong value is still one.
+    check_integer("workers", options.get("workers", 1), least=1)
+    check_time_limit(options.get("time_limit"))
+    parse_executor(options.get("executor", "threads"))
+    return function(name, **options)

@@ -29,7 +29,6 @@ def check_spec(spec: Spec, *, workers: int = 1, executor: str = "threads") -> No
     parse_executor(executor)
     function = loader(spec.problem)
     options = dict(spec.options)
-    # Every problem takes on_failure, whether its loader has the argument or not.
     common: dict[str, Any] = {"on_failure": options.pop("on_failure", "raise"), "workers": workers}
     check_options(spec.problem, function, options)
     if spec.patience and is_model_file(spec.problem) and not options.get("validation"):

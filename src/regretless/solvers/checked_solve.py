@@ -85,12 +85,13 @@ def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequen
         row = missing[0]
         # Of a part of the caller's batch, the count would be that of some group of solves.
         more = f" ({len(missing)} of {len(solved.solution)} failed)" if len(missing) > 1 and rows is None else ""
+        said = solved.message.get(row, "").rstrip(" .")
         _refuse(
             row,
             rows,
             instance,
             "no solution for ",
-            f": {solved.status[row]}{more}. {solved.message.get(row, '')} "
+            f": {solved.status[row]}{more}.{f' {said}.' if said else ''} "
             "Set on_failure='cache' or 'skip' (train --on-failure) to go on without such instances.",
         )
 

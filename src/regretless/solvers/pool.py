@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,7 @@ from regretless.milp import MILP, Floats
 from regretless.solvers.checked_engine import make_engine
 from regretless.solvers.engine import Engine, Outcome, names
 from regretless.solvers.executors import Clock, Execution, Unanswered
+from regretless.solvers.objective_scale import solve_scaled
 from regretless.solvers.time_limit import check_time_limit
 from regretless.types import Solved, Status
 
@@ -25,8 +25,6 @@ from regretless.types import Solved, Status
 Job = tuple[int, Floats, Floats | None]
 MODELS_PER_WORKER = 64
 GRACE = 1.0
-# Objectives whose largest coefficient lies outside of this range are scaled by a power of two.
-SMALL, LARGE = 1e-2, 1e6
 
 
 class EnginePool:
@@ -120,8 +118,7 @@ class _Engines:
             return _failed(f"{type(error).__name__}: {error}")
         try:
             clock()
-            scaled = scaled_objective(objective)
-            return engine.solve(scaled) if start is None else engine.solve(scaled, start)
+            return solve_scaled(engine, objective, start)
         except (Exception, SystemExit) as error:  # a solver must not end the process or its thread
             # An exception may leave a solver in any state: the next solve gets a new one.
             self._engines().pop(index, None)
@@ -142,17 +139,6 @@ class _Engines:
                 engines.popitem(last=False)
         engines.move_to_end(index)
         return engines[index]
-
-
-def scaled_objective(objective: Floats) -> Floats:
-    """Scale an objective of extreme size by a power of two; no digit of it and no optimum changes.
-
-    Engines have absolute tolerances: for HiGHS costs of 1e-12 are all zero, and any solution is an optimum.
-    """
-    largest = float(np.abs(objective).max(initial=0.0))
-    if largest == 0.0 or SMALL <= largest <= LARGE:
-        return objective
-    return np.ldexp(objective, 10 - math.frexp(largest)[1])
 
 
 def _failed(message: str) -> Outcome:

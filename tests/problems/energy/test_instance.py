@@ -31,9 +31,12 @@ def test_starts_are_those_that_end_in_time() -> None:
         ({"latest": 49}, "inside 0 .. 48, got 2 .. 49"),
         ({"duration": 7}, "at least 7 slots, got 2 .. 8"),
         ({"usage": (10.5,)}, "fit at least one machine"),
+        ({"usage": (-1.0,)}, "usages that are finite and at least 0"),
+        ({"power": -5.0}, "a power that is finite and at least 0, got -5.0"),
+        ({"power": float("nan")}, "a power that is finite and at least 0, got nan"),
     ],
 )
-def test_a_task_that_can_never_run_is_refused(change: dict[str, Any], message: str) -> None:
+def test_a_wrong_task_is_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         Instance(30, (MACHINE,), (replace(TASK, **change),))
 

@@ -38,6 +38,17 @@ def test_no_tour_is_shorter(seed, nodes, ties):
     assert solved.status is None
 
 
+@pytest.mark.parametrize("large", [1e6, 1e9])
+def test_small_differences_count_beside_large_costs(large):
+    rng = np.random.default_rng(0)
+    costs = np.where(rng.random((60, 21)) < 0.15, large, rng.random((60, 21)))  # forbidden edges
+    nearly_equal = 1e6 + rng.random((60, 21))
+    tours = np.stack(list(all_tours(7)))
+    for given_costs in (costs, nearly_equal):
+        found = TourOracle(7).solve(torch.as_tensor(given_costs)).solution.numpy()
+        np.testing.assert_allclose((given_costs * found).sum(1), (given_costs @ tours.T).min(1), rtol=1e-12)
+
+
 def test_highs_agrees_on_the_flow_model():
     costs = np.random.default_rng(0).random((20, 36))
     milp = routes_milp(np.ones(8), 8, least=1, most=1)

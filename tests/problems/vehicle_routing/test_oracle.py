@@ -57,6 +57,15 @@ def test_no_routes_are_shorter(capacity, vehicles):
     assert solved.status is None
 
 
+def test_small_differences_count_beside_large_costs():
+    rng = np.random.default_rng(0)
+    forbidden = np.where(rng.random((20, 21)) < 0.15, 1e7, rng.random((20, 21)))
+    costs = np.concatenate([forbidden, 1e7 + rng.random((20, 21))])
+    found = RoutingOracle(DEMANDS, 10.0, 3).solve(torch.as_tensor(costs)).solution.numpy()
+    for row, solution in zip(costs, found, strict=True):
+        assert row @ solution == pytest.approx(brute_force(row, DEMANDS, 10.0, 3), rel=1e-12)
+
+
 def test_highs_agrees_on_the_flow_model():
     costs = np.random.default_rng(1).random((20, 21))
     milp = routes_milp(DEMANDS, 10.0, least=2, most=3)
@@ -96,6 +105,7 @@ def test_a_time_limit_ends_with_an_honest_status():
         (DEMANDS, 8.0, 2, "need at least 3 vehicles of capacity 8, got 2"),
         (np.array([6.0, 6.0, 6.0]), 10.0, 3, "cannot serve the demands"),
         (np.array([6.0, -1.0]), 10.0, 3, "demands must be at least 0"),
+        (DEMANDS, float("inf"), 3, "capacity positive and finite, got .* and inf"),
         (np.array([1.0]), 10.0, 1, "customers must be an integer, at least 2"),
         (DEMANDS, 10.0, 0, "vehicles must be an integer, at least 1"),
         (np.ones(20), 30.0, 1, r"more than 300000 sets.*engine='highs'"),

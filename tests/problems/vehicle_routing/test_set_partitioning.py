@@ -30,6 +30,12 @@ def test_the_relaxation_is_the_linear_program_over_all_sets(seed, monkeypatch):
         assert forced >= value + reduced[k] - 1e-6
 
 
+def test_the_relaxation_ends_where_rounding_makes_reduced_costs_negative():
+    lengths = np.random.default_rng(39).random(len(SETS))
+    value, _ = SetPartitioning(MEMBERS, 2, 3).relaxed(2.0**35 * lengths)
+    assert value == pytest.approx(2.0**35 * SetPartitioning(MEMBERS, 2, 3).relaxed(lengths)[0])
+
+
 def test_a_choice_holds_every_element_once():
     lengths = np.random.default_rng(1).random(len(SETS))
     found = SetPartitioning(MEMBERS, 2, 3).chosen(lengths, np.arange(len(SETS)), None)

@@ -26,3 +26,15 @@ def test_only_training_days_set_the_scale_of_the_features() -> None:
 def test_orders_and_machines_must_be_counts() -> None:
     with pytest.raises(InputError, match="orders must be an integer, at least 1"):
         rl.load("workshop", orders=0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"machines": 30}, "an order needs .* hours, and a day has 24: use fewer machines"),
+        ({"orders": 30}, "a machine needs .* hours, and a day has 24: use fewer orders"),
+    ],
+)
+def test_work_for_more_than_a_day_is_refused(options: dict[str, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        rl.load("workshop", **options)

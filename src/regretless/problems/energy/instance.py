@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from regretless.errors import InputError
@@ -37,13 +38,17 @@ class Task:
         return range(self.earliest, self.latest - self.duration + 1)
 
     def fault(self, slots: int, machines: tuple[Machine, ...]) -> str:
-        """Return why the task can run at no time or on no machine; empty if it can run."""
+        """Return what is wrong with the task, or why it can run at no time or on no machine; empty if it can run."""
         if self.duration < 1:
             return f"a duration of at least 1 slot, got {self.duration}"
         if self.earliest < 0 or self.latest > slots:
             return f"a time window inside 0 .. {slots}, got {self.earliest} .. {self.latest}"
         if not self.starts:
             return f"a time window of at least {self.duration} slots, got {self.earliest} .. {self.latest}"
+        if not 0.0 <= self.power < math.inf:  # the cheapest start of a task is that of the lowest prices
+            return f"a power that is finite and at least 0, got {self.power}"
+        if not all(0.0 <= need < math.inf for need in self.usage):
+            return f"resource usages that are finite and at least 0, got {list(self.usage)}"
         if not any(fits(self.usage, machine.capacity) for machine in machines):
             return f"resource usages that fit at least one machine, got {list(self.usage)}"
         return ""
@@ -85,7 +90,7 @@ class Instance:
             raise InputError(f"machines and tasks must have the same resources, at least one, got {sorted(widths)}")
         for task in self.tasks:
             if fault := task.fault(self.slots, self.machines):
-                raise InputError(f"task {task.id} can never run: expected {fault}")
+                raise InputError(f"task {task.id} cannot be scheduled: expected {fault}")
 
     @property
     def slots(self) -> int:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from regretless.benchmark_problem import BenchmarkProblem
-from regretless.data import Dataset
 from regretless.downloads.fetch import locate
 from regretless.errors import InputError
 from regretless.problem import Problem
@@ -15,7 +14,9 @@ from regretless.problems.energy.formulation import formulate
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.energy.instance import Instance
 from regretless.problems.energy.oracle import EnergyOracle
+from regretless.problems.labelled_parts import labelled_parts
 from regretless.problems.seeded_models import shared_linear
+from regretless.types import OnFailure
 
 NAMES = ("energy-1", "energy-2", "energy-3")
 BATCH_SIZE = 24
@@ -30,6 +31,7 @@ def load_energy(
     executor: str = "threads",
     seed: int = 0,
     time_limit: float | None = None,
+    on_failure: OnFailure = "raise",
     store: Path | str | None = None,
 ) -> BenchmarkProblem:
     """Load an energy-cost-aware scheduling problem with its data and model; see ``regretless.problems.load``.
@@ -37,7 +39,7 @@ def load_energy(
     Args:
         name: ``energy-1``, ``energy-2``, ``energy-3``, or ``energy:PATH`` with the path of an ICON instance file.
         split: ``paper``, ``chronological`` or ``random``; see ``regretless.problems.irish_market.split_days``.
-        engine, workers, executor, seed, time_limit, store: as for every problem.
+        engine, workers, executor, seed, time_limit, on_failure, store: as for every problem.
 
     Raises:
         InputError: an unknown name, or slots whose length differs from that of the prices.
@@ -57,9 +59,10 @@ def load_energy(
     else:
         how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
         problem = Problem(model, sense="min", engine=engine, name=name, **how)
+    problem.on_failure = on_failure
     features = irish_market.standardize(features)
     train, validation, test = (
-        Dataset.solve(problem, features[days], prices[days], store=store)
+        labelled_parts(problem, features[days], prices[days], [range(len(days))], store=store)[0]
         for days in irish_market.split_days(split, seed=seed)
     )
     return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)

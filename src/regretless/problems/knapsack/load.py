@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from regretless.benchmark_problem import BenchmarkProblem
-from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.milp import Floats
 from regretless.problem import Problem
@@ -15,7 +14,9 @@ from regretless.problems import irish_market
 from regretless.problems.irish_market import Days
 from regretless.problems.knapsack import synthetic
 from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.problems.labelled_parts import labelled_parts
 from regretless.problems.seeded_models import shared_linear
+from regretless.types import OnFailure
 
 BATCH_SIZE = 24
 
@@ -29,6 +30,7 @@ def load_knapsack(
     executor: str = "threads",
     seed: int = 0,
     time_limit: float | None = None,
+    on_failure: OnFailure = "raise",
     store: str | None = None,
 ) -> BenchmarkProblem:
     """Load ``knapsack-60|120|180``, on the data of the paper; see ``regretless.problems.load``.
@@ -36,11 +38,12 @@ def load_knapsack(
     Args:
         name: ends with the capacity.
         split: ``paper``, ``chronological`` or ``random`` (with ``seed``).
-        engine, workers, executor, seed, time_limit, store: as for every problem.
+        engine, workers, executor, seed, time_limit, on_failure, store: as for every problem.
     """
     features, values, weights = irish_market.knapsack_data()
     how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
     problem = knapsack_problem(weights, _capacity(name), engine=engine, **how)
+    problem.on_failure = on_failure
     days = irish_market.split_days(split, seed=seed)
     return _loaded(name, problem, irish_market.standardize(features), values, days, store)
 
@@ -54,6 +57,7 @@ def load_synthetic_knapsack(
     executor: str = "threads",
     seed: int = 0,
     time_limit: float | None = None,
+    on_failure: OnFailure = "raise",
     store: str | None = None,
     days: int = 789,
 ) -> BenchmarkProblem:
@@ -62,8 +66,8 @@ def load_synthetic_knapsack(
     Args:
         name: ends with the capacity.
         split: only ``chronological``: 70 % for training, 7.5 % for validation, the rest for testing.
-        engine, workers, executor, seed, time_limit, store: as for every problem; the embedded prices do not depend on
-            the seed.
+        engine, workers, executor, seed, time_limit, on_failure, store: as for every problem; the embedded prices do
+            not depend on the seed.
         days: number of days.
     """
     if split != "chronological":
@@ -73,6 +77,7 @@ def load_synthetic_knapsack(
     features, values, weights = synthetic.knapsack_data(days)
     how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
     problem = knapsack_problem(weights, _capacity(name), engine=engine, **how)
+    problem.on_failure = on_failure
     order, a, b = np.arange(days), round(0.7 * days), round(0.775 * days)
     scaled = synthetic.standardized(features, a)
     return _loaded(name, problem, scaled, values, (order[:a], order[a:b], order[b:]), store)
@@ -89,6 +94,5 @@ def _loaded(
     name: str, problem: Problem, features: Floats, values: Floats, split: tuple[Days, Days, Days], store: str | None
 ) -> BenchmarkProblem:
     problem.name = name
-    data = Dataset.solve(problem, features, values, store=store)
-    train, validation, test = (data[days] for days in split)
+    train, validation, test = labelled_parts(problem, features, values, split, store=store)
     return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)

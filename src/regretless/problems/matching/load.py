@@ -9,9 +9,9 @@ import numpy as np
 import torch
 
 from regretless.benchmark_problem import BenchmarkProblem
-from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.problem import Problem
+from regretless.problems.labelled_parts import labelled_parts
 from regretless.problems.matching.bound import MatchingBound
 from regretless.problems.matching.cora import citation_network
 from regretless.problems.matching.cora_instances import Ids, SameField, links, nodes
@@ -19,6 +19,7 @@ from regretless.problems.matching.cora_instances import same_field as compare_fi
 from regretless.problems.matching.formulation import matching_family
 from regretless.problems.matching.oracle import MatchingOracle
 from regretless.problems.matching.pair_perceptron import pair_perceptron
+from regretless.types import OnFailure
 
 SHARES = {"matching-10": 0.10, "matching-25": 0.25, "matching-50": 0.50}
 TRAIN, VALIDATION = 19, 3
@@ -36,6 +37,7 @@ def load_matching(
     executor: str = "threads",
     seed: int = 0,
     time_limit: float | None = None,
+    on_failure: OnFailure = "raise",
     store: Path | str | None = None,
 ) -> BenchmarkProblem:
     """Load diverse bipartite matching with its data and model; see ``regretless.problems.load``.
@@ -51,7 +53,7 @@ def load_matching(
         same_field: ``paper`` compares the fields of the papers; ``position`` repeats the error behind the published
             levels (see ``regretless.problems.matching.cora_instances.same_field``).
         product: give the model the words that both papers share (not in the paper).
-        engine, workers, executor, seed, time_limit, store: as for every problem.
+        engine, workers, executor, seed, time_limit, on_failure, store: as for every problem.
 
     Raises:
         InputError: an unknown name, split or ``same_field``.
@@ -71,14 +73,17 @@ def load_matching(
         how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
         problem = Problem(family, sense="max", engine=engine, bound=bound, name=name, **how)
     papers = torch.from_numpy(ids[order])  # a tensor of integers stays one: they are rows of the table of words
-    data = Dataset.solve(problem, papers, links(network, ids)[order], instance=order, store=store)
+    problem.on_failure = on_failure
+    parts = np.split(np.arange(len(order)), [TRAIN, TRAIN + VALIDATION])
+    costs = links(network, ids)[order]
+    train, validation, test = labelled_parts(problem, papers, costs, parts, instance=order, store=store)
     words = torch.as_tensor(network.words.toarray())
     return BenchmarkProblem(
         name,
         problem,
-        train=data[:TRAIN],
-        test=data[TRAIN + VALIDATION :],
-        validation=data[TRAIN : TRAIN + VALIDATION],
+        train=train,
+        test=test,
+        validation=validation,
         model=pair_perceptron(words, product=product),
         batch_size=1,
     )

@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from regretless.milp import Floats
-from regretless.problems.one_by_one import one_by_one
+from regretless.problems.one_by_one import LARGEST, one_by_one
 from regretless.problems.polynomial_costs import check_counts
 from regretless.problems.travelling_salesman.relaxation import SubtourRelaxation
 from regretless.problems.travelling_salesman.subtours import EPSILON
@@ -17,8 +17,8 @@ from regretless.solvers.engine import Outcome, relative_gap
 from regretless.solvers.time_limit import check_time_limit
 from regretless.types import Solved, Status
 
-# A tour that is shorter by less than this, relative to the longest edge, is not searched for.
-NO_SHORTER = 1e-9
+# A tour that is shorter by less than this is not searched for; costs are scaled to at most LARGEST.
+NO_SHORTER = 1e-12 * LARGEST
 
 
 class TourOracle:

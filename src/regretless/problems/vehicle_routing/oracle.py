@@ -104,8 +104,8 @@ def fewest_vehicles(demands: Floats, capacity: float, vehicles: int) -> int:
         InputError: there are fewer.
     """
     check_counts(vehicles=vehicles)
-    if not (np.isfinite(demands).all() and demands.min(initial=0.0) >= 0.0 and capacity > 0.0):
-        raise InputError(f"demands must be at least 0 and capacity positive, got {demands} and {capacity}")
+    if not (np.isfinite(demands).all() and demands.min(initial=0.0) >= 0.0 and 0.0 < capacity < np.inf):
+        raise InputError(f"demands must be at least 0 and capacity positive and finite, got {demands} and {capacity}")
     least = max(1, math.ceil(float(demands.sum()) / capacity - TOLERANCE))
     if least > vehicles:
         raise InputError(f"the demands need at least {least} vehicles of capacity {capacity:g}, got {vehicles}")

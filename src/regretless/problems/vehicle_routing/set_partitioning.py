@@ -46,12 +46,14 @@ class SetPartitioning:
         penalty = 1.0 + 2.0 * rows * float(np.abs(lengths).max(initial=0.0))
         _add(highs, np.full(rows, penalty), np.eye(rows), highspy.kHighsInf)
         joining = np.argsort(lengths / self._sizes)[:SETS_PER_ROUND]
+        outside = np.ones(len(lengths), dtype=bool)  # a set joins once, whatever rounding says of its reduced cost
         while True:
+            outside[joining] = False
             _add(highs, lengths[joining], self._rows[:, joining], highspy.kHighsInf)
             highs.run()
             solution = highs.getSolution()
             reduced = lengths - np.asarray(solution.row_dual) @ self._rows
-            joining = np.flatnonzero(reduced < -NEGATIVE)
+            joining = np.flatnonzero((reduced < -NEGATIVE) & outside)
             if not len(joining):
                 break
             if len(joining) > SETS_PER_ROUND:
