@@ -235,7 +235,9 @@ def auto(
     # With known costs in the objective, predictions must keep the scale that the losses gave them.
     scale_free = not problem.has_known_costs
     members = best_members(order, committee)
-    verdict = comparison.verdict(held_out_average(members, runs, held_out, scale_free))
+    # Without a member (all settings diverged) the result is two-stage, which is then compared with itself.
+    average = held_out_average(members, runs, held_out, scale_free) if members else baseline.predicted
+    verdict = comparison.verdict(average)
     final, chosen = baseline.model, "two-stage"
     weight = 1.0 if not fallback else verdict.weight
     if members and weight > 0:
