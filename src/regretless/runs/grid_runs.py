@@ -50,17 +50,18 @@ def do_missing_runs(
     for spec in {replace(spec, seed=0).digest: spec for spec in specs}.values():
         check_spec(spec)
     left = [spec for spec in specs if not (run_path(out, spec) / METRICS).exists()]
-    if kind == "processes":  # the machines of a cluster have folders of their own
-        for problem in dict.fromkeys(spec.problem for spec in left):
-            check_files(problem)
+    for problem in dict.fromkeys(spec.problem for spec in left):
+        check_files(problem)  # of this machine: also for Ray, problems are loaded here
     register(out, specs)
     progress = GridProgress(label, left, skipped=len(specs) - len(left), workers=workers, stream=stream)
     try:
         do_runs(left, out, workers=workers, executor=executor, report=progress.report)
     except KeyboardInterrupt:
+        # A run on Ray works in a temporary folder of its node.
+        kept = "them and the epochs of those that had begun" if kind == "processes" else "them"
         raise KeyboardInterrupt(
-            f"stopped with {progress.done} of {progress.total} runs done; {out} keeps them and the epochs of those "
-            f"that had begun: run the same command again to continue"
+            f"stopped with {progress.done} of {progress.total} runs done; {out} keeps {kept}: run the same command "
+            f"again to continue"
         ) from None
     finally:
         progress.close()
