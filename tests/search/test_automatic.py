@@ -182,6 +182,8 @@ def test_a_limit_on_solves_is_kept_and_one_on_time_ends_training(knapsack):
         ({"committee": 0}, "committee must be an integer, at least 1"),
         ({"max_solves": -1}, "max_solves must be an integer, at least 0"),
         ({"time_limit": -1}, "time_limit must be a finite number, at least 0"),
+        ({"ordered": "False"}, "ordered must be a bool, got str: true or false"),
+        ({"fallback": 0}, "fallback must be a bool, got int: true or false"),
         ({"candidates": []}, "at least one method or candidate"),
         ({"model": "linear"}, "model must be a torch module"),
     ],
