@@ -30,6 +30,11 @@ class Pool:
         self.done: list[Spec] = []
         self.stop_after: int | None = None
         monkeypatch.setattr(grid_runs, "do_runs", self.do_runs)
+        monkeypatch.setattr(grid_runs.ray_cluster, "connect", self.connect)
+
+    def connect(self, address: str, *, cpus: int) -> None:
+        if address:
+            raise InputError(f"no Ray cluster answers at {address!r}")
 
     def do_runs(self, specs: Sequence[Spec], out: Path, *, report: Any, **how: Any) -> None:
         self.how = how
@@ -75,6 +80,7 @@ def test_an_interrupted_grid_says_how_far_it_came_and_goes_on_where_it_stopped(
     [
         (SPECS, {"workers": 0}, "workers must be an integer, at least 1, got 0"),
         (SPECS, {"executor": "threads"}, "executor"),
+        (SPECS, {"executor": "ray:1.2.3"}, "no Ray cluster answers at '1.2.3'"),
         ([SPECS[0], replace(SPECS[1], options={"dayz": 3})], {}, "has no option 'dayz'"),
         ([SPECS[0], replace(SPECS[2], settings={"p_solve": 0.5})], {}, "'spo' does not know 'p_solve'"),
     ],
