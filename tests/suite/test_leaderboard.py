@@ -92,6 +92,8 @@ def test_cells_of_other_sizes_are_other_cells() -> None:
     assert list(cell_names(specs).values()) == [
         *["top-k n 100 (items=5, test=20)"] * 2, *["top-k n 100 (test=20)"] * 2,
     ]  # fmt: skip
+    plain = plan_suite([small, Cell("top-k", 100)], methods=["two-stage"], seeds=1)
+    assert list(cell_names(plain).values()) == ["top-k n 100 (items=5, test=20)", "top-k n 100"]
     metrics = {"relative_regret": 0.1, "train_seconds": 2.0, "ledger": LEDGER}
     found = make_leaderboard([Result(spec, Path("somewhere"), "done", metrics) for spec in specs])
     assert [score.seeds for score in found.cells] == [2, 2]

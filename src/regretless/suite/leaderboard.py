@@ -112,9 +112,9 @@ def cell_names(specs: Sequence[Spec]) -> dict[str, str]:
     names = {}
     for spec in specs:
         name, mine = _short_name(spec), options[spec.digest]
-        if any(other != mine for other in kinds[name]):
-            name += f" ({', '.join(f'{k}={v}' for k, v in sorted(mine.items()) if k not in ('train', 'deg'))})"
-        names[spec.digest] = name
+        words = [f"{k}={v}" for k, v in sorted(mine.items()) if k not in ("train", "deg")]
+        same = all(other == mine for other in kinds[name])
+        names[spec.digest] = name if same or not words else f"{name} ({', '.join(words)})"
     return names
 
 
