@@ -124,7 +124,9 @@ def test_methods_epochs_and_init_are_taken_from_the_caller() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"methods": ["magic"]}, {"engine": "magic"}, {"seeds": 0}, {"init": "magic"}], ids=lambda w: next(iter(w))
+    "wrong",
+    [{"methods": ["magic"]}, {"engine": "magic"}, {"seeds": 0}, {"init": "magic"}, {"epochs": 0}],
+    ids=lambda w: next(iter(w)),
 )
 def test_what_the_grid_does_not_know_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong)) + ".*"):

@@ -78,17 +78,6 @@ def test_a_run_that_succeeded_after_a_failure_is_done(make_run: MakeRun) -> None
     assert read_folder(folder).runs[0].status == "done"
 
 
-def test_results_table_stands_in_for_missing_run_folders(tmp_path: Path) -> None:
-    header = "problem,method,p_solve,seed,init,status,regret,auc\n"
-    rows = "energy-1,spo-cache,0.2,3,shared,done,12.5,\nenergy-1,spo,,1,random,failed,,\n"
-    (tmp_path / "results.csv").write_text(header + rows)
-    data = read_folder(tmp_path)
-    failed, done = data.runs
-    assert (done.p_solve, done.spec["seed"], done.metric("regret"), done.metric("auc")) == (0.2, 3, 12.5, None)
-    assert failed.status == "failed"
-    assert "results.csv" in data.remarks[0]
-
-
 def test_probability_of_methods_that_are_not_known_comes_from_their_settings(make_run: MakeRun) -> None:
     assert read_folder(make_run("invented", settings={"p_solve": 0.3})).runs[0].p_solve == 0.3
     assert read_folder(make_run("invented", seed=1)).runs[0].p_solve is None

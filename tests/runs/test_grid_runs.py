@@ -30,6 +30,11 @@ class Pool:
         self.done: list[Spec] = []
         self.stop_after: int | None = None
         monkeypatch.setattr(grid_runs, "do_runs", self.do_runs)
+        monkeypatch.setattr(grid_runs.ray_cluster, "connect", self.connect)
+
+    def connect(self, address: str, *, cpus: int) -> None:
+        if address:
+            raise InputError(f"no Ray cluster answers at {address!r}")
 
     def do_runs(self, specs: Sequence[Spec], out: Path, *, report: Any, **how: Any) -> None:
         self.how = how
@@ -55,10 +60,15 @@ def test_every_run_is_done_once_and_registered(pool: Pool, tmp_path: Path) -> No
     assert pool.done == SPECS
 
 
-def test_an_interrupted_grid_says_how_far_it_came_and_goes_on_where_it_stopped(pool: Pool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("executor", "kept"), [("processes", "keeps them and the epochs of those that had begun"), ("ray", "keeps them")]
+)
+def test_an_interrupted_grid_says_how_far_it_came_and_goes_on_where_it_stopped(
+    pool: Pool, tmp_path: Path, executor: str, kept: str
+) -> None:
     pool.stop_after = 3
-    with pytest.raises(KeyboardInterrupt, match=r"stopped with 3 of 4 runs done; .*run the same command again"):
-        do_missing_runs("grid", SPECS, tmp_path, stream=None)
+    with pytest.raises(KeyboardInterrupt, match=rf"stopped with 3 of 4 runs done; .* {kept}: run the same command"):
+        do_missing_runs("grid", SPECS, tmp_path, executor=executor, stream=None)
     assert sorted(result.status for result in read_results(tmp_path)) == ["done"] * 3 + ["pending"]
     pool.stop_after = None
     do_missing_runs("grid", SPECS, tmp_path, stream=None)
@@ -70,6 +80,7 @@ def test_an_interrupted_grid_says_how_far_it_came_and_goes_on_where_it_stopped(p
     [
         (SPECS, {"workers": 0}, "workers must be an integer, at least 1, got 0"),
         (SPECS, {"executor": "threads"}, "executor"),
+        (SPECS, {"executor": "ray:1.2.3"}, "no Ray cluster answers at '1.2.3'"),
         ([SPECS[0], replace(SPECS[1], options={"dayz": 3})], {}, "has no option 'dayz'"),
         ([SPECS[0], replace(SPECS[2], settings={"p_solve": 0.5})], {}, "'spo' does not know 'p_solve'"),
     ],
@@ -108,13 +119,14 @@ def test_failed_runs_are_named_in_the_progress(pool: Pool, tmp_path: Path, monke
     assert "failed: synthetic-knapsack-60, two-stage, seed 0: no memory" in stream.getvalue()
 
 
+@pytest.mark.parametrize("executor", ["processes", "ray"])
 def test_missing_public_data_are_named_before_anything_is_written(
-    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pool: Pool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executor: str
 ) -> None:
     monkeypatch.setenv("REGRETLESS_DATA", str(tmp_path / "empty"))
     specs = [*SPECS, Spec("knapsack-60", "spo")]
     with pytest.raises(FileError, match=r"Data\.npz is not in .*; download it with: regretless data fetch semo"):
-        do_missing_runs("grid", specs, tmp_path / "out", stream=None)
+        do_missing_runs("grid", specs, tmp_path / "out", executor=executor, stream=None)
     assert not (tmp_path / "out").exists()
     write_json(run_path(tmp_path / "out", specs[-1]) / METRICS, {"regret": 1.0})
     do_missing_runs("grid", specs, tmp_path / "out", stream=None)  # what is done already needs no data

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from regretless.errors import InputError
-from regretless.runs import Spec
+from regretless.runs import Spec, ray_runs
 from regretless.runs.results import read_results, register
 from regretless.runs.run_folder import run_path
 from regretless.runs.worker import Worker
@@ -76,6 +76,26 @@ def test_what_does_not_travel_is_refused_before_the_cluster_is_started(tmp_path:
         done([other], tmp_path, executor="ray")
     with pytest.raises(InputError, match=r"executor must be one of processes, ray\[:ADDRESS\], got 'threads'"):
         done([other], tmp_path, executor="threads")
+
+
+@pytest.mark.parametrize("start", ["", "two-stage", "random"])
+def test_initial_weights_that_are_no_folder_travel(start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class ConnectedError(Exception):
+        pass
+
+    def connect(*_: Any, **__: Any) -> None:
+        raise ConnectedError
+
+    monkeypatch.setattr(ray_runs.ray_cluster, "connect", connect)
+    with pytest.raises(ConnectedError):
+        ray_runs.RayRuns([Spec("synthetic-knapsack-60", "auto", start=start)], tmp_path, workers=1)
+
+
+def test_files_of_an_earlier_attempt_do_not_stay_beside_a_finished_run(tmp_path: Path) -> None:
+    for name in ("checkpoint.safetensors", "checkpoint-solves.safetensors", "failure.json"):
+        (tmp_path / name).touch()
+    ray_runs._write(tmp_path, {"metrics.json": b"{}"})
+    assert [path.name for path in tmp_path.iterdir()] == ["metrics.json"]
 
 
 @pytest.mark.slow

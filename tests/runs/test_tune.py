@@ -97,6 +97,21 @@ def test_a_folder_that_vanishes_is_named(
         search(loaded, tmp_path / "search", 2)
 
 
+@pytest.mark.parametrize("there", [False, True])
+def test_a_search_that_is_interrupted_before_a_trial_has_ended_leaves_nothing_behind(
+    loaded: BenchmarkProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    def interrupted(*_: Any) -> float:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "_validation_regret", interrupted)
+    if there:
+        (tmp_path / "search").mkdir()
+    with pytest.raises(KeyboardInterrupt):
+        search(loaded, tmp_path / "search", 2)
+    assert list(tmp_path.rglob("*")) == [tmp_path / "search"] * there
+
+
 def test_only_settings_worth_a_search_are_varied() -> None:
     assert set(searched("map-dc")) == set()
     assert set(searched("map-dc", with_p_solve=True)) == {"p_solve"}

@@ -182,6 +182,8 @@ def test_a_limit_on_solves_is_kept_and_one_on_time_ends_training(knapsack):
         ({"committee": 0}, "committee must be an integer, at least 1"),
         ({"max_solves": -1}, "max_solves must be an integer, at least 0"),
         ({"time_limit": -1}, "time_limit must be a finite number, at least 0"),
+        ({"ordered": "False"}, "ordered must be a bool, got str: true or false"),
+        ({"fallback": 0}, "fallback must be a bool, got int: true or false"),
         ({"candidates": []}, "at least one method or candidate"),
         ({"model": "linear"}, "model must be a torch module"),
     ],
@@ -274,6 +276,20 @@ def test_without_a_fallback_the_best_setting_is_kept_even_where_two_stage_is_bet
     assert found.verdict.gain <= 0
     assert found.chosen == found.scores[0].name
     assert found.model is not found.two_stage
+
+
+@pytest.mark.parametrize("fallback", [True, False])
+def test_where_all_settings_diverge_two_stage_has_no_gain_over_itself(fallback):
+    generator = torch.Generator().manual_seed(0)
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
+    x = torch.randn(40, 30, generator=generator)  # noise: predictions of zero have a smaller regret than two-stage
+    data = Dataset.solve(problem, x, torch.randn(40, 3, generator=generator) - torch.tensor([1.0, 0.0, 0.0]))
+    wild = [Candidate("map-dc", 1e38)]
+    found = auto(problem, data, candidates=wild, epochs=2, fallback=fallback, progress=False)
+    assert not any(math.isfinite(score.regret) for score in found.scores)
+    assert found.chosen == "two-stage"
+    assert found.verdict.gain == 0.0
+    assert found.verdict.model == found.verdict.two_stage
 
 
 def test_a_search_may_start_from_the_weights_of_the_model(knapsack):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("listwise", {"temperature": 0}), ("pairwise", {"margin": "a"}), ("blackbox", {"lambda_": 0}),
     ("qptl", {"tau": -1}), ("interior", {"cutoff": 0}), ("two-stage", {"criterion": "mae"}),
     ("direct", {"generations": 0}), ("direct", {"generations": 2.5}), ("direct", {"population": 1}),
-    ("direct", {"sigma": NAN}),
+    ("direct", {"sigma": NAN}), ("auto", {"fallback": "no"}), ("auto", {"ordered": "False"}),
 ]  # fmt: skip
 
 
@@ -53,6 +54,17 @@ def test_settings_that_cannot_be_used_are_named(method: str, settings: dict[str,
 )  # fmt: skip
 def test_settings_of_caches_and_policies_pass(settings: dict[str, Any]) -> None:
     check_settings("map-dc", settings)
+
+
+@pytest.mark.parametrize("name", ["seed", "epochs", "lr", "start", "checkpoint", "progress", "solutions", "validation"])
+@pytest.mark.parametrize("method", ["auto", "map-dc"])
+def test_arguments_of_train_are_no_settings(
+    method: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=f"method '{method}' does not know '{name}': its settings are "):
+        check_settings(method, {name: "x"})
+    assert not list(tmp_path.iterdir())  # a checkpoint, say
 
 
 def test_a_check_changes_neither_its_settings_nor_the_global_random_state() -> None:

@@ -16,6 +16,7 @@ import torch
 from regretless.errors import InputError
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.solvers import processes
 from regretless.solvers.processes import Processes
 from regretless.types import Status
 
@@ -146,6 +147,13 @@ def test_a_script_with_the_guard_solves_once(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout) == (0, "solved [-1.0, -1.0, -1.0]\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process imports the script to fork from it")
+def test_ctrl_c_does_not_end_the_process_that_others_fork_from_while_it_imports(tmp_path: Path) -> None:
+    interrupt = "import os, signal\nif __name__ == '__mp_main__':\n    os.kill(os.getpid(), signal.SIGINT)\n"
+    ended = run(tmp_path, f"{interrupt}if __name__ == '__main__':\n    main()\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "solved [-1.0, -1.0, -1.0]\n", "")
+
+
 @pytest.mark.slow
 def test_engines_run_in_processes_with_the_same_answers() -> None:
     milp = MILP([[3.0, 4.0, 5.0, 6.0]], row_upper=9.0)
@@ -155,6 +163,18 @@ def test_engines_run_in_processes_with_the_same_answers() -> None:
     assert torch.equal(one.solution, two.solution)
     with pytest.raises(InputError, match="HiGHS does not know the option sens"):
         Problem(milp, executor="processes", sens=1).attempt(costs[:1])
+
+
+@pytest.mark.parametrize("sent", [[], [max], [max, 1]])
+def test_a_process_ends_without_an_error_when_the_one_that_started_it_has_ended(
+    sent: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes.signal, "signal", lambda *_: None)
+    ours, theirs = multiprocessing.Pipe()
+    for one in sent:
+        ours.send(one)
+    ours.close()
+    processes._serve(theirs)
 
 
 def test_work_must_be_picklable() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from regretless.runs.results import Result
 from regretless.suite.cells import Cell
-from regretless.suite.leaderboard import Leaderboard, cell_name, make_leaderboard, method_name, write_leaderboard
+from regretless.suite.leaderboard import Leaderboard, cell_names, make_leaderboard, method_name, write_leaderboard
 from regretless.suite.suite_runs import plan_suite
 
 EASY, HARD = Cell("shortest-path", 100, 1), Cell("shortest-path", 100, 4)
@@ -30,7 +30,7 @@ def board() -> Leaderboard:
     figures = {
         (EASY.name, "two-stage"): [0.10, 0.10],
         (EASY.name, "map-dc"): [0.11, 0.09],
-        (EASY.name, "soft"): [0.18],
+        (EASY.name, "soft"): [0.18, 0.18],
         (HARD.name, "two-stage"): [0.40],
         (HARD.name, "map-dc"): [0.10],
         (HARD.name, "soft"): [0.20],
@@ -69,6 +69,45 @@ def test_cells_that_lack_a_method_are_not_compared() -> None:
     assert len(found.cells) == 3
 
 
+def test_methods_are_compared_by_the_seeds_that_all_of_them_have() -> None:
+    found = make_leaderboard(
+        results({(EASY.name, "two-stage"): [0.1, 0.4, 0.7], (EASY.name, "soft"): [0.09], (HARD.name, "soft"): [0.1]})
+    )
+    scores = {score.method: score for score in found.methods}
+    assert scores["soft"].ratio == pytest.approx(0.9)  # seeds are draws of the data: 0.09 / 0.4 says nothing
+    assert found.compared == [EASY.name]
+    assert [(score.regret, score.seeds) for score in found.cells if score.method == "two-stage"] == [(10.0, 1)]
+
+
+def test_cells_without_a_common_seed_are_not_compared() -> None:
+    found = results({(EASY.name, "two-stage"): [0.1, 0.4], (EASY.name, "soft"): [0.09, 0.2]})
+    apart = [one for one in found if (one.spec.seed == 0) == (method_name(one.spec) == "soft")]
+    board = make_leaderboard(apart)
+    assert (board.compared, [score.seeds for score in board.cells]) == ([], [1, 1])
+
+
+def test_cells_of_other_sizes_are_other_cells() -> None:
+    small, large = Cell("top-k", 100, None, {"test": 20, "items": 5}), Cell("top-k", 100, None, {"test": 20})
+    specs = plan_suite([small, large], methods=["two-stage"], seeds=2)
+    assert list(cell_names(specs).values()) == [
+        *["top-k n 100 (items=5, test=20)"] * 2, *["top-k n 100 (test=20)"] * 2,
+    ]  # fmt: skip
+    plain = plan_suite([small, Cell("top-k", 100)], methods=["two-stage"], seeds=1)
+    assert list(cell_names(plain).values()) == ["top-k n 100 (items=5, test=20)", "top-k n 100"]
+    metrics = {"relative_regret": 0.1, "train_seconds": 2.0, "ledger": LEDGER}
+    found = make_leaderboard([Result(spec, Path("somewhere"), "done", metrics) for spec in specs])
+    assert [score.seeds for score in found.cells] == [2, 2]
+
+
+def test_without_two_stage_methods_are_ordered_by_their_rank(tmp_path: Path) -> None:
+    found = make_leaderboard(results({(EASY.name, "map-dc"): [0.3], (EASY.name, "soft"): [0.2]}))
+    assert [score.method for score in found.methods] == ["soft", "map-dc"]
+    write_leaderboard(found, tmp_path)
+    page = (tmp_path / "leaderboard.md").read_text(encoding="utf-8")
+    assert page.startswith("Two-stage is not among the methods")
+    assert "nan" not in page
+
+
 def test_failed_runs_are_named() -> None:
     (spec,) = plan_suite([EASY], methods=["soft"], seeds=1)
     found = make_leaderboard([Result(spec, Path("somewhere"), "failed", error="no luck")])
@@ -78,7 +117,7 @@ def test_failed_runs_are_named() -> None:
 def test_a_run_from_random_weights_is_a_method_of_its_own() -> None:
     (spec,) = plan_suite([EASY], methods=["soft"], seeds=1, start="random")
     assert method_name(spec) == "soft, random start"
-    assert cell_name(spec) == EASY.name
+    assert cell_names([spec]) == {spec.digest: EASY.name}
 
 
 def test_page_data_and_figure_are_written(tmp_path: Path) -> None:

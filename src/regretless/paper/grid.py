@@ -98,9 +98,11 @@ class Grid:
             epochs: for all runs, in place of the grid's.
 
         Raises:
-            InputError: an unknown method, engine or initialization, or no seeds.
+            InputError: an unknown method, engine or initialization, no seeds or no epochs.
         """
         check_integer("seeds", seeds, least=1)
+        if epochs is not None:
+            check_integer("epochs", epochs, least=1)
         if engine not in ENGINES:
             raise InputError(f"engine must be one of {', '.join(ENGINES)}, got {engine!r}")
         unknown = [name for name in methods or () if name not in self.methods]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,10 @@ from regretless.report.attachments import read_attachments
 from regretless.report.days import held_out_days
 from regretless.report.display_order import run_order
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
+from regretless.report.results_table import read_rows, runs_from_table
 from regretless.runs.held_out import read_held_out
 from regretless.storage import read_json
 
-SPEC_COLUMNS = ("problem", "method", "init")
 MAKE_ONE = "make results with: regretless demo, train or reproduce"
 
 
@@ -39,7 +38,7 @@ def read_folder(results: Path | str, *, title: str | None = None) -> ReportData:
     remarks: list[str] = []
     runs = [_read_run(folder) for folder in _run_folders(results)]
     if not runs and (results / "results.csv").is_file():
-        runs = _from_table(results / "results.csv", remarks)
+        runs = runs_from_table(results / "results.csv", remarks)
     attachments = read_attachments(results, remarks)
     if not (runs or attachments):
         raise FileError("; ".join([f"{results} holds no runs, tables or figures to report: {MAKE_ONE}", *remarks]))
@@ -84,37 +83,8 @@ def _object(path: Path) -> dict[str, Any]:
 
 
 def _history(path: Path) -> tuple[Mapping[str, float | None], ...]:
-    rows = _rows(path) if path.is_file() else []
+    rows = read_rows(path) if path.is_file() else []
     return tuple({key: number(value) for key, value in row.items() if key} for row in rows)
-
-
-def _rows(path: Path) -> list[dict[str, Any]]:
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FileError(f"cannot read {path} as CSV: {error}") from error
-
-
-def _from_table(path: Path, remarks: list[str]) -> list[Run]:
-    """Take the figures of the runs from ``results.csv`` where the run folders were not kept."""
-    try:
-        rows = _rows(path)
-    except FileError as error:
-        remarks.append(str(error))
-        return []
-    remarks.append(f"there are no run folders: all figures come from {path.name}, and there are no curves")
-    runs = []
-    for position, row in enumerate(rows, start=1):
-        spec: dict[str, Any] = {key: row[key] for key in SPEC_COLUMNS if row.get(key)}
-        seed, p_solve = number(row.get("seed")), number(row.get("p_solve"))
-        spec |= {"seed": int(seed)} if seed is not None and seed.is_integer() else {}
-        spec |= {"settings": {"p_solve": p_solve}} if p_solve is not None else {}
-        status = row.get("status") or DONE
-        known = status if status in (DONE, FAILED, UNFINISHED) else DAMAGED
-        why = "" if known in (DONE, UNFINISHED) else f"status in {path.name}: {status}"
-        runs.append(Run(f"row {position}", spec, known, metrics=row, error=why))
-    return runs
 
 
 def _title(runs: list[Run]) -> str:

@@ -16,6 +16,7 @@ from regretless.runs.run_folder import METRICS, run_path
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.worker_pool import do_runs
+from regretless.solvers import ray_cluster
 from regretless.solvers.executors import parse_executor
 
 
@@ -39,28 +40,31 @@ def do_missing_runs(
         stream: where progress goes; ``None`` shows none.
 
     Raises:
-        InputError, MissingDependencyError, FileError: a setting, a package or a public data file; nothing was solved or
-            written.
+        InputError, MissingDependencyError, FileError: a setting, a package, a public data file or a cluster that does
+            not answer; nothing was solved or written.
         KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; the message says how to continue.
     """
     out = Path(out)
     check_integer("workers", workers, least=1)
-    kind, _ = parse_executor(executor, allowed=("processes", "ray"))
+    kind, address = parse_executor(executor, allowed=("processes", "ray"))
     # Seeds cannot be wrong here (Spec checked them), and a check takes up to 0.1 s: one seed of each setting.
     for spec in {replace(spec, seed=0).digest: spec for spec in specs}.values():
         check_spec(spec)
     left = [spec for spec in specs if not (run_path(out, spec) / METRICS).exists()]
-    if kind == "processes":  # the machines of a cluster have folders of their own
-        for problem in dict.fromkeys(spec.problem for spec in left):
-            check_files(problem)
+    for problem in dict.fromkeys(spec.problem for spec in left):
+        check_files(problem)  # of this machine: also for Ray, problems are loaded here
+    if kind == "ray" and left:
+        ray_cluster.connect(address, cpus=workers)
     register(out, specs)
     progress = GridProgress(label, left, skipped=len(specs) - len(left), workers=workers, stream=stream)
     try:
         do_runs(left, out, workers=workers, executor=executor, report=progress.report)
     except KeyboardInterrupt:
+        # A run on Ray works in a temporary folder of its node.
+        kept = "them and the epochs of those that had begun" if kind == "processes" else "them"
         raise KeyboardInterrupt(
-            f"stopped with {progress.done} of {progress.total} runs done; {out} keeps them and the epochs of those "
-            f"that had begun: run the same command again to continue"
+            f"stopped with {progress.done} of {progress.total} runs done; {out} keeps {kept}: run the same command "
+            f"again to continue"
         ) from None
     finally:
         progress.close()

@@ -17,11 +17,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from regretless.begun_solves import beside
 from regretless.errors import InputError, SolveError
 from regretless.problems import BenchmarkProblem
 from regretless.runs import run_folder as files
 from regretless.runs.run_lock import try_lock
-from regretless.runs.spec import Spec
+from regretless.runs.spec import STARTS, Spec
 from regretless.runs.training_run import load_problem, run, single_threaded
 from regretless.solvers import ray_cluster
 from regretless.storage import write_bytes
@@ -45,7 +46,7 @@ class RayRuns:
 
     def __init__(self, specs: Sequence[Spec], results: Path, *, workers: int, address: str = "") -> None:
         for spec in specs:
-            if spec.start not in ("", "two-stage"):
+            if spec.start not in STARTS:
                 raise InputError(f"runs on Ray cannot start from the folder of a run, got start={spec.start!r}")
         self.ray, self.results = ray_cluster.connect(address, cpus=workers), results
         self.nodes: dict[int, str] = {}
@@ -170,5 +171,6 @@ def _write(folder: Path, written: dict[str, bytes]) -> None:
     """Write the files of a finished run; the figures mark it as done and come last."""
     for name in sorted(written, key=lambda name: name == files.METRICS):
         write_bytes(folder / name, written[name])
-    for left in (files.CHECKPOINT, "failure.json"):  # by an earlier attempt
-        (folder / left).unlink(missing_ok=True)
+    checkpoint = folder / files.CHECKPOINT
+    for left in (checkpoint, beside(checkpoint), folder / "failure.json"):  # by an earlier attempt
+        left.unlink(missing_ok=True)

@@ -165,6 +165,8 @@ def _has_trials(optuna: Any, study: Any) -> bool:
     """Whether there is a finished trial to keep; a log that cannot be read is no reason to remove it."""
     try:
         return study is not None and bool(finished(optuna, study))
+    except FileNotFoundError:  # removed before
+        return False
     except OSError:
         return True
 

@@ -166,6 +166,8 @@ def auto(
     check_type("data", data, Dataset, hint="build it with Dataset.solve(problem, features, costs)")
     check_integer("folds", folds, least=2)
     check_numbers(seed=seed, batch_size=batch_size)
+    check_type("ordered", ordered, bool, hint="true or false")
+    check_type("fallback", fallback, bool, hint="true or false")
     data = sampled(data, sample, least=2 * folds, seed=seed)
     n = len(data)
     check_number("growth", growth, least=0)
@@ -235,7 +237,9 @@ def auto(
     # With known costs in the objective, predictions must keep the scale that the losses gave them.
     scale_free = not problem.has_known_costs
     members = best_members(order, committee)
-    verdict = comparison.verdict(held_out_average(members, runs, held_out, scale_free))
+    # Without a member (all settings diverged) the result is two-stage, which is then compared with itself.
+    average = held_out_average(members, runs, held_out, scale_free) if members else baseline.predicted
+    verdict = comparison.verdict(average)
     final, chosen = baseline.model, "two-stage"
     weight = 1.0 if not fallback else verdict.weight
     if members and weight > 0:

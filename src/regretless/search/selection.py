@@ -40,7 +40,7 @@ def best_members(ranked: list[tuple[Member, float]], size: int | None) -> list[M
 
 
 def held_out_average(members: list[Member], runs: StackedRuns, held_out: HeldOut, scale_free: bool) -> Tensor:
-    """The average ``(n, d)`` of the members' held-out predictions; zero for no members."""
+    """The average ``(n, d)`` of the members' held-out predictions."""
     average = torch.zeros_like(held_out.data.costs)
     for epoch, parameters in runs.snapshots.items():
         mine = [s for at, s in members if at == epoch]

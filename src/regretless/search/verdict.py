@@ -73,7 +73,7 @@ class Verdict:
         if self.pays:
             return f"Decision-focused training pays here: {figures}."
         if self.weight == 0.0:
-            return f"Decision-focused training does not pay here, two-stage is kept: {figures}."
+            return f"Decision-focused training does not pay here: {figures}."
         return f"Decision-focused training may pay here, but the gain is within its uncertainty: {figures}."
 
 

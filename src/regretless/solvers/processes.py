@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import pickle
@@ -9,7 +10,8 @@ import signal
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, Generic
 
@@ -93,7 +95,8 @@ class _Child:
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs,), name="regretless-solver", daemon=True)
         try:
-            self.process.start()
+            with _interrupts_blocked():
+                self.process.start()
         except RuntimeError:  # Python refuses it where a process that was started this way imports the script
             raise InputError(GUARD) from None
         except (EOFError, OSError) as error:
@@ -125,24 +128,39 @@ class _Child:
         return kind, answer
 
 
+@contextlib.contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Block SIGINT in this thread, and so in a process that it starts.
+
+    Ctrl-C in a terminal is sent to all processes. It would end the one that others fork from while it imports torch.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # Python unblocks SIGINT after it has started this process
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _serve(connection: Connection) -> None:
     """Run jobs until the connection closes (in the other process)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for the answer
-    try:
-        run = connection.recv()
-    except Exception as error:
-        connection.send(f"{type(error).__name__}: {error}")
-        return
-    connection.send("")
-    while True:
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):  # that process has ended
         try:
-            job = connection.recv()
-        except EOFError:
-            return
-        try:
-            connection.send((ANSWER, run(job, lambda: connection.send((STARTED, None)))))
+            run = connection.recv()
         except Exception as error:
-            connection.send((RAISED, error))
+            connection.send(f"{type(error).__name__}: {error}")
+            return
+        connection.send("")
+        while True:
+            job = connection.recv()
+            try:
+                connection.send((ANSWER, run(job, lambda: connection.send((STARTED, None)))))
+            except Exception as error:
+                connection.send((RAISED, error))
 
 
 def _end(process: Any, connection: Connection, owner: int) -> None:

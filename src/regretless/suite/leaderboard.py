@@ -31,8 +31,9 @@ class Leaderboard:
 
     Attributes:
         methods: over the cells in which every method has results.
-        cells: one entry per cell and method.
-        compared: names of the cells in which every method has results.
+        cells: one entry per cell and method, over the seeds that all methods of the cell have: another seed is another
+            draw of the data. Where there is no such seed, an entry is over all seeds of its method.
+        compared: names of the cells in which every method has results for the same seeds.
         failed: descriptions of runs that failed.
     """
 
@@ -52,18 +53,23 @@ def make_leaderboard(found: Sequence[Result]) -> Leaderboard:
     Args:
         found: its runs, in any order.
     """
+    cell_of = cell_names([result.spec for result in found])
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in found:
         if result.status == "done":
-            groups.setdefault((cell_name(result.spec), method_name(result.spec)), []).append(result)
-    cells = [_cell_score(cell, method, runs) for (cell, method), runs in groups.items()]
-    names = list(dict.fromkeys(score.method for score in cells))
-    by_cell = {cell: {s.method: s for s in cells if s.cell == cell} for cell in dict.fromkeys(s.cell for s in cells)}
-    compared = [cell for cell, scores in by_cell.items() if len(scores) == len(names)]
+            groups.setdefault((cell_of[result.spec.digest], method_name(result.spec)), []).append(result)
+    names = list(dict.fromkeys(method for _, method in groups))
+    common = {cell: _common_seeds([runs for (at, _), runs in groups.items() if at == cell]) for cell, _ in groups}
+    cells = [
+        _cell_score(cell, method, [run for run in runs if run.spec.seed in common[cell]] or runs)
+        for (cell, method), runs in groups.items()
+    ]
+    by_cell = {cell: {score.method: score for score in cells if score.cell == cell} for cell in common}
+    compared = [cell for cell, scores in by_cell.items() if len(scores) == len(names) and common[cell]]
     methods = [_method_score(name, [by_cell[cell] for cell in compared]) for name in names]
-    methods.sort(key=lambda score: score.ratio)
+    methods.sort(key=lambda score: (math.inf if math.isnan(score.ratio) else score.ratio, score.rank))
     failed = [
-        f"{cell_name(r.spec)}, {method_name(r.spec)}, seed {r.spec.seed}: {r.error}"
+        f"{cell_of[r.spec.digest]}, {method_name(r.spec)}, seed {r.spec.seed}: {r.error}"
         for r in found
         if r.status == "failed"
     ]
@@ -94,10 +100,31 @@ def method_name(spec: Spec) -> str:
     return name + (f", {spec.start} start" if spec.start not in ("", "two-stage") else "")
 
 
-def cell_name(spec: Spec) -> str:
-    """Name of the cell of a run."""
-    options = dict(spec.options)
-    return Cell(spec.problem, int(options.get("train", 0)), options.get("deg")).name
+def cell_names(specs: Sequence[Spec]) -> dict[str, str]:
+    """Names of the cells of runs, by the digest of the run; with all options where two cells have the same name.
+
+    The grids have cells of the same degree and number of training instances, but of other sizes.
+    """
+    options = {spec.digest: {k: v for k, v in spec.options.items() if k != "seed"} for spec in specs}
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for spec in specs:
+        kinds.setdefault(_short_name(spec), []).append(options[spec.digest])
+    names = {}
+    for spec in specs:
+        name, mine = _short_name(spec), options[spec.digest]
+        words = [f"{k}={v}" for k, v in sorted(mine.items()) if k not in ("train", "deg")]
+        same = all(other == mine for other in kinds[name])
+        names[spec.digest] = name if same or not words else f"{name} ({', '.join(words)})"
+    return names
+
+
+def _short_name(spec: Spec) -> str:
+    return Cell(spec.problem, int(spec.options.get("train", 0)), spec.options.get("deg")).name
+
+
+def _common_seeds(runs: Sequence[Sequence[Result]]) -> set[int]:
+    """The seeds that all methods of a cell have; ``runs`` holds the runs of each of them."""
+    return set.intersection(*({run.spec.seed for run in mine} for mine in runs))
 
 
 def _cell_score(cell: str, method: str, runs: Sequence[Result]) -> CellScore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from regretless.suite.scores import CellScore, MethodScore
@@ -26,6 +27,11 @@ def _advice(methods: Sequence[MethodScore], cells: int) -> str:
     if not trained or not cells:
         return "No cell has results of every method yet."
     best = trained[0]
+    if math.isnan(best.ratio):
+        return (
+            f"Two-stage is not among the methods, so there is no regret to divide by. Over {cells} cells "
+            f"`{best.method}` has the best mean rank: {best.rank:.1f}."
+        )
     close = [score for score in trained if score.ratio <= CLOSE * best.ratio]
     names = ", ".join(f"`{score.method}`" for score in close)
     others = "The methods named are within 2 % of it." if len(close) > 1 else "No other method is within 2 % of it."
@@ -41,8 +47,9 @@ def _table_of_methods(methods: Sequence[MethodScore], cells: int) -> str:
     for score in methods:
         mark = " †" if _dominated(score, methods) else ""
         lines.append(
-            f"| {score.method}{mark} | {score.ratio:.3f} | {score.worst:.3f} | {score.rank:.1f} | {score.wins} of "
-            f"{cells} | {score.solves:,.0f} | {score.seconds:.1f} |"
+            f"| {score.method}{mark} | {_number(score.ratio, '.3f')} | {_number(score.worst, '.3f')} | "
+            f"{_number(score.rank, '.1f')} | {score.wins} of {cells} | {_number(score.solves, ',.0f')} | "
+            f"{_number(score.seconds, '.1f')} |"
         )
     note = (
         "Exact solves and seconds are means per cell, for training and the choice of all settings together; labels and "
@@ -51,6 +58,10 @@ def _table_of_methods(methods: Sequence[MethodScore], cells: int) -> str:
     if any(_dominated(score, methods) for score in methods):
         note += " † is best in no cell and needs no less supervision than a method with less regret."
     return "\n".join(lines) + f"\n\n{note}"
+
+
+def _number(value: float, form: str) -> str:
+    return NOTHING if math.isnan(value) else format(value, form)
 
 
 def _dominated(score: MethodScore, methods: Sequence[MethodScore]) -> bool:
