@@ -39,14 +39,10 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
         MissingDependencyError: a package that the method or the engine needs is not installed.
         SolveError: the engine does not work, for want of a licence for example.
     """
-<<<<<<< HEAD
-    methods.method(method)
+    methods.chosen(method, settings)  # first: the name of an argument of train would be taken for that argument
     named = _named(method, settings, engine, options)
     if named in _PASSED:
         return
-=======
-    methods.chosen(method, settings)  # first: the name of an argument of train would be taken for that argument
->>>>>>> review-search
     settings = dict(copy.deepcopy(settings))
     solver = {"oracle": _cheapest} if engine == "oracle" else {"engine": engine}
     choose_one = MILP([[1.0, 1.0]], row_lower=1.0, row_upper=1.0)
