@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from regretless.deciding import Decider, logged_decisions
 from regretless.deciding.decision import Decision
 from regretless.deciding.decision_log import DecisionLog
-from regretless.deciding.logged_decisions import LOG_BATCH, LogRequest, decide_and_log, log_files, read_baseline
+from regretless.deciding.logged_decisions import HASH, LOG_BATCH, LogRequest, decide_and_log, log_files, read_baseline
 from regretless.runs import held_out
 from regretless.tables import saved_problem
 
@@ -103,10 +104,26 @@ def test_without_a_log_decisions_are_only_made(decider: Decider, trained: Traine
 
 
 def test_a_log_gets_all_files_that_an_audit_needs(decider: Decider, trained: TrainedRun, tmp_path: Path) -> None:
-    problem = {saved_problem.FILE, saved_problem.ENCODING}
+    problem = {saved_problem.FILE, saved_problem.ENCODING, HASH}
     assert set(log_files(decider, trained.run)) == {*problem, held_out.FILE}
     assert set(log_files(decider, tmp_path)) == problem
     assert read_baseline(decider, tmp_path) is None
+
+
+def test_runs_that_differ_in_their_weights_only_are_two_runs_of_the_log(trained: TrainedRun, tmp_path: Path) -> None:
+    one, other = Decider.load(trained.run), Decider.load(trained.run)
+    with torch.no_grad():
+        for weights in other.model.parameters():
+            weights.mul_(-1.0)
+    with DecisionLog(tmp_path / "d.db") as log:
+        runs = [log.add_run(log_files(decider, trained.run)) for decider in (one, Decider.load(trained.run), other)]
+        assert runs[0] == runs[1] != runs[2]
+        first, second = (
+            decide_and_log(decider, log, run, requests(trained, 5), baseline=None)
+            for decider, run in ((one, runs[0]), (other, runs[2]))
+        )
+        assert len(log) == 10
+    assert [record.predicted.tolist() for record in first] != [record.predicted.tolist() for record in second]
 
 
 def test_going_back_to_an_earlier_forecast_makes_its_decision_the_latest_without_a_solve(
