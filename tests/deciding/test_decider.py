@@ -105,6 +105,11 @@ def test_features_that_do_not_fit_are_refused(features: Any, message: str, decid
         decider.decide(features)
 
 
+@pytest.mark.parametrize("deadline", [np.inf, 1e300])
+def test_an_endless_deadline_waits_for_the_engine(deadline: float, decider: Decider, trained: TrainedRun) -> None:
+    assert decider.decide(trained.features[0], deadline=deadline).found == "solved"
+
+
 def test_constraints_that_do_not_fit_are_refused(decider: Decider, trained: TrainedRun) -> None:
     with pytest.raises(InputError, match="did you mean row:weight"):
         decider.decide(trained.features[0], {"row:weigth": 1.0})

@@ -25,7 +25,7 @@ from regretless.runs.decide import decider as load_run
 from regretless.runs.known_files import read_known
 from regretless.solvers.engine import relative_gap
 from regretless.solvers.ledger import PurposeCount
-from regretless.solvers.time_limit import check_time_limit
+from regretless.solvers.time_limit import limit_or_none
 from regretless.tables.constraints import vary_one
 from regretless.type_checks import check_type
 
@@ -115,7 +115,7 @@ class Decider:
         """
         began = time.monotonic()
         if deadline is not None:
-            deadline = check_time_limit(deadline, name="deadline")
+            deadline = limit_or_none(deadline, name="deadline")
         if constraints is not None:
             check_type("constraints", constraints, Mapping, hint="such as {'row:capacity': 5}")
         milp = vary_one(self.milp, constraints or {})
