@@ -21,6 +21,7 @@ import numpy as np
 
 from regretless.errors import FileError
 from regretless.milp import Floats
+from regretless.storage import MALFORMED
 
 # Marks a file as ours, whatever its name is.
 APPLICATION, VERSION = 0x7267726C, 1
@@ -172,13 +173,21 @@ class DecisionLog:
         with self._named():
             for key in keys:
                 for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM decisions WHERE {OF_KEY}", [key] * 2):
-                    found[key] = _record(row)
+                    found[key] = self._record(row)
         return found
 
     def records(self) -> list[Record]:
         """All records, in the order in which they were logged."""
         with self._named():
-            return [_record(row) for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM decisions ORDER BY id")]
+            rows = self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM decisions ORDER BY id")
+            return [self._record(row) for row in rows]
+
+    def _record(self, row: Sequence[object]) -> Record:
+        try:
+            return _record(row)
+        except MALFORMED as error:
+            name = row[COLUMNS.index("instance")]
+            raise FileError(f"{self.path} is damaged: the decision for {name!r} cannot be read: {error}") from error
 
     def _prepare(self) -> None:
         """Make the tables of an empty file; of two processes one does."""
@@ -281,7 +290,7 @@ def _record(row: Sequence[object]) -> Record:
         objective=np.nan if cell["objective"] is None else float(cell["objective"]),  # type: ignore[arg-type]
         status=str(cell["status"]),
         found=str(cell["found"]),
-        constraints=json.loads(str(cell["constraints"])),
+        constraints=dict(json.loads(str(cell["constraints"])).items()),
         gap=None if cell["gap"] is None else float(cell["gap"]),  # type: ignore[arg-type]
         two_stage=None if cell["two_stage"] is None else numbers("two_stage"),
         at=str(cell["at"]),
