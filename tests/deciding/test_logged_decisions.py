@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,16 @@ import torch
 
 from regretless.deciding import Decider, logged_decisions
 from regretless.deciding.decision import Decision
-from regretless.deciding.decision_log import DecisionLog
-from regretless.deciding.logged_decisions import HASH, LOG_BATCH, LogRequest, decide_and_log, log_files, read_baseline
+from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.logged_decisions import (
+    HASH,
+    LOG_BATCH,
+    LogRequest,
+    decide_and_log,
+    log_files,
+    read_baseline,
+    settled,
+)
 from regretless.runs import held_out
 from regretless.tables import saved_problem
 
@@ -137,3 +146,25 @@ def test_going_back_to_an_earlier_forecast_makes_its_decision_the_latest_without
         monkeypatch.setattr(decider, "decide", lambda *_, **__: pytest.fail("decided again"))
         made = decide_and_log(decider, log, "run", [old], baseline=None)
         assert log.records()[-1].key == made[0].key == log.records()[0].key
+
+
+def test_what_was_not_decided_in_time_is_decided_again(decider: Decider, trained: TrainedRun, tmp_path: Path) -> None:
+    exact = {"row_lower:weight": 11.0, "row_upper:weight": 11.0, "row_lower:count": 4.0, "upper:rent": 0.0}
+    rows, told = [LogRequest("x", trained.features[0], exact)], list[tuple[int, int]]()
+    with DecisionLog(tmp_path / "d.db") as log:
+        for deadline in (1e-9, 1e-9, None, None):
+            (made,) = decide_and_log(
+                decider, log, "run", rows, baseline=None, deadline=deadline, report=lambda *n: told.append(n)
+            )
+    assert made.found == "solved"
+    assert told == [(1, 1), (1, 0), (1, 1), (1, 0)]
+
+
+def test_a_model_that_is_infeasible_is_not_decided_again() -> None:
+    late = Record("run", "x", np.zeros(3), np.zeros(5), np.zeros(6), 0.0, "time limit", "infeasible", {})
+    records = {
+        "late": late,
+        "proved": replace(late, status="infeasible"),
+        "cached": replace(late, found="cached"),
+    }
+    assert list(settled(records)) == ["proved", "cached"]

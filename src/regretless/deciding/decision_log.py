@@ -152,17 +152,19 @@ class DecisionLog:
     def append(self, records: Sequence[Record]) -> int:
         """Add records, and return how many rows were new; they are safe when it returns.
 
-        The latest record of an instance is not added again. One that another replaced since is: it counts again.
+        The latest record of an instance is not added again. One that another replaced since is: it counts again. So is
+        one with a feasible decision, where none was found in time before.
         """
         marks = ", ".join("?" * len(COLUMNS))
         new = 0
         with self._writing():
             for record in records:
-                ids = [row[0] for row in self._db.execute(f"SELECT id FROM decisions WHERE {OF_KEY}", [record.key] * 2)]
+                rows = self._db.execute(f"SELECT id, found FROM decisions WHERE {OF_KEY}", [record.key] * 2).fetchall()
                 later = "SELECT 1 FROM decisions WHERE instance = ? AND id > ? LIMIT 1"
-                if ids and not self._db.execute(later, (record.instance, ids[-1])).fetchone():
+                better = bool(rows) and rows[-1][1] == "infeasible" != record.found
+                if rows and not better and not self._db.execute(later, (record.instance, rows[-1][0])).fetchone():
                     continue
-                again = (f"{record.key}/{len(ids)}", replace(record, at="")) if ids else (record.key, record)
+                again = (f"{record.key}/{len(rows)}", replace(record, at="")) if rows else (record.key, record)
                 self._db.execute(f"INSERT INTO decisions ({', '.join(COLUMNS)}) VALUES ({marks})", _row(*again))
                 new += 1
         return new

@@ -23,6 +23,7 @@ from regretless.runs.run_folder import TWO_STAGE, WEIGHTS, with_weights
 from regretless.storage import save_state
 from regretless.tables import saved_problem
 from regretless.training import predict
+from regretless.types import Status
 
 HASH = "weights.sha256"
 LOG_BATCH = 16  # decisions of one commit
@@ -78,6 +79,15 @@ def record_of(
     )  # fmt: skip
 
 
+def settled(there: Mapping[str, Record]) -> dict[str, Record]:
+    """The records of a log that need no other decision.
+
+    One without a feasible decision is decided again, with the time that there is now, unless the engine has found the
+    model infeasible.
+    """
+    return {key: one for key, one in there.items() if one.found != "infeasible" or one.status == Status.INFEASIBLE}
+
+
 def decide_and_log(
     decider: Decider,
     log: DecisionLog | None,
@@ -117,7 +127,7 @@ def decide_and_log(
             part = requests[start : start + LOG_BATCH]
             keys = [_key(decider, run, request) for request in part]
             wanted = dict(zip(reversed(keys), reversed(part), strict=True))  # the first of equal ones
-            there = {} if log is None else log.find(keys)
+            there = {} if log is None else settled(log.find(keys))
             answers = threads.map(decided, [wanted[key] for key in dict.fromkeys(keys) if key not in there])
             made: dict[str, Record] = {}
             with _Commits(log) as commits:
