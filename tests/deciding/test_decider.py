@@ -124,6 +124,14 @@ def test_constraints_that_do_not_fit_are_refused(decider: Decider, trained: Trai
             decider.decide(trained.features[0], deadline=deadline)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("settings", [{"engine": "hihgs"}, {"nonsense": 1}])
+def test_a_wrong_engine_or_setting_is_refused_when_a_run_is_loaded(
+    settings: dict[str, Any], trained: TrainedRun
+) -> None:
+    with pytest.raises(InputError, match=r"hihgs|nonsense"):
+        Decider.load(trained.run, **settings)
+
+
 def test_the_text_of_a_decider_has_its_model_and_a_copy_is_refused_with_the_remedy(decider: Decider) -> None:
     assert repr(decider).startswith(f"Decider({decider.milp!r}, engine='highs', known=")
     for copied in (pickle.dumps, copy.deepcopy):

@@ -65,6 +65,7 @@ class Decider:
         if known is not None and len(known):
             self._known.add(known)
         engines = LaneEngines(engine or run.problem.engine, options)
+        engines.refuse_wrong_settings(self.milp)
         self._answers = TimelyAnswers(engines, self._known, workers=workers)
         self._warm()
 
@@ -86,7 +87,8 @@ class Decider:
 
         Raises:
             FileError: there is no finished run in the folder, or a file of it is damaged.
-            InputError: the run is on a problem by name.
+            InputError: the run is on a problem by name, or the engine does not have the settings or take the model.
+            MissingDependencyError: the package of the engine is not installed.
         """
         run = load_run(folder)
         known = read_known(folder, len(run.variable_names))
