@@ -328,3 +328,9 @@ def test_parts_that_fail_leave_what_was_there(tmp_path: Path) -> None:
         write_parts(tmp_path / "f", parts())
     assert (tmp_path / "f").read_bytes() == b"ab"
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "ü" * 127])
+def test_a_name_may_have_the_largest_length(name: str, tmp_path: Path) -> None:
+    write_text(tmp_path / name, "all of it")
+    assert [path.name for path in tmp_path.iterdir()] == [name]

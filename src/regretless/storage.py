@@ -39,7 +39,8 @@ def write_bytes(path: Path | str, content: bytes | memoryview) -> None:
 def write_parts(path: Path | str, parts: Iterable[bytes | memoryview]) -> None:
     """Write a file atomically, part by part; an error of ``parts`` leaves what was there before unchanged."""
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    # Cut: with a name of the largest length, 255 bytes, a longer temporary one could not be made.
+    temporary = path.with_name(f".{path.name[:50]}.{secrets.token_hex(4)}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = temporary.open("xb")

@@ -138,6 +138,9 @@ def test_a_damaged_run_is_named(cli: CommandLine, trained_files: Files, tmp_path
     (run / "problem.safetensors").write_bytes(content[:-8])
     error = cli("decide", run, "--features", trained_files.x, "--out", tmp_path / "d.csv").error
     assert "problem.safetensors" in error
+    (run / "problem.safetensors").unlink()
+    more = "--constraints", trained_files.c, "--out", tmp_path / "d.csv"
+    assert "problem.safetensors" in cli("decide", run, "--features", trained_files.x, *more).error
     (run / "problem.safetensors").write_bytes(content)
     (run / "weights.safetensors").unlink()
     error = cli("decide", run, "--features", trained_files.x, "--out", tmp_path / "d.csv").error

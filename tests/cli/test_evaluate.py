@@ -39,6 +39,19 @@ def test_files_are_evaluated_when_the_original_ones_are_gone(
     assert cli.ok("evaluate", run, "--json").json["regret"] == pytest.approx(figures["regret"])
 
 
+def test_a_run_without_its_data_is_evaluated_on_the_original_files_only(cli: CommandLine, files: Files) -> None:
+    """Data that were removed, as for a run that others get: figures on other rows would not be those of training."""
+    run = files.folder / "run"
+    cli.ok(*files.words(epochs=1))
+    regret = cli.ok("evaluate", run, "--json").json["regret"]
+    (run / "data.safetensors").unlink()
+    assert cli.ok("evaluate", run, "--json").json["regret"] == pytest.approx(regret)
+    files.x.write_text(files.x.read_text().replace("0.", "1.", 1))
+    assert "has no data.safetensors, and the features of training are not in" in cli("evaluate", run).error
+    new = "retrain", run, "--features", files.x, "--costs", files.c, "--out", files.folder / "new"
+    assert "has no data to go on from: it needs data.safetensors" in cli(*new).error
+
+
 def test_parts_that_a_split_does_not_have_are_refused(cli: CommandLine, files: Files) -> None:
     cli.ok(*files.words(test=None))
     assert "has no test data" in cli("evaluate", files.folder / "run").error

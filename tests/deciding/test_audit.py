@@ -80,6 +80,22 @@ def test_true_costs_may_be_a_data_frame_in_any_order(log: Path, trained: Trained
         audit_decisions(log, frame.assign(instance="z" + frame.index.astype(str)), progress=False)
 
 
+def test_without_test_data_the_halves_of_the_log_are_compared_whatever_the_order_of_the_costs(
+    trained: TrainedRun, tmp_path: Path
+) -> None:
+    decider, names = Decider.load(trained.run), [f"hour {k:02d}" for k in range(20)]
+    with DecisionLog(tmp_path / "d.db") as log:
+        run = log.add_run(log_files(decider, tmp_path))  # a folder without held-out data
+        rows = [LogRequest(name, trained.features[0], {}) for name in names]
+        chosen = np.array(list(decide_and_log(decider, log, run, rows, baseline=None)[0].decision[:5]))
+    good, bad = 9 * chosen, 9 * (1 - chosen)  # the second half of the decisions turn out to be bad
+    costs = [[name, *(good if k < 10 else bad)] for k, name in enumerate(names)]
+    for rows_of_costs in (costs, costs[::-1]):
+        found = audited(tmp_path / "d.db", write_csv(tmp_path / "c.csv", ["instance", *ITEMS], rows_of_costs))
+        assert "has become higher" in found.regret_drift.sentence
+        assert [day.instance for day in found.days] == [row[0] for row in rows_of_costs]
+
+
 def test_days_without_costs_wait_and_costs_without_a_decision_are_named(
     log: Path, trained: TrainedRun, tmp_path: Path
 ) -> None:

@@ -159,3 +159,14 @@ def test_a_day_as_plain_data_has_dicts(run: AuditedRun) -> None:
     assert list(plain) == [field.name for field in dataclasses.fields(AuditedDay)]
     assert type(plain["decided"]) is type(plain["hindsight"]) is type(plain["two_stage"]) is dict
     assert plain["decided"] == dict(zip(ITEMS, ONE[:5], strict=True))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"features": NOTHING}, {"predicted": NOTHING}, {"decision": np.zeros(5)}, {"two_stage": NOTHING},
+     {"constraints": {"row:nothing": 1.0}}],
+)  # fmt: skip
+def test_a_decision_that_does_not_fit_its_model_names_the_log(changed: dict[str, Any], run: AuditedRun) -> None:
+    damaged = dataclasses.replace(record(ONE), **changed)
+    with pytest.raises(FileError, match=r"d\.db is damaged: the decision for 'monday' .*fit its model"):
+        run.day(damaged, np.zeros(5), workers=1, time_limit=None)

@@ -105,6 +105,11 @@ def test_features_that_do_not_fit_are_refused(features: Any, message: str, decid
         decider.decide(features)
 
 
+@pytest.mark.parametrize("deadline", [np.inf, 1e300])
+def test_an_endless_deadline_waits_for_the_engine(deadline: float, decider: Decider, trained: TrainedRun) -> None:
+    assert decider.decide(trained.features[0], deadline=deadline).found == "solved"
+
+
 def test_constraints_that_do_not_fit_are_refused(decider: Decider, trained: TrainedRun) -> None:
     with pytest.raises(InputError, match="did you mean row:weight"):
         decider.decide(trained.features[0], {"row:weigth": 1.0})
@@ -117,6 +122,14 @@ def test_constraints_that_do_not_fit_are_refused(decider: Decider, trained: Trai
     for deadline in (0.0, "soon"):
         with pytest.raises(InputError, match="deadline must be positive seconds or None, got"):
             decider.decide(trained.features[0], deadline=deadline)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("settings", [{"engine": "hihgs"}, {"nonsense": 1}])
+def test_a_wrong_engine_or_setting_is_refused_when_a_run_is_loaded(
+    settings: dict[str, Any], trained: TrainedRun
+) -> None:
+    with pytest.raises(InputError, match=r"hihgs|nonsense"):
+        Decider.load(trained.run, **settings)
 
 
 def test_the_text_of_a_decider_has_its_model_and_a_copy_is_refused_with_the_remedy(decider: Decider) -> None:

@@ -145,3 +145,20 @@ def test_a_file_that_is_refused_is_closed(tmp_path: Path, monkeypatch: pytest.Mo
         DecisionLog(tmp_path / "d.db")
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         opened[0].execute("SELECT 1")
+
+
+@pytest.mark.parametrize(
+    "damage", ["features = x'00'", "decision = 'text'", "constraints = '['", "constraints = '[]'", "gap = 'wide'"]
+)
+def test_a_damaged_decision_names_the_log_and_the_instance(damage: str, tmp_path: Path) -> None:
+    with DecisionLog(tmp_path / "d.db") as log:
+        log.append([record()])
+    db = sqlite3.connect(tmp_path / "d.db")
+    db.execute("DROP TRIGGER decisions_do_not_change")
+    db.execute(f"UPDATE decisions SET {damage}")
+    db.commit()
+    db.close()
+    with DecisionLog(tmp_path / "d.db") as log:
+        for read in (log.records, lambda: log.find([record().key])):
+            with pytest.raises(FileError, match=r"d\.db is damaged: the decision for 'monday' cannot be read"):
+                read()

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
 
 from regretless.deciding import lane_engines
 from regretless.deciding.lane_engines import MODELS_PER_LANE, LaneEngines
+from regretless.errors import InputError
 from regretless.milp import MILP
 from regretless.types import Status
 
@@ -56,3 +58,19 @@ def test_multipliers_come_from_the_relaxation() -> None:
     y = LaneEngines("highs").multipliers(MODEL, np.array([-4.0, -5.0, -6.0]))
     assert y is not None
     assert y.shape == (1,)
+
+
+def test_wrong_settings_are_refused_and_an_engine_that_cannot_be_built_now_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, options in (("hihgs", {}), ("highs", {"nonsense": 1}), ("batched-lp", {})):
+        with pytest.raises(InputError):
+            LaneEngines(name, options).refuse_wrong_settings(MODEL)
+    engines = LaneEngines("highs")
+    engines.refuse_wrong_settings(MODEL)
+
+    def no_license(*_: Any, **__: Any) -> None:
+        raise RuntimeError("no license")
+
+    monkeypatch.setattr(lane_engines, "make_engine", no_license)
+    engines.refuse_wrong_settings(MODEL)

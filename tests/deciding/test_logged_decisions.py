@@ -1,15 +1,25 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from regretless.deciding import Decider, logged_decisions
 from regretless.deciding.decision import Decision
-from regretless.deciding.decision_log import DecisionLog
-from regretless.deciding.logged_decisions import LOG_BATCH, LogRequest, decide_and_log, log_files, read_baseline
+from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.logged_decisions import (
+    HASH,
+    LOG_BATCH,
+    LogRequest,
+    decide_and_log,
+    log_files,
+    read_baseline,
+    settled,
+)
 from regretless.runs import held_out
 from regretless.tables import saved_problem
 
@@ -103,10 +113,26 @@ def test_without_a_log_decisions_are_only_made(decider: Decider, trained: Traine
 
 
 def test_a_log_gets_all_files_that_an_audit_needs(decider: Decider, trained: TrainedRun, tmp_path: Path) -> None:
-    problem = {saved_problem.FILE, saved_problem.ENCODING}
+    problem = {saved_problem.FILE, saved_problem.ENCODING, HASH}
     assert set(log_files(decider, trained.run)) == {*problem, held_out.FILE}
     assert set(log_files(decider, tmp_path)) == problem
     assert read_baseline(decider, tmp_path) is None
+
+
+def test_runs_that_differ_in_their_weights_only_are_two_runs_of_the_log(trained: TrainedRun, tmp_path: Path) -> None:
+    one, other = Decider.load(trained.run), Decider.load(trained.run)
+    with torch.no_grad():
+        for weights in other.model.parameters():
+            weights.mul_(-1.0)
+    with DecisionLog(tmp_path / "d.db") as log:
+        runs = [log.add_run(log_files(decider, trained.run)) for decider in (one, Decider.load(trained.run), other)]
+        assert runs[0] == runs[1] != runs[2]
+        first, second = (
+            decide_and_log(decider, log, run, requests(trained, 5), baseline=None)
+            for decider, run in ((one, runs[0]), (other, runs[2]))
+        )
+        assert len(log) == 10
+    assert [record.predicted.tolist() for record in first] != [record.predicted.tolist() for record in second]
 
 
 def test_going_back_to_an_earlier_forecast_makes_its_decision_the_latest_without_a_solve(
@@ -120,3 +146,25 @@ def test_going_back_to_an_earlier_forecast_makes_its_decision_the_latest_without
         monkeypatch.setattr(decider, "decide", lambda *_, **__: pytest.fail("decided again"))
         made = decide_and_log(decider, log, "run", [old], baseline=None)
         assert log.records()[-1].key == made[0].key == log.records()[0].key
+
+
+def test_what_was_not_decided_in_time_is_decided_again(decider: Decider, trained: TrainedRun, tmp_path: Path) -> None:
+    exact = {"row_lower:weight": 11.0, "row_upper:weight": 11.0, "row_lower:count": 4.0, "upper:rent": 0.0}
+    rows, told = [LogRequest("x", trained.features[0], exact)], list[tuple[int, int]]()
+    with DecisionLog(tmp_path / "d.db") as log:
+        for deadline in (1e-9, 1e-9, None, None):
+            (made,) = decide_and_log(
+                decider, log, "run", rows, baseline=None, deadline=deadline, report=lambda *n: told.append(n)
+            )
+    assert made.found == "solved"
+    assert told == [(1, 1), (1, 0), (1, 1), (1, 0)]
+
+
+def test_a_model_that_is_infeasible_is_not_decided_again() -> None:
+    late = Record("run", "x", np.zeros(3), np.zeros(5), np.zeros(6), 0.0, "time limit", "infeasible", {})
+    records = {
+        "late": late,
+        "proved": replace(late, status="infeasible"),
+        "cached": replace(late, found="cached"),
+    }
+    assert list(settled(records)) == ["proved", "cached"]

@@ -21,6 +21,13 @@ def test_a_loss_is_called_a_loss_and_an_unsure_gain_unsure() -> None:
     assert "includes zero" in findings(make_audit(*[(1.0, 2.0), (2.0, 1.0)] * 10))[1]
 
 
+def test_negative_numbers_of_the_command_line_can_be_printed_by_every_console() -> None:
+    audit = make_audit(*[(3.0, 1.0)] * 10)
+    assert "\N{MINUS SIGN}20.00" in findings(audit)[1]
+    assert "between -20.00 and -20.00" in sentences(audit)[1]
+    assert all(sentence.isascii() for sentence in sentences(audit))
+
+
 def test_equal_decisions_have_no_interval() -> None:
     said = findings(make_audit((1.0, 1.0), (0.0, 0.0)))
     assert said[1:] == ["Two-stage would have had the same regret: the decisions are the same."]

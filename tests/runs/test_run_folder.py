@@ -45,6 +45,14 @@ def test_folders_without_a_finished_run_are_told_apart(tmp_path: Path) -> None:
         read_spec(tmp_path)
 
 
+@pytest.mark.parametrize("content", ["[]", "{}", '{"problem": "demo", "method": "spo", "colour": 1}', "{"])
+def test_a_damaged_specification_is_named(content: str, tmp_path: Path) -> None:
+    (tmp_path / "spec.json").write_text(content)
+    (tmp_path / "weights.safetensors").write_bytes(b"")
+    with pytest.raises(FileError, match=r"spec\.json"):
+        read_spec(tmp_path)
+
+
 def test_weights_of_another_model_are_named(tmp_path: Path) -> None:
     save_state(tmp_path / "weights.safetensors", dict(torch.nn.Linear(2, 3).state_dict()), kind="weights")
     with_weights(torch.nn.Linear(2, 3), tmp_path)

@@ -64,6 +64,11 @@ def test_a_table_without_the_column_that_names_the_rows_is_refused(tmp_path: Pat
         read_constraints(put(tmp_path, "row:capacity\n1\n"), MODEL, id="day")
 
 
+def test_the_constraints_of_one_instance_have_no_line() -> None:
+    with pytest.raises(InputError, match=r"^constraints, column 'lower:a': nothing is left between"):
+        vary_one(MODEL, {"lower:a": 10.0})
+
+
 def test_parquet_files_hold_the_same(tmp_path: Path) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(arrow.table({"instance": ["mon"], "row:capacity": [3]}), tmp_path / "r.parquet")

@@ -139,13 +139,19 @@ def audit_decisions(
         days=tuple(days),
         sense=last.saved.sense,
         verdict=_verdict(days),
-        regret_drift=_regret_drift(days, last.view),
+        regret_drift=_regret_drift([days[i] for i in _as_logged(records, [record for record, _ in pairs])], last.view),
         feature_drift=_feature_drift([record for record, _ in pairs if record.run == records[-1].run], last),
         waiting=tuple(waiting),
         not_logged=tuple(not_logged),
         superseded=len(records) - len(latest),
         infeasible=sum(record.found == "infeasible" for record, _ in pairs),
     )
+
+
+def _as_logged(records: Sequence[Record], some: Sequence[Record]) -> list[int]:
+    """The positions of some records in the order of the log: costs may come in any order, such as the newest first."""
+    place = {id(record): i for i, record in enumerate(records)}
+    return sorted(range(len(some)), key=lambda i: place[id(some[i])])
 
 
 def _verdict(days: Sequence[AuditedDay]) -> Verdict | None:
@@ -157,6 +163,7 @@ def _verdict(days: Sequence[AuditedDay]) -> Verdict | None:
 
 
 def _regret_drift(days: Sequence[AuditedDay], view: HeldOutView | None) -> Drift:
+    """Compare the regrets of days in the order of the log."""
     regrets = np.array([np.nan if day.regret is None else day.regret for day in days])
     if view is not None and view.on == "test":
         return regret_drift(view.regrets.numpy(), regrets, what="the test data of training")

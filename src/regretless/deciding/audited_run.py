@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ import torch
 
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.named_values import NamedValues, places_of
-from regretless.errors import FileError
+from regretless.errors import FileError, InputError
 from regretless.milp import MILP, Floats
 from regretless.problem import Problem
 from regretless.runs.held_out import FILE as HELD_OUT
@@ -79,22 +80,22 @@ class AuditedRun:
     """A run in the log: its model, and what its training saw."""
 
     def __init__(self, log: DecisionLog, run: str) -> None:
-        content = log.files_of(run)
+        self._log, content = log.path, log.files_of(run)
         with tempfile.TemporaryDirectory() as folder:
-            for name in (PROBLEM, ENCODING, HELD_OUT):
-                if name in content:
-                    write_bytes(Path(folder) / name, content[name])
             try:
+                for name in (PROBLEM, ENCODING, HELD_OUT):
+                    if name in content:
+                        write_bytes(Path(folder) / name, content[name])
                 self.saved: SavedProblem = load_saved_problem(folder)
                 self.view: HeldOutView | None = read_held_out(folder)
-            except FileError as error:
+            except (FileError, TypeError) as error:  # a TypeError: text in the place of bytes
                 raise FileError(f"{log.path}: the files of run {run} are damaged: {error}") from error
         self._places = places_of(self.saved.cost_names)
         self._problems: dict[tuple[int, float | None], Problem] = {}  # of the model as it is written
 
     def day(self, record: Record, costs: Floats, *, workers: int, time_limit: float | None) -> AuditedDay:
         """Compare one decision; an infeasible or missing one has no regret."""
-        milp = vary_one(self.saved.milp, record.constraints)
+        milp = self._model(record)
         vectors = [costs] if record.two_stage is None else [costs, record.two_stage]
         x, proven = self._solved(milp, np.stack(vectors), workers, time_limit)
         hindsight, two_stage = x[0], x[1] if len(x) > 1 else None
@@ -109,6 +110,19 @@ class AuditedRun:
             self._regret(values[0], values[1]), values[2], self._regret(values[2], values[1]), changed, proven,
             *(self._named(milp, one) for one in (decided, hindsight, two_stage)),
         )  # fmt: skip
+
+    def _model(self, record: Record) -> MILP:
+        """The model of a decision, which must fit it."""
+        saved, d = self.saved, len(self.saved.cost_names)
+        sizes = (record.features.size, record.predicted.size, record.decision.size)
+        fits = sizes == (math.prod(saved.shape), d, saved.milp.n)
+        if not fits or (record.two_stage is not None and record.two_stage.size != d):
+            raise FileError(f"{self._log} is damaged: the decision for {record.instance!r} does not fit its model")
+        try:
+            return vary_one(saved.milp, record.constraints)
+        except InputError as error:
+            said = f"the decision for {record.instance!r} has constraints that do not fit its model: {error}"
+            raise FileError(f"{self._log} is damaged: {said}") from error
 
     def _solved(
         self, milp: MILP, costs: Floats, workers: int, time_limit: float | None

@@ -25,7 +25,7 @@ from regretless.runs.decide import decider as load_run
 from regretless.runs.known_files import read_known
 from regretless.solvers.engine import relative_gap
 from regretless.solvers.ledger import PurposeCount
-from regretless.solvers.time_limit import check_time_limit
+from regretless.solvers.time_limit import limit_or_none
 from regretless.tables.constraints import vary_one
 from regretless.type_checks import check_type
 
@@ -65,6 +65,7 @@ class Decider:
         if known is not None and len(known):
             self._known.add(known)
         engines = LaneEngines(engine or run.problem.engine, options)
+        engines.refuse_wrong_settings(self.milp)
         self._answers = TimelyAnswers(engines, self._known, workers=workers)
         self._warm()
 
@@ -86,7 +87,8 @@ class Decider:
 
         Raises:
             FileError: there is no finished run in the folder, or a file of it is damaged.
-            InputError: the run is on a problem by name.
+            InputError: the run is on a problem by name, or the engine does not have the settings or take the model.
+            MissingDependencyError: the package of the engine is not installed.
         """
         run = load_run(folder)
         known = read_known(folder, len(run.variable_names))
@@ -115,7 +117,7 @@ class Decider:
         """
         began = time.monotonic()
         if deadline is not None:
-            deadline = check_time_limit(deadline, name="deadline")
+            deadline = limit_or_none(deadline, name="deadline")
         if constraints is not None:
             check_type("constraints", constraints, Mapping, hint="such as {'row:capacity': 5}")
         milp = vary_one(self.milp, constraints or {})

@@ -21,6 +21,7 @@ import numpy as np
 
 from regretless.errors import FileError
 from regretless.milp import Floats
+from regretless.storage import MALFORMED
 
 # Marks a file as ours, whatever its name is.
 APPLICATION, VERSION = 0x7267726C, 1
@@ -151,17 +152,19 @@ class DecisionLog:
     def append(self, records: Sequence[Record]) -> int:
         """Add records, and return how many rows were new; they are safe when it returns.
 
-        The latest record of an instance is not added again. One that another replaced since is: it counts again.
+        The latest record of an instance is not added again. One that another replaced since is: it counts again. So is
+        one with a feasible decision, where none was found in time before.
         """
         marks = ", ".join("?" * len(COLUMNS))
         new = 0
         with self._writing():
             for record in records:
-                ids = [row[0] for row in self._db.execute(f"SELECT id FROM decisions WHERE {OF_KEY}", [record.key] * 2)]
+                rows = self._db.execute(f"SELECT id, found FROM decisions WHERE {OF_KEY}", [record.key] * 2).fetchall()
                 later = "SELECT 1 FROM decisions WHERE instance = ? AND id > ? LIMIT 1"
-                if ids and not self._db.execute(later, (record.instance, ids[-1])).fetchone():
+                better = bool(rows) and rows[-1][1] == "infeasible" != record.found
+                if rows and not better and not self._db.execute(later, (record.instance, rows[-1][0])).fetchone():
                     continue
-                again = (f"{record.key}/{len(ids)}", replace(record, at="")) if ids else (record.key, record)
+                again = (f"{record.key}/{len(rows)}", replace(record, at="")) if rows else (record.key, record)
                 self._db.execute(f"INSERT INTO decisions ({', '.join(COLUMNS)}) VALUES ({marks})", _row(*again))
                 new += 1
         return new
@@ -172,13 +175,21 @@ class DecisionLog:
         with self._named():
             for key in keys:
                 for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM decisions WHERE {OF_KEY}", [key] * 2):
-                    found[key] = _record(row)
+                    found[key] = self._record(row)
         return found
 
     def records(self) -> list[Record]:
         """All records, in the order in which they were logged."""
         with self._named():
-            return [_record(row) for row in self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM decisions ORDER BY id")]
+            rows = self._db.execute(f"SELECT {', '.join(COLUMNS)} FROM decisions ORDER BY id")
+            return [self._record(row) for row in rows]
+
+    def _record(self, row: Sequence[object]) -> Record:
+        try:
+            return _record(row)
+        except MALFORMED as error:
+            name = row[COLUMNS.index("instance")]
+            raise FileError(f"{self.path} is damaged: the decision for {name!r} cannot be read: {error}") from error
 
     def _prepare(self) -> None:
         """Make the tables of an empty file; of two processes one does."""
@@ -281,7 +292,7 @@ def _record(row: Sequence[object]) -> Record:
         objective=np.nan if cell["objective"] is None else float(cell["objective"]),  # type: ignore[arg-type]
         status=str(cell["status"]),
         found=str(cell["found"]),
-        constraints=json.loads(str(cell["constraints"])),
+        constraints=dict(json.loads(str(cell["constraints"])).items()),
         gap=None if cell["gap"] is None else float(cell["gap"]),  # type: ignore[arg-type]
         two_stage=None if cell["two_stage"] is None else numbers("two_stage"),
         at=str(cell["at"]),

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
+from regretless.errors import InputError, MissingDependencyError
 from regretless.milp import MILP, Floats
 from regretless.solvers import Outcome, make_engine
 from regretless.solvers.ledger import PurposeCount
@@ -35,6 +36,20 @@ class LaneEngines:
         self.engine, self.options = engine, dict(options or {})
         self.count = PurposeCount()
         self._local, self._lock = threading.local(), threading.Lock()
+
+    def refuse_wrong_settings(self, milp: MILP) -> None:
+        """Build an engine once. Otherwise a wrong name or setting would make every request fall back, without an error.
+
+        Raises:
+            InputError: the engine is unknown, or does not have the settings or take the model.
+            MissingDependencyError: its package is not installed.
+        """
+        try:
+            make_engine(self.engine, milp, **self.options)
+        except (InputError, MissingDependencyError):
+            raise
+        except Exception:  # such as a license server that is down: it may answer later
+            pass
 
     def solve(self, milp: MILP, objective: Floats, limit: float | None) -> Outcome:
         """Minimize ``objective . x`` within ``limit`` seconds; an exception becomes a status."""

@@ -11,7 +11,7 @@ import torch
 from regretless.deciding.decider import Decider
 from regretless.deciding.decision import Decision, Found
 from regretless.deciding.decision_log import DecisionLog, Record, decision_key
-from regretless.deciding.logged_decisions import log_files, read_baseline, record_of
+from regretless.deciding.logged_decisions import log_files, read_baseline, record_of, settled
 from regretless.tables.cells import row_name
 from regretless.tables.constraints import constraint_numbers
 from regretless.types import Status
@@ -22,7 +22,7 @@ class LoggedDecider:
     """Decide for one instance at a time, and log what was decided; thread-safe.
 
     A decision is committed to the log before it is returned. The same instance with the same features and constraints
-    is decided once: a second request returns the decision of the log.
+    is decided once: a second request returns the decision of the log, unless no feasible one was found in time.
 
     Args:
         folder: of a finished run on a model file.
@@ -67,14 +67,14 @@ class LoggedDecider:
         instance, given = row_name(instance), constraint_numbers(constraints or {})
         seen = self.decider.seen(features)
         key = decision_key(self._run, instance, seen.to(torch.float64).numpy(), given)
-        there = self.log.find([key])
+        there = settled(self.log.find([key]))
         if there:
             self.log.append([there[key]])  # it counts again where another replaced it
         else:
             answer = self.decider.decide(seen, given, deadline=deadline)
             if self.log.append([record_of(self._run, instance, seen, given, answer, self._baseline)]):
                 return answer
-            there = self.log.find([key])  # another process logged it in the meantime
+            there = self.log.find([key])  # another process logged it in the meantime, or neither one is feasible
         return self._logged(there[key])
 
     def _logged(self, record: Record) -> Decision:

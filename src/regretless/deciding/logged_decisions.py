@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,10 +19,13 @@ from regretless.deciding.decision import Decision
 from regretless.deciding.decision_log import DecisionLog, Record, decision_key
 from regretless.milp import Floats
 from regretless.runs import held_out
-from regretless.runs.run_folder import TWO_STAGE, with_weights
+from regretless.runs.run_folder import TWO_STAGE, WEIGHTS, with_weights
+from regretless.storage import save_state
 from regretless.tables import saved_problem
 from regretless.training import predict
+from regretless.types import Status
 
+HASH = "weights.sha256"
 LOG_BATCH = 16  # decisions of one commit
 INTERVAL = 5.0  # seconds between two commits where decisions take long
 
@@ -36,11 +40,16 @@ class LogRequest:
 
 
 def log_files(decider: Decider, folder: Path | str) -> dict[str, bytes]:
-    """The files that an audit needs: the model as it is used, and what training saw."""
+    """The files that an audit needs, and a hash of the weights: the model as it is used, and what training saw.
+
+    Two runs may differ in their weights only. Without the hash they would be one run in the log.
+    """
     assert decider.run.saved is not None
     with tempfile.TemporaryDirectory() as place:
         saved_problem.save_problem(place, decider.run.saved.state())
         files = {path.name: path.read_bytes() for path in Path(place).iterdir()}
+        save_state(Path(place) / WEIGHTS, dict(decider.model.state_dict()), kind="weights")
+        files[HASH] = hashlib.sha256((Path(place) / WEIGHTS).read_bytes()).hexdigest().encode()
     if (Path(folder) / held_out.FILE).is_file():
         files[held_out.FILE] = (Path(folder) / held_out.FILE).read_bytes()
     return files
@@ -68,6 +77,15 @@ def record_of(
         np.array(list(answer.decision.values())), answer.objective, str(answer.status), answer.found, constraints,
         answer.gap, two_stage,
     )  # fmt: skip
+
+
+def settled(there: Mapping[str, Record]) -> dict[str, Record]:
+    """The records of a log that need no other decision.
+
+    One without a feasible decision is decided again, with the time that there is now, unless the engine has found the
+    model infeasible.
+    """
+    return {key: one for key, one in there.items() if one.found != "infeasible" or one.status == Status.INFEASIBLE}
 
 
 def decide_and_log(
@@ -109,7 +127,7 @@ def decide_and_log(
             part = requests[start : start + LOG_BATCH]
             keys = [_key(decider, run, request) for request in part]
             wanted = dict(zip(reversed(keys), reversed(part), strict=True))  # the first of equal ones
-            there = {} if log is None else log.find(keys)
+            there = {} if log is None else settled(log.find(keys))
             answers = threads.map(decided, [wanted[key] for key in dict.fromkeys(keys) if key not in there])
             made: dict[str, Record] = {}
             with _Commits(log) as commits:

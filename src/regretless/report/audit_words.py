@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from regretless.charts.text import show
+from regretless.charts.text import MINUS, show
 from regretless.deciding.audit import Audit
 from regretless.listing import listed
 
 
 def sentences(audit: Audit) -> list[str]:
-    """The findings first, then what limits them."""
-    return [*findings(audit), audit.regret_drift.sentence, audit.feature_drift.sentence, *limits(audit)]
+    """The findings first, then what limits them; as plain text, since not every console has a minus sign."""
+    said = [*findings(audit), audit.regret_drift.sentence, audit.feature_drift.sentence, *limits(audit)]
+    return [sentence.replace(MINUS, "-") for sentence in said]
 
 
 def findings(audit: Audit) -> list[str]:

@@ -26,6 +26,7 @@ from regretless.tables.constraints import read_constraints
 from regretless.tables.costs import order_of
 from regretless.tables.encoding import Unseen
 from regretless.tables.npz_file import finite, read_arrays
+from regretless.tables.saved_data import has_saved_data
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
 from regretless.tables.table import ordered, suffix_of
 from regretless.tensors import ids as integer_ids
@@ -188,7 +189,7 @@ def decider(
     """
     folder = Path(folder)
     spec = read_spec(folder)
-    if has_saved_problem(folder):
+    if has_saved_problem(folder) or has_saved_data(folder):
         saved = load_saved_problem(folder)
         saved = replace(saved, family=saved.family or family)
         if unseen is not None and saved.encoding is not None:

@@ -19,7 +19,9 @@ from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import run
 from regretless.tables.row_dates import warn_of_order
+from regretless.tables.saved_data import FILE as DATA
 from regretless.tables.saved_data import has_saved_data, joined, load_saved_data
+from regretless.tables.saved_problem import has_saved_problem
 from regretless.tables.user_problem import assembled, cut
 
 
@@ -60,7 +62,8 @@ def retrain_spec(folder: Path | str, options: dict[str, Any], **changed: Any) ->
     folder = Path(folder)
     old = files.read_spec(folder)
     if not has_saved_data(folder):
-        raise FileError(f"{folder} has no data to go on from: only runs on model files can be retrained")
+        own = f"it needs {DATA}" if has_saved_problem(folder) else "only runs on model files can be retrained"
+        raise FileError(f"{folder} has no data to go on from: {own}")
     kept = {name: value for name, value in old.options.items() if name != "constraints"}
     fields = old.as_dict() | changed | {"options": kept | options, "start": "", "retrain": str(folder)}
     return Spec.from_dict(fields)

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from regretless.begun_solves import beside
-from regretless.errors import FileError, RegretlessError
+from regretless.errors import FileError, InputError, RegretlessError
 from regretless.listing import listed
 from regretless.runs.spec import Spec
 from regretless.search import Committee
@@ -53,7 +53,10 @@ def read_spec(folder: Path) -> Spec:
         raise FileError(f"{folder} is no run: it has no {SPEC}; make a run with: regretless train")
     if not (folder / WEIGHTS).is_file():
         raise FileError(f"{folder} is not finished: repeat its train command with --resume")
-    return Spec.from_dict(read_json(folder / SPEC))
+    try:
+        return Spec.from_dict(read_json(folder / SPEC))
+    except InputError as error:
+        raise FileError(f"{folder / SPEC} is damaged: {error}") from error
 
 
 def with_weights(model: nn.Module, folder: Path, name: str = WEIGHTS) -> nn.Module:

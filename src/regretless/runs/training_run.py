@@ -30,7 +30,7 @@ from regretless.search import AutoResult, Trained, train
 from regretless.search.unused_arguments import unused_arguments
 from regretless.storage import load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
-from regretless.tables.saved_data import has_saved_data, load_saved_data, save_data
+from regretless.tables.saved_data import has_saved_data, load_saved_data, refuse_other_files, save_data
 from regretless.training import Callback, Watch, methods
 from regretless.training.evaluation import evaluate_instances
 from regretless.training.model_terms import possible_terms
@@ -248,6 +248,8 @@ def load_trained(
         loaded = load_saved_data(folder, workers=workers, executor=executor)
         loaded.problem.on_failure = spec.options.get("on_failure", "raise")
     else:
+        if saved_problem.has_saved_problem(folder):
+            refuse_other_files(folder, {"model": spec.problem} | spec.options)
         loaded = load_problem(spec, workers=workers, executor=executor, store=store)
     return spec, loaded, files.with_weights(loaded.model(0), Path(folder))
 

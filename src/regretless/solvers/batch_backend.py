@@ -18,7 +18,7 @@ from regretless.linear_programs.program_answers import Answers
 from regretless.milp import MILP, Floats
 from regretless.solvers.batch_answers import BatchAnswerCheck, sparse_or_dense
 from regretless.solvers.engine import TABLE
-from regretless.solvers.time_limit import check_time_limit
+from regretless.solvers.time_limit import limit_or_none
 from regretless.types import Solved, Status
 
 MODELS = 64
@@ -47,7 +47,7 @@ class BatchBackend:
         device: str | None = None,
         **options: Any,
     ) -> None:
-        check_time_limit(time_limit)
+        time_limit = limit_or_none(time_limit)
         self.model, self.engine, self.time_limit, self.workers = model, engine, time_limit, 1
         self._options, self._device = options, None if device is None else _usable(device)
         self._members: OrderedDict[tuple[int, torch.device], _Member] = OrderedDict()

@@ -15,7 +15,7 @@ from regretless.solvers.answers import answer_check
 from regretless.solvers.engine import TABLE, Engine, Outcome, relative_gap
 from regretless.solvers.intervals import Intervals
 from regretless.solvers.proof import Prover
-from regretless.solvers.time_limit import check_time_limit
+from regretless.solvers.time_limit import limit_or_none
 from regretless.types import Status
 
 PROOF_NODES = 2000
@@ -39,7 +39,7 @@ def make_engine(
     """
     if name not in TABLE:
         raise InputError(f"engine must be one of {', '.join(TABLE)}, got {name!r}")
-    check_time_limit(time_limit)
+    time_limit = limit_or_none(time_limit)
     if not proof_nodes >= 0:
         raise InputError(f"proof_nodes must be at least 0, got {proof_nodes}")
     engine = importlib.import_module(TABLE[name].module).build(milp, time_limit=time_limit, **options)

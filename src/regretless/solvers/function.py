@@ -14,7 +14,7 @@ from regretless.family import Family, member
 from regretless.milp import MILP, TOLERANCE, Floats
 from regretless.solvers.answers import answer_check
 from regretless.solvers.executors import Clock, Execution, Unanswered
-from regretless.solvers.time_limit import check_time_limit
+from regretless.solvers.time_limit import limit_or_none
 from regretless.types import Solved, Status
 
 # costs in the user's sense, and the family member
@@ -55,7 +55,7 @@ class FunctionBackend:
         time_limit: float | None = None,
         executor: str = "threads",
     ) -> None:
-        check_time_limit(time_limit)
+        time_limit = limit_or_none(time_limit)
         self.function, self.width, self.sign, self.model = function, width, sign, model
         self.workers, self.time_limit = workers, time_limit
         work = _Calls(function, with_instance)

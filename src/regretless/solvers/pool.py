@@ -18,7 +18,7 @@ from regretless.solvers.checked_engine import make_engine
 from regretless.solvers.engine import Engine, Outcome, names
 from regretless.solvers.executors import Clock, Execution, Unanswered
 from regretless.solvers.objective_scale import solve_scaled
-from regretless.solvers.time_limit import check_time_limit
+from regretless.solvers.time_limit import limit_or_none
 from regretless.types import Solved, Status
 
 # Family member, objective, and a decision to start from.
@@ -61,7 +61,7 @@ class EnginePool:
     ) -> None:
         if engine not in names():
             raise InputError(f"engine must be one of {', '.join(names())}, got {engine!r}")
-        check_time_limit(time_limit)
+        time_limit = limit_or_none(time_limit)
         self.model, self.engine, self.workers, self.time_limit = model, engine, workers, time_limit
         work = _Engines(model, engine, time_limit, options)
         limit = None if time_limit is None else 2 * time_limit + GRACE

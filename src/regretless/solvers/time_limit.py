@@ -7,6 +7,10 @@ import math
 from regretless.errors import InputError
 from regretless.tensors import NOT_NUMBERS
 
+# Seconds from which on a limit is none: operating systems wait for at most 2^31 milliseconds, 24 days, and a solve is
+# given up on after twice its limit.
+LONGEST = 1e6
+
 
 def check_time_limit(time_limit: float | None, *, name: str = "time_limit") -> float:
     """Return the limit in seconds, infinite for ``None``.
@@ -23,6 +27,16 @@ def check_time_limit(time_limit: float | None, *, name: str = "time_limit") -> f
     if not seconds > 0:
         raise InputError(f"{name} must be positive seconds or None, got {_short(time_limit)}")
     return seconds
+
+
+def limit_or_none(time_limit: float | None, *, name: str = "time_limit") -> float | None:
+    """Return the limit in seconds; ``None`` where there is none, or one of more than eleven days.
+
+    Raises:
+        InputError: not a positive number.
+    """
+    seconds = check_time_limit(time_limit, name=name)
+    return seconds if seconds <= LONGEST else None
 
 
 def _short(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from regretless.errors import FileError, InputError
 from regretless.family import Family
 from regretless.storage import MALFORMED, load_state, save_state
 from regretless.tables.saved_problem import load_saved_problem
-from regretless.tables.user_problem import assembled
+from regretless.tables.user_problem import assembled, digest
 from regretless.types import Status
 
 FILE, KIND = "data.safetensors", "data"
@@ -33,6 +34,25 @@ def save_data(folder: Path | str, loaded: BenchmarkProblem) -> None:
 def has_saved_data(folder: Path | str) -> bool:
     """Whether a run has its data."""
     return (Path(folder) / FILE).is_file()
+
+
+def refuse_other_files(folder: Path | str, given: Mapping[str, Any]) -> None:
+    """Refuse to read the data of a run from its original files where these are others than in training.
+
+    Args:
+        folder: of a run on a model file without its data: of version 0.1, or one whose data was removed.
+        given: the original files, by role as in ``SavedProblem.files``.
+
+    Raises:
+        FileError: a file is missing or has changed.
+    """
+    for role, known in (load_saved_problem(folder).files or {}).items():
+        path = given.get(role)
+        if path is None or digest(path) != known:
+            what = f"the {role} of training are" if role != "model" else "the model of training is"
+            raise FileError(
+                f"{folder} has no {FILE}, and {what} not in {path}: restore one of them, or give --features and --costs"
+            )
 
 
 def load_saved_data(folder: Path | str, *, workers: int = 1, executor: str = "threads") -> BenchmarkProblem:

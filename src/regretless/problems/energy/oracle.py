@@ -15,7 +15,7 @@ from regretless.problems.energy.instance import Instance
 from regretless.problems.energy.packing import TooHardError
 from regretless.problems.energy.window_sums import window_sums, without_overflow
 from regretless.solvers import EnginePool
-from regretless.solvers.time_limit import check_time_limit
+from regretless.solvers.time_limit import limit_or_none
 from regretless.types import Solved, Status
 
 Starts = NDArray[np.int64]
@@ -44,7 +44,7 @@ class EnergyOracle:
         time_limit: float | None = None,
         engine: str = "highs",
     ) -> None:
-        check_time_limit(time_limit)
+        time_limit = limit_or_none(time_limit)
         self.instance, self.time_limit, self.engine = instance, time_limit, engine
         self._model = model
         self._pool: EnginePool | None = None
