@@ -6,6 +6,8 @@ import multiprocessing
 from pathlib import Path
 from typing import Any
 
+from regretless.solvers.processes import PRELOAD
+
 SERVER = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else None)
 
 
@@ -17,7 +19,7 @@ def start(script: str, *words: object, output: Path | None = None) -> Any:
         words: strings in ``sys.argv`` from index 1.
         output: file of everything that the process prints.
     """
-    SERVER.set_forkserver_preload(["__main__", "regretless.solvers.processes"])  # as the library itself does
+    SERVER.set_forkserver_preload(PRELOAD)
     lines = ["import os, sys, torch", "torch.set_num_threads(1)", f"sys.argv = {['-c', *map(str, words)]!r}"]
     if output is not None:
         lines.append(f"file = os.open({str(output)!r}, os.O_WRONLY | os.O_CREAT)")

@@ -126,7 +126,8 @@ def main():
 def run(folder: Path, end: str) -> subprocess.CompletedProcess[str]:
     (folder / "script.py").write_text(SCRIPT + end)
     command = [sys.executable, str(folder / "script.py")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    found = os.environ | {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=found)
 
 
 def test_a_script_without_the_guard_ends_with_a_hint_and_its_processes_solve_nothing(tmp_path: Path) -> None:
@@ -147,11 +148,42 @@ def test_a_script_with_the_guard_solves_once(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout) == (0, "solved [-1.0, -1.0, -1.0]\n")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process imports the script to fork from it")
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process forks from another one")
 def test_ctrl_c_does_not_end_the_process_that_others_fork_from_while_it_imports(tmp_path: Path) -> None:
-    interrupt = "import os, signal\nif __name__ == '__mp_main__':\n    os.kill(os.getpid(), signal.SIGINT)\n"
-    ended = run(tmp_path, f"{interrupt}if __name__ == '__main__':\n    main()\n")
+    (tmp_path / "interrupting.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    preload = "    import regretless.solvers.processes as started\n    started.PRELOAD.insert(1, 'interrupting')\n"
+    ended = run(tmp_path, f"if __name__ == '__main__':\n{preload}    main()\n")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "solved [-1.0, -1.0, -1.0]\n", "")
+
+
+OWN_PROCESS = """
+import multiprocessing, os, signal, time
+from regretless.solvers.processes import Processes
+
+def solve(job, clock):
+    return job
+
+def wait():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(10)
+    except KeyboardInterrupt:
+        os._exit(7)
+
+if __name__ == "__main__":
+    assert Processes(solve, workers=1, limit=None).map([1, 2]) == [1, 2]
+    own = multiprocessing.get_context("forkserver").Process(target=wait)
+    own.start()
+    own.join()
+    print(own.exitcode)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process forks from another one")
+def test_other_processes_of_the_program_can_be_interrupted(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(OWN_PROCESS)
+    ended = subprocess.run([sys.executable, "own.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (ended.stdout, ended.stderr) == ("7\n", "")
 
 
 @pytest.mark.slow

@@ -22,6 +22,8 @@ from regretless.types import Status
 
 # A fork of a process with threads may deadlock, so children start from a clean process.
 METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+# What the process imports from which others fork.
+PRELOAD = ["__main__", __name__, "regretless.solvers.fork_server"]
 STARTED, ANSWER, RAISED = "started", "answer", "raised"
 HINT = (
     "executor='processes' needs a solver that another process can load: a function at the top level of a module, not "
@@ -91,7 +93,7 @@ class _Child:
     def __init__(self, work: bytes) -> None:
         context: Any = multiprocessing.get_context(METHOD)
         if sys.platform == "linux":  # elsewhere torch does not survive a fork
-            context.set_forkserver_preload(["__main__", __name__])
+            context.set_forkserver_preload(PRELOAD)
         self.connection, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs,), name="regretless-solver", daemon=True)
         try:
@@ -132,7 +134,8 @@ class _Child:
 def _interrupts_blocked() -> Iterator[None]:
     """Block SIGINT in this thread, and so in a process that it starts.
 
-    Ctrl-C in a terminal is sent to all processes. It would end the one that others fork from while it imports torch.
+    Ctrl-C in a terminal is sent to all processes. It would end the one that others fork from while it imports torch;
+    ``fork_server`` unblocks it there.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
