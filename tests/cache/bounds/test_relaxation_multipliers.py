@@ -30,3 +30,9 @@ def test_without_an_optimum_there_are_none():
     assert RelaxationMultipliers(unbounded)(np.array([-1.0])) is None
     infeasible = MILP([[1.0]], row_lower=5.0)
     assert RelaxationMultipliers(infeasible)(np.array([1.0])) is None
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e9, 1e12])
+def test_tiny_and_huge_costs_have_the_multipliers_of_usual_ones_in_their_size(size):
+    milp = MILP([[1.0, 1.0], [1.0, 0.0]], row_upper=[4.0, 3.0], upper=10.0, integer=False)
+    assert RelaxationMultipliers(milp)(size * np.array([-3.0, -2.0])) / size == pytest.approx([-2.0, -1.0])
