@@ -54,3 +54,12 @@ def test_multipliers_are_kept_for_costs_of_any_size_and_bounded() -> None:
     for k in range(3 * KEPT):
         kept.add(np.array([k, 1.0]), np.ones(2))
     assert len(kept.scaled_to(np.ones(2))) == KEPT + 1
+
+
+@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+def test_the_bound_is_as_tight_at_tiny_and_huge_costs(size: float) -> None:
+    milp = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
+    costs = size * np.array([-4.0, -5.0, -6.0])
+    y = RelaxationMultipliers(milp)(costs)
+    assert y is not None
+    assert safe_bound(milp, costs, y[None]) / size == pytest.approx(-9.0)

@@ -35,12 +35,17 @@ class Engines(LaneEngines):
 
 
 def ask(
-    engines: Engines, *known: Floats, milp: MILP = MODEL, deadline: float | None = 5.0, workers: int = 2
+    engines: Engines,
+    *known: Floats,
+    milp: MILP = MODEL,
+    costs: Floats = COSTS,
+    deadline: float | None = 5.0,
+    workers: int = 2,
 ) -> tuple[Answer, TimelyAnswers]:
     answers = TimelyAnswers(engines, KnownDecisions(MODEL), workers=workers)
     if known:
         answers.known.add(np.stack(known))
-    return answers.answer(Request(milp, COSTS, time.monotonic(), deadline)), answers
+    return answers.answer(Request(milp, costs, time.monotonic(), deadline)), answers
 
 
 def test_an_optimum_of_the_engine_is_the_answer_and_is_remembered() -> None:
@@ -64,6 +69,12 @@ def test_an_incumbent_at_the_time_limit_has_the_gap_of_the_engine_or_of_the_rela
     assert answer.bound == pytest.approx(-15.0)  # the box gives -15, the engine -6 - 2 * 6
     answer, _ = ask(Engines(Outcome(GOOD, Status.TIME_LIMIT, 0.6)))
     assert answer.bound == pytest.approx(-9.6)
+
+
+def test_an_incumbent_of_value_zero_keeps_the_bound_of_the_relaxation() -> None:
+    nothing = np.zeros(3)
+    answer, _ = ask(Engines(Outcome(nothing, Status.TIME_LIMIT, np.inf)))
+    assert (answer.found, answer.bound) == ("solved", pytest.approx(-15.0))
 
 
 def test_a_known_decision_that_is_better_than_the_incumbent_replaces_it() -> None:
@@ -99,6 +110,13 @@ def test_without_an_answer_of_the_engine_the_best_known_decision_comes_with_its_
 def test_a_known_decision_that_the_bound_proves_is_optimal() -> None:
     answer, _ = ask(Engines(Outcome(None, Status.ERROR, np.inf, "broken")), BEST)
     assert (answer.found, answer.status) == ("cached", Status.OPTIMAL)
+
+
+def test_at_tiny_costs_a_known_decision_is_not_optimal_because_the_gap_is_tiny() -> None:
+    engines = Engines(Outcome(None, Status.ERROR, np.inf, "broken"))
+    answer, _ = ask(engines, POOR, costs=1e-11 * COSTS)
+    assert (answer.found, answer.status) == ("cached", Status.FEASIBLE)
+    assert answer.bound <= 1e-11 * COSTS @ BEST
 
 
 def test_an_engine_that_fails_early_is_tried_once_more() -> None:

@@ -71,6 +71,18 @@ def test_fewer_candidates_leave_out_only_what_is_farther_away():
         assert {tuple(row) for row in few[i][few_mask[i]].tolist()} == expected
 
 
+@pytest.mark.parametrize("constant", [1e6, 1e9])
+def test_a_constant_of_the_objective_does_not_hide_neighbors(constant):
+    cube = torch.tensor(list(itertools.product([0.0, 1.0], repeat=4)))
+    found, mask = neighbors(cube, cube, None, len(cube))
+    shifted = torch.cat([cube, torch.full((len(cube), 1), constant)], dim=1)
+    also, also_mask = neighbors(shifted, shifted, None, len(cube))
+    assert int(mask.sum()) == 16 * 4  # each differs in one coordinate
+    assert [set(map(tuple, a[m].tolist())) for a, m in zip(found, mask, strict=True)] == [
+        set(map(tuple, a[m, :4].tolist())) for a, m in zip(also, also_mask, strict=True)
+    ]
+
+
 def test_with_p_0_training_never_solves_and_the_margin_ends_the_gradient():
     loaded = load("shortest-path", rows=3, columns=3, train=30, test=1)
     train, before = loaded.train, loaded.problem.statistics.solves

@@ -139,7 +139,8 @@ class GapAbove(_ByGap):
     """Solve where the certified relative gap is larger than ``epsilon``.
 
     With ``grow_at="transformed"`` every answer is then within ``epsilon`` of the optimum, and optimal for 0. With
-    ``"predicted"`` this holds at the predictions.
+    ``"predicted"`` this holds at the predictions. In a cache with a capacity it does not hold: the solutions of a step
+    may replace a member that closed a gap of the same step.
 
     Args:
         epsilon: largest gap that is accepted.

@@ -30,7 +30,8 @@ def safe_bound(milp: MILP, objective: Floats, multipliers: Floats) -> float:
     """
     lower, upper = milp.integer_bounds()
     bad = ((multipliers > 0) & np.isneginf(milp.row_lower)) | ((multipliers < 0) & np.isposinf(milp.row_upper))
-    y = np.where(bad | (np.abs(multipliers) <= NOISE), 0.0, multipliers)
+    noise = NOISE * np.abs(multipliers).max(axis=1, initial=0.0, keepdims=True)
+    y = np.where(bad | (np.abs(multipliers) <= noise), 0.0, multipliers)
     active = np.where(y > 0, milp.row_lower, np.where(y < 0, milp.row_upper, 0.0))
     reduced = objective - (milp.A.T @ y.T).T
     # At a variable without a bound, a reduced cost of zero that is off by rounding would make the bound infinite.

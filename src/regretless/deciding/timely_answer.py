@@ -168,7 +168,9 @@ class TimelyAnswers:
             relaxation.wait(request.at(GIVE_UP_AT))
         bound = max(bound, self._bound(request, relaxation))
         value = request.value(choice.best)
-        closed = value - bound <= WORSE * max(1.0, abs(value))
+        # Near zero the size of the costs counts, so that tiny costs do not make every decision optimal.
+        size = max(abs(value), min(1.0, float(np.abs(request.objective).max())))
+        closed = value - bound <= WORSE * size
         return Answer(
             choice.best, "cached", Status.OPTIMAL if closed else Status.FEASIBLE, bound, choice.second, message
         )
@@ -212,7 +214,9 @@ def _engine_bound(request: Request, outcome: Outcome) -> float:
     """The engine's lower bound, from its relative gap."""
     assert outcome.x is not None
     value = request.value(outcome.x)
-    return value if outcome.gap == 0.0 else value - outcome.gap * abs(value)
+    if not np.isfinite(outcome.gap):  # also the gap of a value of zero
+        return -np.inf
+    return value - outcome.gap * abs(value)
 
 
 def _beats(request: Request, known: Floats, x: Floats) -> bool:

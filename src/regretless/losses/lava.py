@@ -75,8 +75,10 @@ def neighbors(rows: Tensor, solution: Tensor, serves: Tensor | None, candidates:
     distance = torch.cdist(at, rows64, p=1)
     if serves is not None:
         distance = distance.masked_fill(~serves, torch.inf)
-    itself = distance <= 1e-6 * (1 + at.abs().sum(1, keepdim=True))
-    distance = distance.masked_fill(itself, torch.inf)
+    each, member = (distance <= 1e-6 * (1 + at.abs().sum(1, keepdim=True))).nonzero(as_tuple=True)
+    # By each coordinate: a large one, such as a constant of the objective, does not hide differences of the others.
+    itself = ((rows64[member] - at[each]).abs() <= 1e-6 * (1 + at[each].abs())).all(1)
+    distance[each[itself], member[itself]] = torch.inf
     near, place = distance.topk(min(candidates, len(rows)), dim=1, largest=False)
     nearest = rows64[place]
     apart = torch.cdist(nearest, nearest, p=1)

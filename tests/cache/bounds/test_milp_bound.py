@@ -75,11 +75,24 @@ def test_rows_of_each_kind_pull_at_the_right_end():
     ends = {"lower": (2.0, np.inf), "equal": (2.0, 2.0), "range": (2.0, 3.0)}
     for low, high in ends.values():
         milp = MILP([[1.0]], row_lower=low, row_upper=high, lower=-5.0, upper=5.0, integer=False)
-        assert MilpBound(milp).at(cost, np.array([1.0])).tolist() == [2.0]
+        assert MilpBound(milp).at(cost, np.array([1.0])).tolist() == pytest.approx([2.0], rel=1e-13)
     above = MILP([[1.0]], row_upper=2.0, lower=-5.0, upper=5.0, integer=False)
-    assert MilpBound(above).at(-cost, np.array([-1.0])).tolist() == [-2.0]
+    assert MilpBound(above).at(-cost, np.array([-1.0])).tolist() == pytest.approx([-2.0], rel=1e-13)
     # A multiplier that pulls at an infinite end counts as zero.
     assert MilpBound(above).at(cost, np.array([1.0])).tolist() == [-5.0]
+
+
+@pytest.mark.parametrize("penalty", [1e9, 1e12, 1e15])
+def test_the_rounding_of_large_penalties_does_not_lift_the_bound_above_the_optimum(penalty):
+    # The rows leave one decision, (0, 1, 1): with any multipliers the bound is its value, up to rounding.
+    milp = MILP([[1, 1, 1], [2, 1, 0], [1, 0, 3]], row_lower=[2, 1, 3], row_upper=[2, 1, 3])
+    generator = np.random.default_rng(0)
+    costs = np.concatenate([np.full((40, 1), penalty), generator.integers(-9, 10, (40, 2))], axis=1)
+    bound = MilpBound(milp)
+    bound.seed(torch.from_numpy(generator.normal(size=(20, 3))))
+    found, optimum = bound(torch.from_numpy(costs)).numpy(), costs[:, 1:].sum(axis=1)
+    assert (found <= optimum).all()
+    assert found == pytest.approx(optimum, abs=1e-12 * penalty)
 
 
 @pytest.mark.parametrize(("lower", "upper", "cost"), [(-np.inf, 1.0, 1.0), (0.0, np.inf, -1.0), (-np.inf, np.inf, 1.0)])
@@ -88,7 +101,7 @@ def test_an_infinite_bound_leaves_no_bound_unless_its_reduced_cost_is_zero(lower
     bound = MilpBound(milp)
     costs = torch.tensor([[cost]], dtype=torch.float64)
     assert bound(costs).tolist() == [-np.inf]
-    assert bound.at(costs, np.array([cost])).tolist() == [-3.0]
+    assert bound.at(costs, np.array([cost])).tolist() == pytest.approx([-3.0], rel=1e-13)
     bound.seed(costs)
     assert bound(7 * costs).tolist() == pytest.approx([-21.0]), "multipliers are scaled to the cost at hand"
 

@@ -25,6 +25,14 @@ def test_what_is_alike_is_not_added_again():
     assert len(kept) == 3
 
 
+def test_tiny_multipliers_of_rows_with_large_coefficients_differ_from_zero_and_from_each_other():
+    kept = MultiplierSet(2)
+    assert kept.add(np.array([1e-12, 2e-12]))
+    assert kept.add(np.array([1e-12, 3e-12]))
+    assert not kept.add(np.array([1e-12, 3e-12]))
+    assert len(kept) == 3
+
+
 def test_the_least_used_goes_first_and_of_those_the_oldest():
     kept = MultiplierSet(1, most=4)
     for k in (1.0, 2.0, 3.0):

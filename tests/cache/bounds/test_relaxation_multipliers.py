@@ -30,3 +30,21 @@ def test_without_an_optimum_there_are_none():
     assert RelaxationMultipliers(unbounded)(np.array([-1.0])) is None
     infeasible = MILP([[1.0]], row_lower=5.0)
     assert RelaxationMultipliers(infeasible)(np.array([1.0])) is None
+
+
+@pytest.mark.parametrize("size", [1e-12, 1e9, 1e12])
+def test_tiny_and_huge_costs_have_the_multipliers_of_usual_ones_in_their_size(size):
+    milp = MILP([[1.0, 1.0], [1.0, 0.0]], row_upper=[4.0, 3.0], upper=10.0, integer=False)
+    assert RelaxationMultipliers(milp)(size * np.array([-3.0, -2.0])) / size == pytest.approx([-2.0, -1.0])
+
+
+def test_huge_costs_of_a_free_variable_have_multipliers_that_leave_no_reduced_cost():
+    for seed in range(20):
+        generator = np.random.default_rng(seed)
+        rows, point = generator.integers(-3, 4, (2, 3)).astype(float), generator.random(3)
+        sides, free = rows @ point, np.array([-np.inf, -1.0, -1.0])
+        milp = MILP(rows, row_lower=sides, row_upper=sides, lower=free, upper=-2 * free, integer=False)
+        costs = 1e9 * (generator.normal(size=2) @ rows + np.array([0.0, 1.0, -1.0]) * generator.random(3))
+        found = RelaxationMultipliers(milp)(costs)
+        assert found is not None
+        assert costs[0] - rows[:, 0] @ found == pytest.approx(0.0, abs=1e-12 * np.abs(costs).max())

@@ -28,7 +28,7 @@ class EasySet:
 
     def __init__(self, milp: MILP, groups: list[Group]) -> None:
         self._columns, self._slot_of, slots = _slots(milp, groups)
-        self._slots = len(self._columns)
+        self._slots, self._groups = len(self._columns), [group.columns for group in groups]
         self._blocks = [torch.from_numpy(block) for block in _blocks(slots, groups, self._slots)]
         grouped = np.zeros(milp.n, dtype=bool)
         for group in groups:
@@ -55,6 +55,13 @@ class EasySet:
         slots[:, self._slots] = 0.0  # no member of the group; the last slot is padding and is never the minimum
         laid = [torch.from_numpy(slots[:, block.numpy().ravel()].reshape(-1, *block.shape)) for block in self._blocks]
         return [*laid, torch.from_numpy(np.ascontiguousarray(priced[:, self._box]))]
+
+    def largest(self, sizes: Floats) -> Floats:
+        """The most ``(K,)`` that variables of the easy set make of sizes ``(K, n)``, at least 0, by finite bounds."""
+        total: Floats = sizes[:, self._box] @ torch.maximum(self._lower.abs(), self._upper.abs()).numpy()
+        for columns in self._groups:
+            total = total + sizes[:, columns].max(axis=1)
+        return total
 
     def minimum(self, costs: Tensor, offsets: list[Tensor], scale: Tensor) -> Tensor:
         """Minima ``(batch, K)`` over the easy set.

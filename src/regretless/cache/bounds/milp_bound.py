@@ -20,6 +20,8 @@ CLOSED = 1e-9  # relative gap at which a bound counts as closed
 PATIENCE = 32  # after this many consecutive relaxations without a gain, no more are solved
 WORTH = 0.01  # share of the open gap that a relaxation must close to count as a gain
 NOISE = 1e-12
+# Sums of float64 products: a bound must not lie above the optimum by their rounding.
+ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 class MilpBound:
@@ -126,9 +128,15 @@ class MilpBound:
         return np.where(bad | (np.abs(y) <= NOISE * np.abs(y).max(initial=0.0)), 0.0, y)
 
     def _arrange(self, values: Floats) -> tuple[Tensor, list[Tensor]]:
-        active = np.where(values > 0, self._low, np.where(values < 0, self._high, 0.0))
-        priced = (self._matrix.T @ values.T).T if len(self.dualized) else np.zeros((len(values), self.milp.n))
-        return torch.from_numpy((values * active).sum(axis=1)), self.easy.offsets(priced)
+        """The part of the rows, less what rounding may add to the bounds, and the offsets of the easy set."""
+        rows = values * np.where(values > 0, self._low, np.where(values < 0, self._high, 0.0))
+        if not len(self.dualized):
+            priced = np.zeros((len(values), self.milp.n))
+            return torch.zeros(len(values), dtype=torch.float64), self.easy.offsets(priced)
+        # Where multipliers are large and the bound is small, both parts cancel.
+        terms = np.abs(rows).sum(axis=1) + self.easy.largest((abs(self._matrix).T @ np.abs(values).T).T)
+        safe = torch.from_numpy(rows.sum(axis=1) - ROUNDING * terms)
+        return safe, self.easy.offsets((self._matrix.T @ values.T).T)
 
     def _evaluate(self, costs: Tensor, rows: Tensor, offsets: list[Tensor], scale: Tensor | None = None) -> Tensor:
         """Bounds ``(batch, K)`` of all multipliers, in blocks of bounded memory."""

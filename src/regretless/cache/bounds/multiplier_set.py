@@ -37,7 +37,7 @@ class MultiplierSet:
 
     def add(self, y: Floats) -> bool:
         """Add one vector ``(rows,)``; return whether it is new."""
-        scale = max(1.0, float(np.abs(y).max(initial=0.0)))
+        scale = float(np.abs(y).max(initial=0.0))  # rows of large coefficients have tiny multipliers
         if (np.abs(self.values - y).max(axis=1, initial=0.0) <= EQUAL * scale).any() or self.most == 1:
             return False
         self._clock += 1

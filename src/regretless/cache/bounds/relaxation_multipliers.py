@@ -9,6 +9,7 @@ import numpy as np
 from regretless.milp import MILP, Floats
 from regretless.optional import need
 from regretless.solvers.highs import pass_model
+from regretless.solvers.objective_scale import scaled_objectives
 
 
 class RelaxationMultipliers:
@@ -46,6 +47,15 @@ class RelaxationMultipliers:
         return self._run(objective)
 
     def _run(self, objective: Floats) -> Floats | None:
+        """Multipliers at a scale of the objective at which HiGHS finds them; they scale with it."""
+        largest = int(np.abs(objective).argmax())
+        for scaled in scaled_objectives(objective):
+            y = self._run_at(scaled)
+            if y is not None:
+                return y if scaled is objective else y * (objective[largest] / scaled[largest])
+        return None
+
+    def _run_at(self, objective: Floats) -> Floats | None:
         highs, kinds = self._highs, self._highspy
         highs.clearSolver()
         if self._basis is not None:
