@@ -184,7 +184,11 @@ def test_decisions_are_kept_with_the_rows(tmp_path: Path, monkeypatch: pytest.Mo
 
     whole, resumed, stored = problem(), problem(), problem()
     solve_labels(whole, COSTS)
-    interrupted(tmp_path, monkeypatch, problem=problem())
+    first = problem()
+    interrupted(tmp_path, monkeypatch, problem=first)
+    solve_labels(resumed, COSTS[:1], store=tmp_path)  # which is known, so that all decisions come from the file
+    assert resumed.statistics.solves == 0
+    assert np.array_equal(resumed.found.rows, first.found.rows)  # type: ignore[union-attr]
     for one in (resumed, stored):  # the second one reads the finished file
         solve_labels(one, COSTS, store=tmp_path)
         assert np.array_equal(one.found.rows, whole.found.rows)  # type: ignore[union-attr]
