@@ -60,6 +60,11 @@ def test_regrets_are_those_of_brute_force_and_sums_are_sums(log: Path, trained: 
     total = found.totals()
     assert total["regret"] == pytest.approx(sum(day.regret or 0 for day in found.days))
     assert total["gain"] == pytest.approx(sum(day.gain or 0 for day in found.days))
+    assert total["two_stage_regret"] == pytest.approx(sum(day.two_stage_regret or 0 for day in found.days))
+    assert total["objective"] == pytest.approx(sum(day.objective or 0 for day in found.days))
+    assert total["best"] == pytest.approx(sum(day.best or 0 for day in found.days))
+    assert (total["days"], total["compared_days"]) == (20, 20)
+    assert total["changed_decisions"] == sum(day.changed is True for day in found.days)
     assert total["gain_low"] is not None
     assert total["gain_high"] is not None
     assert total["gain_low"] <= total["gain"] <= total["gain_high"]  # type: ignore[operator]
@@ -135,6 +140,10 @@ def test_infeasible_decisions_are_counted_and_left_out(trained: TrainedRun, tmp_
     assert found.infeasible == 1
     assert len(found.known) == 1
     assert found.verdict is None
+    total, day = found.totals(), found.known[0]
+    assert (total["days"], total["compared_days"], total["changed_decisions"]) == (1, 0, 0)
+    assert (total["objective"], total["best"], total["regret"]) == (day.objective, day.best, day.regret)
+    assert [total[name] for name in ("two_stage_regret", "gain", "gain_low", "gain_high")] == [None] * 4
 
 
 def test_a_log_or_costs_that_cannot_be_audited_are_refused(log: Path, trained: TrainedRun, tmp_path: Path) -> None:

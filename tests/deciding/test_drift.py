@@ -49,7 +49,12 @@ def test_the_feature_that_has_changed_is_named() -> None:
     found = feature_drift(before, after, ("cold", "wind", "sun"), what="the training data")
     assert found.changed == ("wind",)
     assert "1 of 3 features has changed: wind" in found.sentence
+    assert found.p_value is not None
+    assert found.p_value < 1e-4
     assert "Kolmogorov-Smirnov" in found.sentence
+    assert "smallest p below 0.0001; compared with the training data" in found.sentence
+    two = feature_drift(before, after[:, [1, 0, 1]], ("cold", "wind", "sun"), what="the training data")
+    assert "2 of 3 features have changed: cold, sun" in two.sentence
     none = feature_drift(before, after[:, [0, 0, 2]], ("cold", "wind", "sun"), what="the training data")
     assert none.sentence.startswith("No drift of the 3 features was found")
 

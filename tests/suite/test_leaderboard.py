@@ -10,7 +10,8 @@ from regretless.suite.leaderboard import Leaderboard, cell_names, make_leaderboa
 from regretless.suite.suite_runs import plan_suite
 
 EASY, HARD = Cell("shortest-path", 100, 1), Cell("shortest-path", 100, 4)
-LEDGER = {name: {"solves": 7, "seconds": 0.0} for name in ("labels", "growth", "watching", "scoring", "evaluation")}
+SOLVES = {"labels": 1000, "growth": 1, "watching": 4, "scoring": 16, "evaluation": 2000}
+LEDGER = {name: {"solves": solves, "seconds": 0.0} for name, solves in SOLVES.items()}
 
 
 def results(figures: dict[tuple[str, str], list[float]], start: str = "two-stage") -> list[Result]:
