@@ -164,6 +164,23 @@ def test_regrets_and_features_are_compared_with_those_of_training(
     assert len(view.features) == 30
 
 
+def test_features_of_the_last_run_are_compared_and_named(trained: TrainedRun, tmp_path: Path) -> None:
+    decider = Decider.load(trained.run)
+    shifted = trained.features + [0.0, 50.0, 0.0]
+    rows = [LogRequest(day, shifted[k], {}) for k, day in enumerate(trained.days[:10])]
+    _, costs = trained.write_later(tmp_path)
+    with DecisionLog(tmp_path / "d.db") as log:
+        files = log_files(decider, trained.run)
+        decide_and_log(decider, log, log.add_run(files), rows, baseline=None)
+        assert audit_decisions(log, costs, progress=False).feature_drift.changed == ("b",)
+        other = log.add_run({k: v for k, v in files.items() if k != HELD_OUT})
+        decide_and_log(decider, log, other, [LogRequest("2030-01-01", shifted[0], {})], baseline=None)
+        found = audit_decisions(log, costs, progress=False)
+    assert (len(found.days), found.waiting) == (10, ("2030-01-01",))
+    assert found.feature_drift.p_value is None
+    assert "0 instances against 0" in found.feature_drift.sentence
+
+
 def test_without_test_data_the_halves_of_the_log_are_compared(trained: TrainedRun, tmp_path: Path) -> None:
     decider = Decider.load(trained.run)
     with DecisionLog(tmp_path / "d.db") as log:
