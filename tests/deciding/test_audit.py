@@ -166,7 +166,7 @@ def test_regrets_and_features_are_compared_with_those_of_training(
 
 def test_features_of_the_last_run_are_compared_and_named(trained: TrainedRun, tmp_path: Path) -> None:
     decider = Decider.load(trained.run)
-    shifted = trained.features + [0.0, 50.0, 0.0]
+    shifted = trained.features + np.array([0.0, 50.0, 0.0])
     rows = [LogRequest(day, shifted[k], {}) for k, day in enumerate(trained.days[:10])]
     _, costs = trained.write_later(tmp_path)
     with DecisionLog(tmp_path / "d.db") as log:
