@@ -164,6 +164,16 @@ def test_a_failed_step_is_looked_up_unless_the_cache_is_empty(grow_at):
     assert cache(torch.ones(2, 4)).tolist() == [list(POINTS[0])] * 2
 
 
+def test_growing_returns_the_positions_of_failed_solves():
+    failing = problem(Recorder(fails=lambda costs: bool(costs[0] > 0)), on_failure="skip")
+    cache, costs = SolutionCache(failing, POINTS[:1], p_solve=1.0), -torch.ones(4, 4)
+    assert cache.grow([costs], costs) is None
+    costs[[1, 3], 0] = 1.0
+    failed = cache.grow([costs], costs)
+    assert failed is not None
+    assert failed.tolist() == [1, 3]
+
+
 def test_a_family_without_a_model_is_told_that_a_cache_helps_little():
     with pytest.warns(RegretlessWarning, match="not shared between the 2 instances of this family"):
         SolutionCache(Problem(oracle=lambda c, i: c < 0, dimension=2, instances=2))
