@@ -97,6 +97,18 @@ def test_a_row_that_cannot_be_labelled_is_named(folder: Path, names: tuple[str, 
         ready.labelled(Rows(torch.zeros(2, 2), costs, None, names))
 
 
+def test_named_features_of_an_array_are_put_into_the_order_of_training(folder: Path, tmp_path: Path) -> None:
+    ready = decider(folder / "run")
+    assert ready.saved is not None
+    named = replace(ready, saved=replace(ready.saved, feature_names=("a", "b")))
+    values = np.load(folder / "x.npz")["features"]
+    np.savez(tmp_path / "x.npz", features=values[:, ::-1], feature_names=np.array(["b", "a"]))
+    assert np.array_equal(named.read(tmp_path / "x.npz")[0].values, values)
+    np.savez(tmp_path / "x.npz", features=values, feature_names=np.array(["a", "c"]))
+    with pytest.raises(InputError, match="missing: b; unknown: c"):
+        named.read(tmp_path / "x.npz")
+
+
 def test_a_problem_by_name_has_its_own_model_and_names(tmp_path: Path) -> None:
     options = {"items": 4, "k": 1, "train": 8, "test": 4}
     run(Spec("top-k", "two-stage", options=options), tmp_path / "run", progress=False)
