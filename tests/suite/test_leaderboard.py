@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,9 @@ def test_without_two_stage_methods_are_ordered_by_their_rank(tmp_path: Path) -> 
     page = (tmp_path / "leaderboard.md").read_text(encoding="utf-8")
     assert page.startswith("Two-stage is not among the methods")
     assert "nan" not in page
+    data = (tmp_path / "leaderboard.json").read_text(encoding="utf-8")
+    assert "NaN" not in data  # which is no JSON
+    assert [score["ratio"] for score in json.loads(data)["methods"]] == [None, None]
 
 
 def test_failed_runs_are_named() -> None:
