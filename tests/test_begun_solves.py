@@ -13,6 +13,7 @@ from regretless.begun_solves import KIND, BegunSolves, beside, solve_rows
 from regretless.data import Dataset
 from regretless.errors import FileError, SolveError
 from regretless.family import Family
+from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -65,6 +66,17 @@ def test_what_was_solved_before_an_interruption_is_not_solved_again(
     assert torch.equal(solutions, solve_labels(Problem(BAG, sense="max"), COSTS)[0])
     assert status == [Status.OPTIMAL] * len(COSTS)
     assert [path.name.partition("-")[0] for path in tmp_path.iterdir()] == ["labels"], "the finished file takes over"
+
+
+def test_rows_that_were_in_memory_are_kept_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, stopped, resumed = LabelMemory(), Problem(BAG, sense="max"), Problem(BAG, sense="max")
+    solve_labels(Problem(BAG, sense="max"), COSTS[:5], memory=memory)
+    with monkeypatch.context() as patch:
+        patch.setattr(stopped.backend, "solve", Stops(stopped, 1, KeyboardInterrupt()))
+        with pytest.raises(KeyboardInterrupt):
+            solve_labels(stopped, COSTS, store=tmp_path, memory=memory, progress=False)
+    solve_labels(resumed, COSTS, store=tmp_path, progress=False)
+    assert (stopped.statistics.solves, resumed.statistics.solves) == (1, len(COSTS) - 5 - 1)
 
 
 def test_interruptions_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,7 +196,11 @@ def test_decisions_are_kept_with_the_rows(tmp_path: Path, monkeypatch: pytest.Mo
 
     whole, resumed, stored = problem(), problem(), problem()
     solve_labels(whole, COSTS)
-    interrupted(tmp_path, monkeypatch, problem=problem())
+    first = problem()
+    interrupted(tmp_path, monkeypatch, problem=first)
+    solve_labels(resumed, COSTS[:1], store=tmp_path)  # which is known, so that all decisions come from the file
+    assert resumed.statistics.solves == 0
+    assert np.array_equal(resumed.found.rows, first.found.rows)  # type: ignore[union-attr]
     for one in (resumed, stored):  # the second one reads the finished file
         solve_labels(one, COSTS, store=tmp_path)
         assert np.array_equal(one.found.rows, whole.found.rows)  # type: ignore[union-attr]

@@ -76,3 +76,20 @@ def test_memory_is_bounded_and_drops_what_was_used_least_recently() -> None:
     memory.find([b"a"])
     memory.put(b"c", torch.zeros(3), Status.OPTIMAL)
     assert sorted(memory.find([b"a", b"b", b"c"])) == [0, 2]
+
+
+def test_changes_of_labels_that_were_returned_do_not_reach_the_memory() -> None:
+    memory, problem = LabelMemory(), Problem(BAG, sense="max")
+    for _ in range(2):  # fresh, and from memory
+        labels, _ = solve_labels(problem, COSTS, memory=memory)
+        assert labels.tolist() == [[1.0, 1.0, 0.0]] * 3
+        labels.fill_(0.0)
+    labels, _ = solve_labels(problem, COSTS, memory=memory)
+    assert labels.tolist() == [[1.0, 1.0, 0.0]] * 3
+
+
+def test_a_label_that_alone_exceeds_the_bound_is_kept() -> None:
+    memory = LabelMemory(most=2)
+    for key in (b"a", b"b"):
+        memory.put(key, torch.zeros(3), Status.OPTIMAL)
+    assert (list(memory.find([b"a", b"b"])), len(memory)) == ([1], 1)

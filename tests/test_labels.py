@@ -11,7 +11,7 @@ import torch
 from regretless.errors import FileError, InputError, RegretlessWarning, SolveError
 from regretless.family import Family
 from regretless.label_memory import LabelMemory
-from regretless.labels import LABEL_BATCH, solve_labels
+from regretless.labels import COMPARED, LABEL_BATCH, begun_labels, refuse_wrong_labels, solve_labels, some_solved
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.knapsack.oracle import knapsack_problem
@@ -245,3 +245,35 @@ def test_a_stored_file_with_other_content_is_named(tmp_path: Path, change: dict[
     save_state(path, load_state(path, kind="labels") | change, kind="labels")
     with pytest.raises(FileError, match=f"{path.name}: field"):
         solve_labels(problem, COSTS, store=tmp_path)
+
+
+def test_whether_a_store_has_some_of_the_labels(tmp_path: Path) -> None:
+    problem, members = Problem(FAMILY), torch.tensor([1, 3])
+    costs = torch.ones(2, 2, dtype=torch.float64)
+    assert not some_solved(problem, costs, members, None)
+    assert not some_solved(problem, costs, members, tmp_path)
+    begun = begun_labels(tmp_path, problem)
+    begun.add(begun.keys(costs[:1], members[:1]) or [], costs[:1], [Status.OPTIMAL])
+    begun.write()
+    assert some_solved(problem, costs, members, tmp_path)
+    assert not some_solved(problem, costs[:1], members[1:], tmp_path)
+    begun.remove(begun.keys(costs, members) or [])
+    solve_labels(problem, costs, members, store=tmp_path)
+    assert some_solved(problem, costs, members, tmp_path)
+    with pytest.warns(RegretlessWarning, match="not stored"):
+        assert not some_solved(Problem(KNAPSACK, oracle=Scaled(threading.Lock())), COSTS, None, tmp_path)
+
+
+def test_an_infeasible_label_is_named_by_its_row() -> None:
+    labels = torch.tensor([[torch.nan] * 3, [1.0, 1.0, 0.0], [1.0, 1.0, 1.0], [0.0, 0.0, 1.0]], dtype=torch.float64)
+    with pytest.raises(SolveError, match="label of instance 2 is infeasible for the model") as failed:
+        refuse_wrong_labels(Problem(KNAPSACK, sense="max"), COSTS, labels, None, [Status.OPTIMAL] * 4)
+    assert failed.value.row == 2
+
+
+def test_a_label_is_compared_whatever_the_number_of_labels_is() -> None:
+    costs = torch.ones(COMPARED + 1, 3, dtype=torch.float64)
+    labels = torch.tensor([[1.0, 1.0, 0.0]], dtype=torch.float64).repeat(len(costs), 1)
+    labels[::2] = 0.0
+    with pytest.raises(SolveError, match="is wrong"):
+        refuse_wrong_labels(Problem(KNAPSACK, sense="max"), costs, labels, None, [Status.OPTIMAL] * len(costs))

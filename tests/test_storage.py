@@ -16,7 +16,16 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 
 from regretless.errors import FileError, InputError
-from regretless.storage import load_state, read_json, save_state, write_bytes, write_json, write_parts, write_text
+from regretless.storage import (
+    load_state,
+    read_json,
+    save_state,
+    strict,
+    write_bytes,
+    write_json,
+    write_parts,
+    write_text,
+)
 
 STATE = {"rows": torch.arange(3), 7: (torch.tensor(1.5), [None, "é", True]), "left": {"p": 0.05}}
 
@@ -297,6 +306,12 @@ def test_folders_are_made_and_the_umask_holds(tmp_path: Path) -> None:
     finally:
         os.umask(before)
     assert (tmp_path / "a" / "b" / "f").stat().st_mode & 0o777 == 0o640
+
+
+def test_numbers_that_json_does_not_have_are_null() -> None:
+    assert strict({"a": float("nan"), "b": [float("inf"), 1.5, ("x", -float("inf"))]}) == {
+        "a": None, "b": [None, 1.5, ["x", None]],
+    }  # fmt: skip
 
 
 def test_json_comes_back_and_damage_is_named(tmp_path: Path) -> None:

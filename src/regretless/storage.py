@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import secrets
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,17 @@ def write_text(path: Path | str, text: str) -> None:
 def write_json(path: Path | str, value: Any) -> None:
     """Write plain data as JSON, atomically."""
     write_text(path, json.dumps(value, indent=2, sort_keys=True) + "\n")
+
+
+def strict(value: Any) -> Any:
+    """Plain data for readers of strict JSON: NaN and infinity become ``None``."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {key: strict(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [strict(item) for item in value]
+    return value
 
 
 def read_json(path: Path | str) -> Any:

@@ -127,6 +127,7 @@ def test_gap_above_takes_what_is_larger_than_epsilon():
     assert GapAbove().choose(with_gaps(gaps), np.random.default_rng(0)).tolist() == [False, True, True, True]
     with pytest.raises(InputError, match="epsilon must be a finite number, at least 0"):
         GapAbove(-0.1)
+    assert GapAbove().p == 0.05
 
 
 @settings(max_examples=60)

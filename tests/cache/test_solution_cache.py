@@ -17,7 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from torch import nn
 
 from regretless.cache import SolutionCache
-from regretless.errors import InputError
+from regretless.cache.policies import LargestGap
+from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.milp import MILP
 from regretless.problem import Problem
 
@@ -151,6 +152,53 @@ def test_a_failed_instance_with_nothing_feasible_is_skipped_without_costing_the_
         answer = cache(torch.tensor([[-1.0, 1.0], [-1.0, 1.0]]), torch.tensor([0, 1]))
         assert torch.isnan(answer[0]).all()
         assert answer[1].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
+def test_a_failed_step_is_looked_up_unless_the_cache_is_empty(grow_at):
+    failing = problem(Recorder(fails=lambda costs: True), on_failure="cache")
+    cache = SolutionCache(failing, p_solve=1.0, grow_at=grow_at)
+    with pytest.raises(SolveError, match="every solve of the step failed and the cache is empty"):
+        cache(torch.ones(2, 4))
+    cache.add(POINTS[:1])
+    assert cache(torch.ones(2, 4)).tolist() == [list(POINTS[0])] * 2
+
+
+def test_growing_returns_the_positions_of_failed_solves():
+    failing = problem(Recorder(fails=lambda costs: bool(costs[0] > 0)), on_failure="skip")
+    cache, costs = SolutionCache(failing, POINTS[:1], p_solve=1.0), -torch.ones(4, 4)
+    assert cache.grow([costs], costs) is None
+    costs[[1, 3], 0] = 1.0
+    failed = cache.grow([costs], costs)
+    assert failed is not None
+    assert failed.tolist() == [1, 3]
+
+
+def test_a_family_without_a_model_is_told_that_a_cache_helps_little():
+    with pytest.warns(RegretlessWarning, match="not shared between the 2 instances of this family"):
+        SolutionCache(Problem(oracle=lambda c, i: c < 0, dimension=2, instances=2))
+
+
+def test_only_steps_that_a_graph_can_repeat_have_a_frozen_lookup():
+    costs, one = torch.ones(2, 4), problem(Raiser())
+    frozen = SolutionCache(one, POINTS).frozen_lookup(costs)
+    assert frozen is not None
+    assert frozen([costs])[0].tolist() == SolutionCache(one, POINTS, p_solve=0.0)(costs).tolist()
+    others = {
+        "empty": SolutionCache(one),
+        "capacity": SolutionCache(one, POINTS, capacity=99),
+        "uses the solution of a head": SolutionCache(one, POINTS, grow_at="transformed"),
+        "solves by gaps": SolutionCache(one, POINTS, policy=LargestGap(0.05)),
+        "leaves failures out": SolutionCache(problem(Raiser(), on_failure="skip"), POINTS),
+    }
+    assert [name for name, cache in others.items() if cache.frozen_lookup(costs) is not None] == []
+    assert SolutionCache(one, POINTS).frozen_lookup(costs[:0]) is None
+
+
+def test_lookups_of_a_graph_are_counted():
+    cache = SolutionCache(problem(Raiser()), POINTS)
+    cache.count_lookups(5)
+    assert cache.statistics.lookups == 5
 
 
 def test_family_ids_are_checked_wherever_they_enter():

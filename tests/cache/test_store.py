@@ -172,6 +172,15 @@ def test_a_family_takes_new_instances():
         SolutionStore(1).add_instances(torch.ones(1, 0, dtype=torch.bool))
 
 
+@pytest.mark.parametrize("evict", ["unused", "oldest"])
+def test_a_solution_that_comes_back_after_its_eviction_is_stored_once(evict):
+    store = SolutionStore(1, capacity=2, evict=evict)
+    new = [store.add(torch.tensor([[value]])) for value in (1.0, 2.0, 3.0, 1.0, 1.0, 1.0)]
+    assert new == [1, 1, 1, 1, 0, 0]
+    assert sorted(store.rows.flatten().tolist()) == [1.0, 3.0]
+    assert (len(store), store.evicted, float(store.mean())) == (2, 2, 2.0)
+
+
 def test_the_unused_solution_is_evicted_first_or_the_oldest_where_set():
     for evict, left in (("unused", {0.0, 2.0, 3.0}), ("oldest", {1.0, 2.0, 3.0})):
         store = SolutionStore(1, capacity=3, evict=evict)

@@ -10,8 +10,11 @@ import pytest
 from regretless.deciding import Decider
 from regretless.deciding.audit import Audit, audit_decisions
 from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.drift import feature_drift, regret_drift
 from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
 from regretless.errors import FileError, InputError
+from regretless.runs.held_out import FILE as HELD_OUT
+from regretless.runs.held_out import read_held_out
 
 from .conftest import ITEMS, WEIGHTS, TrainedRun, write_csv
 
@@ -60,6 +63,11 @@ def test_regrets_are_those_of_brute_force_and_sums_are_sums(log: Path, trained: 
     total = found.totals()
     assert total["regret"] == pytest.approx(sum(day.regret or 0 for day in found.days))
     assert total["gain"] == pytest.approx(sum(day.gain or 0 for day in found.days))
+    assert total["two_stage_regret"] == pytest.approx(sum(day.two_stage_regret or 0 for day in found.days))
+    assert total["objective"] == pytest.approx(sum(day.objective or 0 for day in found.days))
+    assert total["best"] == pytest.approx(sum(day.best or 0 for day in found.days))
+    assert (total["days"], total["compared_days"]) == (20, 20)
+    assert total["changed_decisions"] == sum(day.changed is True for day in found.days)
     assert total["gain_low"] is not None
     assert total["gain_high"] is not None
     assert total["gain_low"] <= total["gain"] <= total["gain_high"]  # type: ignore[operator]
@@ -151,6 +159,56 @@ def test_infeasible_decisions_are_counted_and_left_out(trained: TrainedRun, tmp_
     assert found.infeasible == 1
     assert len(found.known) == 1
     assert found.verdict is None
+    total, day = found.totals(), found.known[0]
+    assert (total["days"], total["compared_days"], total["changed_decisions"]) == (1, 0, 0)
+    assert (total["objective"], total["best"], total["regret"]) == (day.objective, day.best, day.regret)
+    assert [total[name] for name in ("two_stage_regret", "gain", "gain_low", "gain_high")] == [None] * 4
+
+
+def test_regrets_and_features_are_compared_with_those_of_training(
+    log: Path, trained: TrainedRun, tmp_path: Path
+) -> None:
+    _, costs = trained.write_later(tmp_path)
+    found, view = audited(log, costs), read_held_out(trained.run)
+    assert view is not None
+    regrets = np.array([day.regret for day in found.days])
+    what = "the test data of training"
+    assert found.regret_drift == regret_drift(view.regrets.numpy(), regrets, what=what)
+    assert found.regret_drift.p_value is not None
+    used = feature_drift(view.features.numpy(), trained.features, ("a", "b", "c"), what="the training data")
+    assert found.feature_drift.p_value == pytest.approx(used.p_value)
+    assert len(view.features) == 30
+
+
+def test_features_of_the_last_run_are_compared_and_named(trained: TrainedRun, tmp_path: Path) -> None:
+    decider = Decider.load(trained.run)
+    shifted = trained.features + np.array([0.0, 50.0, 0.0])
+    rows = [LogRequest(day, shifted[k], {}) for k, day in enumerate(trained.days[:10])]
+    _, costs = trained.write_later(tmp_path)
+    with DecisionLog(tmp_path / "d.db") as log:
+        files = log_files(decider, trained.run)
+        decide_and_log(decider, log, log.add_run(files), rows, baseline=None)
+        assert audit_decisions(log, costs, progress=False).feature_drift.changed == ("b",)
+        other = log.add_run({k: v for k, v in files.items() if k != HELD_OUT})
+        decide_and_log(decider, log, other, [LogRequest("2030-01-01", shifted[0], {})], baseline=None)
+        found = audit_decisions(log, costs, progress=False)
+    assert (len(found.days), found.waiting) == (10, ("2030-01-01",))
+    assert found.feature_drift.p_value is None
+    assert "0 instances against 0" in found.feature_drift.sentence
+
+
+def test_without_test_data_the_halves_of_the_log_are_compared(trained: TrainedRun, tmp_path: Path) -> None:
+    decider = Decider.load(trained.run)
+    with DecisionLog(tmp_path / "d.db") as log:
+        run = log.add_run({k: v for k, v in log_files(decider, trained.run).items() if k != HELD_OUT})
+        rows = [LogRequest(day, trained.features[k], {}) for k, day in enumerate(trained.days)]
+        decide_and_log(decider, log, run, rows, baseline=None)
+    _, costs = trained.write_later(tmp_path)
+    found = audited(tmp_path / "d.db", costs)
+    regrets = np.array([day.regret for day in found.days])
+    assert found.regret_drift == regret_drift(regrets[:10], regrets[10:], what="the first half of the log")
+    assert found.regret_drift.p_value is not None
+    assert found.feature_drift.p_value is None
 
 
 def test_a_log_or_costs_that_cannot_be_audited_are_refused(log: Path, trained: TrainedRun, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from regretless.deciding.audited_run import AuditedDay, AuditedRun
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.logged_decisions import log_files
 from regretless.errors import FileError
-from regretless.milp import Floats
+from regretless.milp import MILP, Floats
 from regretless.problem import Problem
 from regretless.types import Decisions, Status
 
@@ -71,6 +71,18 @@ def test_objective_best_and_regret_are_those_of_brute_force(run: AuditedRun, roo
         assert found.gain == pytest.approx(value(costs, decided) - value(costs, two_stage))
         assert dict(found.hindsight) == dict(zip(ITEMS, hindsight[:5], strict=True))
         assert dict(found.two_stage) == dict(zip(ITEMS, two_stage[:5], strict=True))
+
+
+def test_a_cost_that_is_minimized_has_a_regret_above_the_best_one(
+    run: AuditedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    milp = MILP([[1.0] * 5], row_lower=2.0)  # without costs that are known
+    monkeypatch.setattr(run, "saved", dataclasses.replace(run.saved, milp=milp, sense="min"))
+    monkeypatch.setattr(run, "_problems", {})
+    costs, expected = np.array([3.0, 1.0, 4.0, 1.5, 5.0]), np.array([1.0, 5.0, 1.0, 5.0, 5.0])
+    found = day(run, record(np.array([1.0, 1.0, 0.0, 0.0, 0.0]), two_stage=expected), costs)
+    assert (found.objective, found.best, found.two_stage_objective) == pytest.approx((4.0, 2.5, 7.0))
+    assert (found.regret, found.two_stage_regret, found.gain) == pytest.approx((1.5, 4.5, 3.0))
 
 
 def test_a_decision_is_changed_where_its_variables_with_costs_differ_by_more_than_rounding(run: AuditedRun) -> None:

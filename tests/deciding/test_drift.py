@@ -17,6 +17,15 @@ def test_a_higher_regret_is_found_and_named() -> None:
     assert "has become lower" in regret_drift(after, before, what="before").sentence
 
 
+def test_where_medians_are_equal_the_means_decide_the_direction() -> None:
+    rare, often = np.repeat([0.0, 1.0], [180, 20]), np.repeat([0.0, 1.0], [22, 18])
+    higher, lower = regret_drift(rare, often, what="before"), regret_drift(often, rare, what="before")
+    assert higher.sentence.startswith("The regret has become higher")
+    assert "mean 0.45 against 0.1 on before" in higher.sentence
+    assert lower.sentence.startswith("The regret has become lower")
+    assert "mean 0.1 against 0.45 on before" in lower.sentence
+
+
 def test_equal_regrets_are_no_drift() -> None:
     same = np.zeros(30)
     found = regret_drift(same, same, what="the first half of the log")
@@ -40,7 +49,12 @@ def test_the_feature_that_has_changed_is_named() -> None:
     found = feature_drift(before, after, ("cold", "wind", "sun"), what="the training data")
     assert found.changed == ("wind",)
     assert "1 of 3 features has changed: wind" in found.sentence
+    assert found.p_value is not None
+    assert found.p_value < 1e-4
     assert "Kolmogorov-Smirnov" in found.sentence
+    assert "smallest p below 0.0001; compared with the training data" in found.sentence
+    two = feature_drift(before, after[:, [1, 0, 1]], ("cold", "wind", "sun"), what="the training data")
+    assert "2 of 3 features have changed: cold, sun" in two.sentence
     none = feature_drift(before, after[:, [0, 0, 2]], ("cold", "wind", "sun"), what="the training data")
     assert none.sentence.startswith("No drift of the 3 features was found")
 

@@ -56,6 +56,17 @@ def test_an_optimum_of_the_engine_is_the_answer_and_is_remembered() -> None:
     assert len(answers.known) == 3
 
 
+def test_without_a_deadline_the_engine_has_its_own_time_limit() -> None:
+    answer, _ = ask(Engines(Outcome(BEST, Status.OPTIMAL)), deadline=None)
+    assert (answer.found, answer.status) == ("solved", Status.OPTIMAL)
+    answer, _ = ask(Engines(Outcome(None, Status.ERROR, np.inf, "broken")), GOOD, deadline=None)
+    assert (answer.found, answer.bound) == ("cached", pytest.approx(-9.0))
+    request = Request(MODEL, COSTS, 3.0, None, time_limit=7.0)
+    assert (request.engine_seconds, request.at(0.5), request.left(0.5)) == (7.0, None, None)
+    request = Request(MODEL, COSTS, 3.0, 10.0, time_limit=7.0)
+    assert (request.engine_seconds, request.at(0.5)) == (8.0, 8.0)
+
+
 def test_the_runner_up_differs_from_the_decision() -> None:
     answer, _ = ask(Engines(Outcome(BEST, Status.OPTIMAL)), BEST, POOR)
     assert answer.second is not None

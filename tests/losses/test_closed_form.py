@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 import torch
 
+from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses import ClosedFormLoss, SPOPlus
+from regretless.losses import MAP, ClosedFormLoss, SPOPlus
 from regretless.milp import MILP
 from regretless.problem import Problem
 
@@ -40,3 +41,5 @@ def test_a_formula_is_not_captured_unless_it_says_so():
     problem = Problem(MILP([[1.0, 1.0]], row_upper=1.0))
     assert SPOPlus(problem).operations() is not None
     assert Own(problem).operations() is None
+    assert MAP(problem, cost="c_hat", select="predicted").operations() == ("c_hat", "predicted")
+    assert MAP(SolutionCache(problem), objective=lambda solutions, costs: costs).operations() is None

@@ -135,8 +135,8 @@ def test_nce_does_not_read_the_members_of_s_when_the_objective_is_linear(monkeyp
 
 
 def cubic(v: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
-    """An objective of the user, with the cost inside a power, odd in the cost as a mirrored problem needs it."""
-    return (c * v).sum(dim=-1) + 0.3 * ((c**3) * v.square()).sum(dim=-1)
+    """An objective of the user, with the cost inside powers; even ones tell the two senses apart."""
+    return (c * v).sum(dim=-1) + ((0.3 * c**3 + 0.2 * c**2) * v.square()).sum(dim=-1)
 
 
 @EVERY_KIND
@@ -177,6 +177,16 @@ def test_a_nonlinear_objective_is_brute_force_over_s(kind, cost, sense):
             (slope,) = torch.autograd.grad(value, p)
             assert torch.allclose(values[i], value)
             assert torch.allclose(gradient[i], sign * slope)
+
+
+def test_a_loss_with_an_objective_grows_the_cache_before_it_looks_up():
+    kind = KINDS["plain"]
+    b = batch(kind, seed=3)
+    for loss in (NCE, MAP):
+        memory = SolutionCache(kind.problem(), b.cached[:1], p_solve=1.0, dtype=torch.float64)
+        loss(memory, objective=cubic)(b.predicted, b.true, b.solution)
+        assert memory.statistics.solves == len(b.predicted)
+        assert len(memory) > 1
 
 
 def test_a_linear_objective_given_as_a_function_is_the_built_in_one():

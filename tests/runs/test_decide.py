@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-from regretless.errors import FileError, InputError
+from regretless.errors import FileError, InputError, SolveError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.runs import Spec, run
 from regretless.runs.decide import LoadedRun, decider
+from regretless.runs.new_rows import Rows
 from regretless.tables.saved_data import load_saved_data
+from regretless.types import Status
 
 MODEL = "maximize\n v: x_0 + x_1 + x_2\nsubject to\n one: x_0 + x_1 + x_2 <= 1\nbinary\n x_0 x_1 x_2\nend\n"
 
@@ -66,6 +69,60 @@ def test_batches_are_joined_in_order(folder: Path, monkeypatch: pytest.MonkeyPat
     assert torch.equal(whole.decision, parts.decision)
     assert torch.equal(whole.objective, parts.objective)
     assert len(parts.status) == 30
+
+
+def sometimes(costs: np.ndarray) -> np.ndarray:
+    if costs.argmax() == 1:
+        raise RuntimeError("no luck")
+    return (costs == costs.max()) * 1.0
+
+
+def test_messages_stay_with_their_rows_when_batches_are_joined(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem(oracle=sometimes, dimension=3, sense="max", on_failure="skip")
+    ready = replace(decider(folder / "run"), problem=problem)
+    features, _ = ready.read(folder / "x.npz")
+    monkeypatch.setattr("regretless.runs.decide.SOLVE_BATCH", 7)
+    predicted, decisions = ready.decide(features)
+    failed = (predicted.argmax(dim=1) == 1).nonzero().flatten().tolist()
+    assert failed[-1] > 7
+    assert decisions.message == dict.fromkeys(failed, "RuntimeError: no luck")
+    assert [row for row, status in enumerate(decisions.status) if status is Status.ERROR] == failed
+
+
+@pytest.mark.parametrize(("names", "named"), [(None, r"row 1 \(counted from 0\)"), (("a", "b"), "instance 'b'")])
+def test_a_row_that_cannot_be_labelled_is_named(folder: Path, names: tuple[str, ...] | None, named: str) -> None:
+    ready = replace(decider(folder / "run"), problem=Problem(oracle=sometimes, dimension=3, sense="max"))
+    costs = torch.tensor([[9.0, 1.0, 1.0], [1.0, 9.0, 1.0]], dtype=torch.float64)
+    with pytest.raises(SolveError, match=rf"no solution for {named}: error.* no luck: leave it out, or use a run"):
+        ready.labelled(Rows(torch.zeros(2, 2), costs, None, names))
+
+
+def test_named_features_of_an_array_are_put_into_the_order_of_training(folder: Path, tmp_path: Path) -> None:
+    ready = decider(folder / "run")
+    assert ready.saved is not None
+    named = replace(ready, saved=replace(ready.saved, feature_names=("a", "b")))
+    values = np.load(folder / "x.npz")["features"]
+    np.savez(tmp_path / "x.npz", features=values[:, ::-1], feature_names=np.array(["b", "a"]))
+    assert np.array_equal(named.read(tmp_path / "x.npz")[0].values, values)
+    np.savez(tmp_path / "x.npz", features=values, feature_names=np.array(["a", "c"]))
+    with pytest.raises(InputError, match="missing: b; unknown: c"):
+        named.read(tmp_path / "x.npz")
+
+
+def test_a_problem_by_name_has_its_own_model_and_names(tmp_path: Path) -> None:
+    options = {"items": 4, "k": 1, "train": 8, "test": 4}
+    run(Spec("top-k", "two-stage", options=options), tmp_path / "run", progress=False)
+    ready = decider(tmp_path / "run")
+    assert len(ready.cost_names) == len(ready.variable_names) == 4
+    assert (ready.saved, ready.needs_constraints) == (None, False)
+    for wrong in ({"model": "m.lp"}, {"family": True}):
+        with pytest.raises(InputError, match="--model and --constraints are for runs on model files"):
+            decider(tmp_path / "run", **wrong)  # type: ignore[arg-type]
+    for wrong in ({"engine": "highs"}, {"time_limit": 1.0}):
+        with pytest.raises(InputError, match="--engine and --time-limit are for runs on model files"):
+            decider(tmp_path / "run", **wrong)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="--constraints is for runs on model files"):
+        ready.read(tmp_path / "x.npz", "r.csv")
 
 
 def test_features_of_another_shape_are_refused(folder: Path, tmp_path: Path) -> None:

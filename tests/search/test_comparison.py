@@ -11,9 +11,9 @@ from regretless.training.folds import make_folds
 N = 400
 
 
-def held_out() -> tuple[HeldOut, Problem]:
+def held_out(shift: float = 0.0) -> tuple[HeldOut, Problem]:
     problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
-    costs = torch.rand(N, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    costs = torch.rand(N, 3, generator=torch.Generator().manual_seed(1), dtype=torch.float64) - shift
     data = Dataset.solve(problem, torch.zeros(N, 1), costs)
     return HeldOut(SolutionCache(problem, data.solutions, p_solve=0.0), data, make_folds(N, 5)), problem
 
@@ -60,3 +60,12 @@ def test_the_verdict_is_that_of_all_solved_instances_together() -> None:
     verdict = Comparison(scores, predictions[0], seed=0).verdict(predictions[1])
     ours, theirs = (scores.exact(predicted, torch.arange(N)).mean() for predicted in predictions)
     assert (verdict.two_stage, verdict.model) == (pytest.approx(float(ours)), pytest.approx(float(theirs)))
+
+
+def test_the_scale_is_the_mean_absolute_objective_of_the_true_optima() -> None:
+    scores, _ = held_out(shift=0.2)
+    verdict = Comparison(scores, wrong_on(scores.data, range(N)), seed=0).verdict(scores.data.costs)
+    optima = scores.data.costs.min(dim=1).values
+    assert (optima < 0).any()
+    assert (optima > 0).any()
+    assert verdict.scale == pytest.approx(float(optima.abs().mean()))

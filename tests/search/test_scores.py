@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from regretless import Dataset, Problem, SolutionCache, metrics
+from regretless import MILP, Dataset, Family, Problem, SolutionCache, metrics
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
@@ -43,5 +43,30 @@ def test_exact_scores_solve_the_given_instances_and_their_solutions_join_the_cac
     assert len(scores.cache) > 1
 
 
+def test_members_of_a_family_are_scored_with_their_own_constraints_and_solutions():
+    problem = Problem(Family([MILP([[1.0, 1.0, 1.0]], row_lower=k) for k in (1.0, 2.0)]))
+    data = Dataset.solve(problem, X, DATA.costs.abs() + 0.1, instance=[0, 1] * 6)
+    cache, rows = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0), torch.arange(1, 9)
+    scores, predicted = HeldOut(cache, data, FOLDS), data.costs.flip(1)
+    expected = metrics.regret(problem, predicted, data.costs, data.solutions, data.instance)
+    torch.testing.assert_close(scores.exact(predicted, rows), expected[rows])
+    assert not torch.equal(expected[rows], scores.regrets(data.costs)[rows])
+    for member, decisions in enumerate((torch.eye(3), 1.0 - torch.eye(3))):
+        cache.add(decisions, torch.full((3,), member))
+    torch.testing.assert_close(scores.regrets(predicted), expected)
+
+
+def test_solves_that_fail_have_no_regret_and_leave_the_cache_as_it_is():
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0 if c[0] < 9 else None, dimension=3, on_failure="skip")
+    scores = HeldOut(SolutionCache(problem, DATA.solutions[:1], p_solve=0.0), DATA, FOLDS)
+    predicted = torch.tensor([[10.0, 1.0, 2.0], [1.0, 2.0, 3.0]], dtype=torch.float64).repeat(6, 1)
+    regrets = scores.exact(predicted, torch.arange(4))
+    assert torch.isnan(regrets).tolist() == [True, False, True, False]
+    assert torch.isfinite(scores.cache.solutions).all()
+
+
 def test_predictions_that_are_not_finite_have_an_infinite_regret():
+    one = DATA.costs.clone()
+    one[3, 1] = torch.inf
+    assert torch.isinf(held_out().regrets(one)).all()
     assert torch.isinf(held_out().regrets(torch.full((12, 3), torch.nan, dtype=torch.float64))).all()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -58,6 +59,8 @@ def test_the_best_third_or_the_given_number_are_members():
     assert best_members(order, None) == [(1, 0), (1, 1), (1, 2)]
     assert best_members(order, 1) == [(1, 0)]
     assert best_members(order[:1], None) == [(1, 0)]
+    assert best_members(order[:2], None) == [(1, 0)]
+    assert best_members(order[:1] + [((1, s), math.inf) for s in range(1, 6)], None) == [(1, 0)]
     assert best_members([((1, 0), math.inf)], None) == []
 
 
@@ -92,3 +95,18 @@ def test_weights_give_each_model_the_deviation_of_the_costs_and_an_equal_share()
             deviation = float((weight * model(DATA.features).double()).std(correction=0))
             assert deviation == pytest.approx(spread / 4, rel=1e-5)
     assert weighted(members, found, DATA, [2], scale_free=False)[1].tolist() == [0.5, 0.5]
+
+
+def test_constant_predictions_and_constant_costs_have_finite_weights():
+    found, members = runs(), [(1, 0), (3, 2)]
+    for value in found.snapshots[3].values():
+        value.zero_()
+    models, weights = weighted(members, found, DATA, [2], scale_free=True)
+    with torch.no_grad():
+        assert not models[1](DATA.features).any()
+    assert (weights[0] != 0.5, weights[1]) == (True, 0.5)
+    constant = replace(DATA, costs=torch.full_like(DATA.costs, 7.0))
+    models, weights = weighted(members, runs(), constant, [2], scale_free=True)
+    with torch.no_grad():
+        for model, weight in zip(models, weights, strict=True):
+            assert float((weight * model(DATA.features).double()).std(correction=0)) == pytest.approx(0.5, rel=1e-5)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -66,7 +67,40 @@ def test_the_interval_is_paired_and_covers_the_gain():
     assert 50 <= covered <= 60
 
 
-def test_instances_whose_solve_failed_are_left_out():
-    regrets = BASE.clone()
-    regrets[3] = torch.nan
-    assert judge(BASE, regrets, scale=1.0).instances == 99
+def test_instances_whose_solve_failed_for_either_model_are_left_out_of_every_figure():
+    two_stage, model = BASE.clone(), BASE - torch.tensor([0.0, 2.0] * 50, dtype=torch.float64)
+    two_stage[3], model[4] = torch.nan, torch.nan
+    verdict = judge(two_stage, model, scale=50.0)
+    a, b = (np.delete(regrets.numpy(), [3, 4]) for regrets in (two_stage, model))
+    assert verdict.instances == 98
+    assert (verdict.two_stage, verdict.model) == (pytest.approx(a.mean()), pytest.approx(b.mean()))
+    assert verdict.gain == pytest.approx((a - b).mean())
+    assert verdict.error == pytest.approx((a - b).std() / math.sqrt(98))
+    # about two standard errors to each side
+    assert verdict.low == pytest.approx(verdict.gain - 1.96 * verdict.error, abs=0.2 * verdict.error)
+    assert verdict.high == pytest.approx(verdict.gain + 1.96 * verdict.error, abs=0.2 * verdict.error)
+
+
+def test_a_verdict_without_instances_has_no_figures():
+    nothing = torch.full((3,), torch.nan, dtype=torch.float64)
+    verdict = judge(nothing, BASE[:3], scale=1.0)
+    figures = verdict.two_stage, verdict.model, verdict.gain, verdict.error, verdict.low, verdict.high
+    assert all(math.isnan(figure) for figure in figures)
+    assert (verdict.instances, verdict.pays, verdict.clear) == (0, False, False)
+
+
+@pytest.mark.parametrize(("gain", "clear"), [(-3.1, True), (-2.9, False), (2.9, False), (3.1, True)])
+def test_a_difference_of_more_than_three_standard_errors_is_clear(gain, clear):
+    noise = torch.tensor([-1.0, 1.0] * 50, dtype=torch.float64)  # standard error 0.1
+    assert judge(BASE, BASE - 0.1 * gain - noise, scale=50.0).clear is clear
+
+
+def test_equal_models_do_not_pay_and_a_gain_without_any_error_has_full_weight():
+    same, better = judge(BASE, BASE, scale=50.0), judge(BASE, BASE - 0.5, scale=50.0)
+    assert (same.pays, same.weight, same.clear) == (False, 0.0, False)
+    assert (better.error, better.weight, better.clear) == (0.0, 1.0, True)
+
+
+def test_regrets_are_percentages_of_the_scale():
+    assert "regret 50 (100.00 %) against 50.5 (101.00 %) for" in str(judge(BASE, BASE - 0.5, scale=50.0))
+    assert "regret 50 (nan %) against 50.5 (nan %) for" in str(judge(BASE, BASE - 0.5, scale=0.0))

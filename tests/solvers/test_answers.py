@@ -27,6 +27,9 @@ def test_integers_are_rounded_and_bounds_are_kept() -> None:
     assert x is not None
     assert x.tolist() == [0.0, 2.0, 0.75]
     assert not np.signbit(x).any()
+    negative = AnswerCheck(MILP(np.zeros((0, 1)), lower=-1.0, upper=1.0)).settled(np.array([-1e-9]))
+    assert negative is not None
+    assert not np.signbit(negative).any()
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,25 @@ def test_an_answer_may_beat_a_label_by_rounding_and_by_no_more(dtype: torch.dtyp
     refuse_better_than_label(values * torch.nan, values, scale)
 
 
+def test_the_scale_of_a_value_is_the_sum_of_its_terms_with_decisions_of_at_least_one() -> None:
+    costs = torch.tensor([[2.0, -3.0, 5.0]])
+    assert value_scale(costs, torch.tensor([[0.0, 10.0, -100.0]])).tolist() == [2.0 + 30.0 + 500.0]
+    assert value_scale(costs, torch.tensor([[0.0, 0.5, -0.5]]), torch.ones(1, 3)).tolist() == [20.0]
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
+def test_an_optimum_with_one_value_that_is_not_finite_is_none(bad: float) -> None:
+    class Partly:
+        def solve(self, costs: Any, instance: Any = None, *, decision: bool = False) -> Solved:
+            return Solved(torch.tensor([[1.0, 0.0], [1.0, bad], [0.0, 1.0]]), gap=torch.tensor([0.0, 0.1, 0.2]))
+
+    solved = Problem(oracle=Partly(), dimension=2).attempt(torch.ones(3, 2))
+    assert solved.statuses == [Status.OPTIMAL, Status.ERROR, Status.OPTIMAL]
+    assert torch.isnan(solved.solution).tolist() == [[False] * 2, [True] * 2, [False] * 2]
+    assert solved.gap is not None
+    assert solved.gap.tolist() == pytest.approx([0.0, torch.inf, 0.2])
+
+
 def test_an_answer_that_is_no_solved_is_named() -> None:
     class Own:
         def solve(self, costs, instance=None, *, decision=False):

@@ -59,3 +59,15 @@ def test_an_engine_that_fails_at_the_first_scale_solves_at_the_usual_one():
     assert seen == [2.0**29, 2.0**9]
     assert solve_scaled(Narrow(), np.array([1.0, 2.0]), np.zeros(2)).status is Status.OPTIMAL
     assert seen[2:] == [2.0]
+
+
+def test_a_start_reaches_the_engine_at_every_scale():
+    class Failing:
+        def solve(self, objective, start=None):
+            starts.append(start)
+            return Outcome(None, Status.ERROR)
+
+    starts: list[np.ndarray | None] = []
+    start = np.array([1.0, 0.0])
+    solve_scaled(Failing(), np.array([1.0, 2.0**27]), start)
+    assert [given is start for given in starts] == [True, True]

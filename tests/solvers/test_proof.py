@@ -69,6 +69,15 @@ def test_mixed_models_are_proven_up_to_tolerance() -> None:
     assert proof.value == pytest.approx(-4.5, abs=1e-5)
 
 
+def test_small_differences_count_where_all_data_are_integers() -> None:
+    milp, costs = MILP([[1.0, 1.0]], row_upper=1.0), -np.pi * np.array([1.0, 1.0 + 1e-8])
+    assert objective_step(costs, milp.integer) == 0.0
+    proof = Prover(milp, nodes=50).prove(costs, np.array([1.0, 0.0]))
+    assert proof.closed
+    assert proof.x is not None
+    assert proof.x.tolist() == [0.0, 1.0]
+
+
 def test_variables_without_bounds_are_proven_where_costs_bound_them() -> None:
     milp = MILP([[3.0, 5.0]], row_lower=7001.0, upper=inf)
     proof = Prover(milp, nodes=200).prove(np.array([3.0, 5.0]), None)
@@ -105,6 +114,7 @@ def test_a_proof_depends_on_its_own_objective_alone() -> None:
         ([0.1, 0.3], [True] * 2, 0.1),
         ([3.0 * 2**-40, 5.0 * 2**-40], [True] * 2, 2.0**-40),
         ([3.0 * 2**40, 5.0 * 2**40], [True] * 2, 2.0**40),
+        ([3.0 * 2**70, 5.0 * 2**70], [True] * 2, 2.0**70),
         ([np.pi, 1.0], [True] * 2, 0.0),
         ([1.0, 2.0], [True, False], 0.0),
         ([1.0, 0.0], [True, False], 1.0),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from regretless.suite.leaderboard import Leaderboard, cell_names, make_leaderboa
 from regretless.suite.suite_runs import plan_suite
 
 EASY, HARD = Cell("shortest-path", 100, 1), Cell("shortest-path", 100, 4)
-LEDGER = {name: {"solves": 7, "seconds": 0.0} for name in ("labels", "growth", "watching", "scoring", "evaluation")}
+SOLVES = {"labels": 1000, "growth": 1, "watching": 4, "scoring": 16, "evaluation": 2000}
+LEDGER = {name: {"solves": solves, "seconds": 0.0} for name, solves in SOLVES.items()}
 
 
 def results(figures: dict[tuple[str, str], list[float]], start: str = "two-stage") -> list[Result]:
@@ -106,6 +108,9 @@ def test_without_two_stage_methods_are_ordered_by_their_rank(tmp_path: Path) -> 
     page = (tmp_path / "leaderboard.md").read_text(encoding="utf-8")
     assert page.startswith("Two-stage is not among the methods")
     assert "nan" not in page
+    data = (tmp_path / "leaderboard.json").read_text(encoding="utf-8")
+    assert "NaN" not in data  # which is no JSON
+    assert [score["ratio"] for score in json.loads(data)["methods"]] == [None, None]
 
 
 def test_failed_runs_are_named() -> None:

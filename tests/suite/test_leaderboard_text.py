@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from math import nan
+
 from regretless.suite.leaderboard_text import leaderboard_markdown
 from regretless.suite.scores import CellScore, MethodScore
 
@@ -22,6 +24,23 @@ def test_the_page_begins_with_the_methods_that_are_worth_trying() -> None:
     assert (
         page(method("auto", 0.5), method("soft", 0.6)).splitlines()[0].endswith("No other method is within 2 % of it.")
     )
+
+
+def test_every_figure_of_a_method_is_in_its_row_and_what_is_not_known_is_a_dash() -> None:
+    text = page(
+        MethodScore("soft", 0.5, 0.75, 1.25, 3, 1234.4, 2.55), MethodScore("map-dc", nan, nan, nan, 0, nan, nan)
+    )
+    assert "| soft | 0.500 | 0.750 | 1.2 | 3 of 1 | 1,234 | 2.5 |" in text
+    assert "| map-dc | – | – | – | 0 of 1 | – | – |" in text
+
+
+def test_the_picture_and_the_numbers_of_seeds_are_on_the_page() -> None:
+    cells = [CellScore("a", "soft", seeds, 5.0, None, 1.0, 1.0) for seeds in (3, 10, 1)]
+    text = leaderboard_markdown([method("soft", 0.5)], cells, ["a"], "leaderboard.svg")
+    assert "(leaderboard.svg)" in text
+    assert "number of seeds: 1 to 10)" in text
+    assert "number of seeds: 2)" in page(method("soft", 0.5))
+    assert "](" not in page(method("soft", 0.5))
 
 
 def test_figures_of_a_wide_table_do_not_break() -> None:

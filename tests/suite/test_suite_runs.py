@@ -54,6 +54,7 @@ def test_a_suite_writes_its_leaderboard_and_does_no_run_twice(tmp_path: Path, mo
     assert {score.method for score in board.methods} == {"two-stage", "map-dc"}
     assert read_json(tmp_path / "leaderboard.json")["compared"] == board.compared
     assert "| top-k n 20 |" in (tmp_path / "leaderboard.md").read_text()
+    assert len((tmp_path / "results.csv").read_text().splitlines()) == 1 + 2
     by_method = {score.method: score for score in board.cells}
     assert by_method["two-stage"].solves == 0
     assert by_method["map-dc"].solves >= 2 * 20  # scoring

@@ -8,7 +8,7 @@ import pytest
 
 from regretless.errors import InputError
 from regretless.tables.cells import Cells
-from regretless.tables.column_kinds import kind_of, unread_date, value_of, word_of
+from regretless.tables.column_kinds import kind_of, unread_date, value_of, values_of, word_of
 
 
 def cells(column: list[Any]) -> Cells:
@@ -25,6 +25,7 @@ def cells(column: list[Any]) -> Cells:
         (["2024-01-31", "2024-02-01"], "date", dt.datetime(2024, 1, 31)),
         (["2024-01-31 12:30", "2024-02-01T00:00:00+01:00"], "date", dt.datetime(2024, 1, 31, 12, 30)),
         ([dt.date(2024, 1, 31)], "date", dt.datetime(2024, 1, 31)),
+        ([dt.datetime(2024, 1, 31, 12, 30)], "date", dt.datetime(2024, 1, 31, 12, 30)),
         (["12:30", "00:15:00"], "time", dt.time(12, 30)),
         (["north", "south"], "category", "north"),
     ],
@@ -55,6 +56,7 @@ def test_a_column_is_of_one_kind(column: list[Any], kind: Any, first: Any) -> No
         (["20240131", "20240201"], r"line 2, column 'a': '20240131' looks like a date: write dates as 2024-01-31"),
         ([20240131, 20240201], r"line 2, column 'a': '20240131' looks like a date: write dates as 2024-01-31"),
         ([f"31.{m}.{y}" for m in range(1, 8) for y in range(4)], r"28 different words in 28 rows.* write dates as"),
+        ([*(f"w{i}" for i in range(21)), *[None] * 30], r"21 different words in 21 rows, such as 'w0'"),
     ],
 )
 def test_a_column_of_no_kind_is_refused_with_a_remedy(column: list[Any], said: str) -> None:
@@ -93,6 +95,21 @@ def test_a_cell_of_another_kind_than_in_training_is_refused() -> None:
     for cell, kind in (("x", "number"), ("inf", "number"), ("7", "date"), ("maybe", "boolean"), ("noon", "time")):
         with pytest.raises(InputError, match=r"line 2, column 'a': expected .*: correct the cell"):
             value_of(cells([cell]), "a", 0, kind)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "values"),
+    [
+        ([1, 2, 1], "number", [1.0, 2.0, 1.0]),
+        (["1", None, "2.5"], "number", [1.0, None, 2.5]),
+        ([1, 2.0, 1], "category", ["1", "2", "1"]),
+        (["yes", "FALSE", None], "boolean", [1.0, 0.0, None]),
+    ],
+)
+def test_all_values_of_a_column_are_those_of_its_cells(column: list[Any], kind: Any, values: list[Any]) -> None:
+    found = values_of(cells(column), "a", kind)
+    assert found == values == [value_of(cells(column), "a", i, kind) for i in range(3)]
+    assert [type(value) for value in found] == [type(value) for value in values]
 
 
 def test_the_name_of_a_level_does_not_depend_on_the_file() -> None:

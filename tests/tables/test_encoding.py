@@ -157,6 +157,13 @@ def test_every_row_of_a_category_has_one_feature(words: list[str]) -> None:
     assert (values.sum(axis=1) == 1).all()
 
 
+def test_dates_that_only_name_the_rows_are_no_feature() -> None:
+    table = cells(instance=["2024-01-01", "2024-01-02"], wind=["3", "5"])
+    encoding = Encoding.learn(table)
+    assert encoding.feature_names == ("wind",)
+    assert encoding.apply(table).tolist() == [[3.0], [5.0]]
+
+
 def test_choices_are_checked() -> None:
     with pytest.raises(InputError, match="missing must be 'refuse' or 'fill' and unseen 'refuse' or 'other'"):
         Encoding.learn(TABLE, missing="mean")  # type: ignore[arg-type]

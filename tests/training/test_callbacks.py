@@ -90,6 +90,32 @@ def test_early_stopping_without_restoring_keeps_the_last_weights():
     assert at.model.weight.item() == 9.0
 
 
+def test_early_stopping_continues_with_the_best_weights_of_a_saved_state():
+    first, at = EarlyStopping(patience=2), state(regret=1.0)
+    first.on_epoch(at)
+    best = at.model.weight.item()
+    at.row = {"regret": 2.0}
+    first.on_epoch(at)
+    second = EarlyStopping(patience=2)
+    second.on_start(at)
+    second.load_state_dict(first.state_dict())
+    with torch.no_grad():
+        at.model.weight.fill_(9.0)
+    second.on_epoch(at)
+    second.on_end(at)
+    assert (bool(at.stop), second.best, at.model.weight.item()) == (True, 1.0, best)
+
+
+def test_a_schedule_continues_from_a_saved_state():
+    at = state()
+    at.optimizer.step()
+    first, second = (Schedule(torch.optim.lr_scheduler.StepLR(at.optimizer, step_size=2, gamma=0.1)) for _ in range(2))
+    first.on_epoch(at)
+    second.load_state_dict(first.state_dict())
+    second.on_epoch(at)
+    assert at.optimizer.param_groups[0]["lr"] == pytest.approx(0.1)
+
+
 def test_early_stopping_forgets_an_earlier_run():
     stopping = EarlyStopping(patience=3)
     fit(model(), TwoStage(problem()), TRAIN, epochs=2, validation=VALIDATION, callbacks=[stopping])

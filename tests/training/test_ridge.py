@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 import torch
 
 from regretless.training import ridge as module
@@ -53,6 +54,51 @@ def test_folds_choose_a_penalty_where_noise_dominates(monkeypatch):
     monkeypatch.setattr(module, "PENALTIES", (1.0,))
     largest, _ = ridge(x, c, bias=True, folds=[])
     torch.testing.assert_close(found, largest)
+
+
+def penalized(z, constants, c, penalty):
+    """Weights and constants by the normal equations: ``z`` ``(m, k)``, one column of ``constants`` per constant."""
+    design = torch.cat([z, constants], dim=1)
+    sizes = torch.tensor([penalty * len(z)] * z.shape[1] + [0.0] * constants.shape[1], dtype=torch.float64)
+    return torch.linalg.solve(design.T @ design + torch.diag(sizes), design.T @ c)
+
+
+@pytest.mark.parametrize("kind", ["bias", "no bias", "shared", "intercepts"])
+def test_the_penalty_is_that_of_the_smallest_error_on_the_folds(kind):
+    chosen = set()
+    for seed in range(6):
+        generator = torch.Generator().manual_seed(seed)
+        shape = (20, 2, 12) if kind in ("shared", "intercepts") else (20, 12)
+        x = torch.randn(shape, generator=generator, dtype=torch.float64) + 3.0
+        x = x + 0.2 * torch.arange(20.0).reshape(-1, *[1] * (len(shape) - 1))  # folds differ in their means
+        weight = torch.randn(12, generator=generator, dtype=torch.float64)
+        c = (x @ weight)[..., None] if len(shape) == 3 else (x @ weight)[:, None].repeat(1, 2)
+        c = c + 5.0 + 2.0**seed * torch.randn(c.shape, generator=generator, dtype=torch.float64)
+        rows = x.reshape(-1, 12)
+        center = rows.mean(dim=0) if kind != "no bias" else torch.zeros(12, dtype=torch.float64)
+        scale = (rows - center).square().mean(dim=0).sqrt()
+        each = 1 if len(shape) == 2 else 2  # rows per instance
+        ones = torch.eye(2).repeat(20, 1) if kind == "intercepts" else torch.ones(len(rows), kind != "no bias")
+        z, ones, goal = (rows - center) / scale, ones.double(), c.reshape(len(rows), -1)
+        folds, errors = [torch.arange(0, 7), torch.arange(7, 14), torch.arange(14, 20)], []
+        for penalty in module.PENALTIES:
+            errors.append(0.0)
+            for fold in folds:
+                out = torch.zeros(20, dtype=torch.bool)
+                out[fold] = True
+                out = out.repeat_interleave(each)
+                found = penalized(z[~out], ones[~out], goal[~out], penalty)
+                errors[-1] += float((torch.cat([z[out], ones[out]], dim=1) @ found - goal[out]).square().sum())
+        chosen.add(errors.index(min(errors)))
+        best = penalized(z, ones, goal, module.PENALTIES[errors.index(min(errors))])
+        expected = (best[:12] / scale[:, None]).T
+        found, bias = ridge(
+            x, c[..., 0] if len(shape) == 3 else c, bias=kind != "no bias", folds=folds, intercepts=kind == "intercepts"
+        )
+        torch.testing.assert_close(found, expected, rtol=1e-6, atol=1e-6)
+        if bias is not None:
+            torch.testing.assert_close(bias, best[12:].reshape(-1) - expected @ center, rtol=1e-6, atol=1e-6)
+    assert len(chosen) > 1
 
 
 def test_a_constant_feature_has_no_weight():

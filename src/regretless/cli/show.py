@@ -15,6 +15,7 @@ from rich.text import Text
 from regretless.runs import Spec
 from regretless.runs.run_ledger import Ledger, ledger_line
 from regretless.runs.spec_check import engine_of
+from regretless.storage import strict
 
 WIDEST = 100_000
 # Figures that count what is not exact, and what a count above zero means.
@@ -29,7 +30,7 @@ INEXACT = {
 
 def print_json(value: Any) -> None:
     """Print plain data as strict JSON: NaN and infinity become null."""
-    print(json.dumps(_strict(value), indent=2))
+    print(json.dumps(strict(value), indent=2))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -77,13 +78,3 @@ def warn_of_idle_workers(spec: Spec, workers: int, executor: str = "threads") ->
     if (workers > 1 or executor != "threads") and engine_of(spec) == "oracle":
         what = "--workers" if workers > 1 else "--executor"
         print(f"note: {what} has no effect: the oracle of {spec.problem} solves in one thread", file=sys.stderr)
-
-
-def _strict(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {key: _strict(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_strict(item) for item in value]
-    return value

@@ -14,7 +14,7 @@ from typing import Any
 from regretless.charts import png_file, svg_file
 from regretless.runs.results import Result
 from regretless.runs.spec import Spec
-from regretless.storage import write_bytes, write_json, write_text
+from regretless.storage import strict, write_bytes, write_json, write_text
 from regretless.suite.cells import Cell
 from regretless.suite.drawing import draw_leaderboard
 from regretless.suite.leaderboard_text import leaderboard_markdown
@@ -79,7 +79,7 @@ def make_leaderboard(found: Sequence[Result]) -> Leaderboard:
 def write_leaderboard(board: Leaderboard, out: Path | str) -> None:
     """Write ``leaderboard.md``, ``.json``, ``.csv`` and the figure into a folder."""
     out = Path(out)
-    write_json(out / "leaderboard.json", board.as_dict())
+    write_json(out / "leaderboard.json", strict(board.as_dict()))
     text = io.StringIO()
     writer = csv.DictWriter(text, list(CellScore.__dataclass_fields__), lineterminator="\n")
     writer.writeheader()
