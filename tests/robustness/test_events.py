@@ -28,7 +28,7 @@ def quiet(victims: Nursery) -> str:
     return said
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)])
 def test_a_signal_ends_training_with_a_checkpoint(number: signal.Signals, victims: Nursery, tmp_path: Path) -> None:
     """SIGTERM and SIGKILL are in ``test_crash_training``, with the resume."""
     checkpoint = tmp_path / "run" / "checkpoint.safetensors"

@@ -21,6 +21,7 @@ def measured(module: str, folder: Path, *words: object, seconds: float) -> dict[
     return json.loads(said.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_a_full_cache_does_not_grow(tmp_path: Path) -> None:
     found = soak(tmp_path, 8_000, 550, 300)
     assert found["cache_size"] <= 600

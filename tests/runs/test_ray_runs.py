@@ -52,6 +52,7 @@ def figures(folder: Path, one: Spec) -> dict[str, Any]:
     return {name: value for name, value in found.items() if not name.endswith(MEASURED)}
 
 
+@pytest.mark.slow
 def test_runs_on_ray_write_the_same_files_and_figures_as_the_worker_of_a_process(ray: Any, tmp_path: Path) -> None:
     specs = [spec(0), spec(1, split="no such split")]
     answers = done(specs, tmp_path / "ray", workers=1, executor="ray")

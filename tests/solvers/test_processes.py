@@ -130,6 +130,7 @@ def run(folder: Path, end: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False, env=found)
 
 
+@pytest.mark.slow
 def test_a_script_without_the_guard_ends_with_a_hint_and_its_processes_solve_nothing(tmp_path: Path) -> None:
     ended = run(tmp_path, "main()\n")
     assert ended.returncode == 1
@@ -148,6 +149,7 @@ def test_a_script_with_the_guard_solves_once(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout) == (0, "solved [-1.0, -1.0, -1.0]\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process forks from another one")
 def test_ctrl_c_does_not_end_the_process_that_others_fork_from_while_it_imports(tmp_path: Path) -> None:
     (tmp_path / "interrupting.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
@@ -179,6 +181,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process forks from another one")
 def test_other_processes_of_the_program_can_be_interrupted(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(OWN_PROCESS)
