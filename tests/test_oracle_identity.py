@@ -208,6 +208,7 @@ if __name__ in ("__main__", "copy_of_a_script"):
 """
 
 
+@pytest.mark.slow
 def test_other_processes_and_names_of_the_script_give_the_same_hash(tmp_path: Path) -> None:
     for name in ("script", "copy_of_a_script"):
         (tmp_path / f"{name}.py").write_text(SCRIPT)

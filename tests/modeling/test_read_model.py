@@ -277,6 +277,7 @@ def test_known_costs_and_the_constant_stay_in_the_objective(library, tmp_path):
     assert answer.objective.tolist() == [20.0]
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_but_the_library_of_the_model(tmp_path):
     path = mps(MODELS["knapsack"], tmp_path)
     code = (

@@ -25,6 +25,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_the_page_is_computed_from_the_runs(script: ModuleType, tmp_path: Path) -> None:
     results = tmp_path / "results"
     energy, knapsack = load_grid("energy"), load_grid("knapsack")

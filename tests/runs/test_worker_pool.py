@@ -136,6 +136,7 @@ def test_at_least_one_worker_is_needed(tmp_path: Path) -> None:
         do_runs([spec()], tmp_path, workers=0, report=lambda s, a: None)
 
 
+@pytest.mark.slow
 def test_a_worker_whose_parent_is_killed_ends_by_itself(tmp_path: Path) -> None:
     worker = WorkerProcess(tmp_path)
     assert worker.process.stdin is not None

@@ -25,7 +25,7 @@ def test_anything_but_a_positive_number_is_refused(given: Any) -> None:
 
 
 @pytest.mark.parametrize("given", [math.inf, 1e300, 1e10, None])
-@pytest.mark.parametrize("executor", ["threads", "processes"])
+@pytest.mark.parametrize("executor", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_a_limit_that_no_clock_reaches_is_none(given: float | None, executor: str) -> None:
     assert limit_or_none(given) is None
     assert limit_or_none(2) == 2.0
