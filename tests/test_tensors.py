@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regretless.errors import InputError
-from regretless.tensors import features_tensor, ids, in_dtype, scalar, tensor
+from regretless.tensors import features_tensor, hash_of, ids, in_dtype, scalar, tensor
 
 
 @pytest.mark.parametrize(
@@ -117,3 +117,11 @@ def test_complex_tensors_are_refused_as_complex_arrays_are():
     for given in (torch.ones(2, dtype=torch.complex64), np.ones(2, dtype=complex)):
         with pytest.raises(InputError, match=r"costs must be real numbers, got .*complex"):
             tensor("costs", given)
+
+
+def test_a_hash_tells_values_shapes_types_and_order_apart() -> None:
+    one, two = torch.arange(4.0), torch.zeros(2)
+    same = hash_of([one, two])
+    assert hash_of([one.clone(), two.clone()]) == same
+    others = ([two, one], [one + 1e-6, two], [one.reshape(2, 2), two], [one.double(), two], [one])
+    assert len({same, *map(hash_of, others)}) == 6

@@ -1,7 +1,9 @@
-"""User input (arrays, nested lists, data frames) as tensors."""
+"""User input (arrays, nested lists, data frames) as tensors, and what tensors hold as a hash."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -85,3 +87,12 @@ def scalar(number: float, like: Tensor) -> Tensor | float:
 @lru_cache(maxsize=256)
 def _constant(number: float, dtype: torch.dtype) -> Tensor:
     return torch.tensor(number, dtype=dtype)
+
+
+def hash_of(tensors: Iterable[Tensor]) -> str:
+    """A hash of the content of tensors, in their order."""
+    digest = hashlib.sha256()
+    for tensor in tensors:
+        digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
+        digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,9 +18,9 @@ from regretless.deciding.decision import Decision
 from regretless.deciding.decision_log import DecisionLog, Record, decision_key
 from regretless.milp import Floats
 from regretless.runs import held_out
-from regretless.runs.run_folder import TWO_STAGE, WEIGHTS, with_weights
-from regretless.storage import save_state
+from regretless.runs.run_folder import TWO_STAGE, with_weights
 from regretless.tables import saved_problem
+from regretless.tensors import hash_of
 from regretless.training import predict
 from regretless.types import Status
 
@@ -48,8 +47,7 @@ def log_files(decider: Decider, folder: Path | str) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as place:
         saved_problem.save_problem(place, decider.run.saved.state())
         files = {path.name: path.read_bytes() for path in Path(place).iterdir()}
-        save_state(Path(place) / WEIGHTS, dict(decider.model.state_dict()), kind="weights")
-        files[HASH] = hashlib.sha256((Path(place) / WEIGHTS).read_bytes()).hexdigest().encode()
+    files[HASH] = hash_of(decider.model.state_dict().values()).encode()
     if (Path(folder) / held_out.FILE).is_file():
         files[held_out.FILE] = (Path(folder) / held_out.FILE).read_bytes()
     return files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from typing import Any
 
@@ -12,6 +11,7 @@ from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.losses import Loss, WarmUp
 from regretless.losses.base import plain_settings
+from regretless.tensors import hash_of
 from regretless.training.checkpoint import Parts
 
 
@@ -73,9 +73,5 @@ def _described(loss: Loss) -> str:
 
 def digest_of(data: Dataset) -> str:
     """A hash of the content of a data set."""
-    digest = hashlib.sha256()
-    for tensor in (data.features, data.costs, data.solutions, data.instance):
-        if tensor is not None:
-            digest.update(f"{tensor.dtype}{tuple(tensor.shape)}".encode())
-            digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()[:16]
+    given = (data.features, data.costs, data.solutions, data.instance)
+    return hash_of(tensor for tensor in given if tensor is not None)[:16]
