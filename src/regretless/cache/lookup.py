@@ -57,7 +57,8 @@ def best_on_cpu(columns: Tensor, array: Array, costs: Tensor) -> Tensor | None:
         return torch.from_numpy(positions)
     if batch * size > BLOCK_SCORES:
         return None
-    return torch.from_numpy(np.dot(costs.numpy(), array).argmin(axis=1))
+    with _infinite_scores():
+        return torch.from_numpy(np.dot(costs.numpy(), array).argmin(axis=1))
 
 
 def best_columns(
@@ -126,8 +127,13 @@ def _scores(columns: Tensor, costs: Tensor, objective: Objective | None, out: Te
     if costs.is_cuda or _by_mkl(costs.shape[0], columns.numel()):
         return torch.mm(costs, columns, out=out)
     place = None if out is None else out.numpy()
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite scores are compared like all others
+    with _infinite_scores():
         return torch.from_numpy(np.matmul(costs.numpy(), columns.numpy(), out=place))
+
+
+def _infinite_scores() -> np.errstate:
+    """No warnings of NumPy: infinite scores are compared like all others, and costs are checked elsewhere."""
+    return np.errstate(over="ignore", invalid="ignore")
 
 
 def _by_mkl(batch: int, numbers: int) -> bool:

@@ -30,7 +30,7 @@ def test_the_minimum_is_that_over_all_points_of_groups_and_box(small, seed):
     priced, scale = generator.normal(size=(2, milp.n)), generator.random(len(small.costs)) + 0.5
     easy = EasySet(milp, groups)
     costs = torch.from_numpy(small.costs)
-    found = easy.minimum(easy.costs(costs), easy.offsets(priced), torch.from_numpy(scale)).numpy()
+    found = easy.minimum(easy.costs(costs), easy.offsets(priced, np.abs(priced)), torch.from_numpy(scale)).numpy()
     objective = milp.objective(small.costs)
     for b, k in itertools.product(range(len(costs)), range(2)):
         expected = (points @ (objective[b] - scale[b] * priced[k])).min()
@@ -46,7 +46,7 @@ def test_columns_of_a_group_that_cost_the_same_are_one():
     costs = torch.tensor([[3.0, 1.0, 2.0]], dtype=torch.float64)
     priced = np.array([[0.0, 0.0, 0.0, 0.0, 0.5, 3.0]])
     one = torch.ones(1, dtype=torch.float64)
-    assert easy.minimum(easy.costs(costs), easy.offsets(priced), one).tolist() == [[-1.0]]
+    assert easy.minimum(easy.costs(costs), easy.offsets(priced, np.abs(priced)), one).tolist() == [[-1.0]]
 
 
 def test_groups_of_very_different_sizes_do_not_pad_each_other():

@@ -146,3 +146,17 @@ def test_state_and_copies_give_the_same_bounds_and_learn_alike():
         other.learn(costs, torch.zeros(8, dtype=torch.float64))
         assert np.array_equal(other.multipliers.values, first.multipliers.values)
         assert torch.equal(other(costs), first(costs))
+
+
+def test_rounding_of_terms_that_cancel_does_not_count_as_a_reduced_cost():
+    # Multipliers of size 2 add up to the cost 1.3e-4 of a variable without a lower bound, up to their own rounding.
+    milp = MILP(
+        [[-1, 1], [3, 1], [2, 1], [2, 0]],
+        row_lower=[-np.inf, -np.inf, 0, 0],
+        row_upper=0,
+        lower=[-np.inf, 0],
+        upper=[0, 1],
+        fixed_cost=[0, -2],
+    )
+    costs = torch.tensor([[1.25730221e-04, -1.32104863e-04, 1.0]], dtype=torch.float64)
+    assert MilpBound(milp).relax(costs, keep=False).tolist() == pytest.approx([0.0], abs=1e-12)

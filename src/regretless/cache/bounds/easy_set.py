@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import torch
 from scipy import sparse
@@ -10,8 +12,23 @@ from torch import Tensor
 from regretless.cache.bounds.group_rows import Group, Indices
 from regretless.milp import MILP, Floats
 
-# A reduced cost of this size, relative to its two terms, is a rounding error and counts as zero.
+# A reduced cost of this size, relative to the terms that it adds up, is a rounding error and counts as zero.
 ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Offsets:
+    """``A'y`` of K multipliers, arranged as the easy set needs it.
+
+    Attributes:
+        blocks: one tensor ``(K, groups, size)`` per block of groups.
+        box: ``(K, box)``.
+        box_sizes: ``(K, box)`` the terms of ``box`` by absolute value: where they cancel, rounding is relative to them.
+    """
+
+    blocks: list[Tensor]
+    box: Tensor
+    box_sizes: Tensor
 
 
 class EasySet:
@@ -46,15 +63,16 @@ class EasySet:
         """Map costs ``(batch, width)`` to those of the slots and of the box, ``(batch, columns)``."""
         return costs[:, self._map] if self._map.dtype == torch.int64 else costs @ self._map
 
-    def offsets(self, priced: Floats) -> list[Tensor]:
-        """Arrange ``A'y`` ``(K, n)`` in the layout of the blocks and the box; done once per set of multipliers."""
+    def offsets(self, priced: Floats, sizes: Floats) -> Offsets:
+        """Arrange ``A'y`` and ``|A|'|y|``, both ``(K, n)``, for the blocks and the box; once per set of multipliers."""
         slots = np.full((len(priced), self._slots + 2), -np.inf)
         if self._slots:
             inside = self._slot_of >= 0
             np.maximum.at(slots.T, self._slot_of[inside], priced.T[inside])
         slots[:, self._slots] = 0.0  # no member of the group; the last slot is padding and is never the minimum
         laid = [torch.from_numpy(slots[:, block.numpy().ravel()].reshape(-1, *block.shape)) for block in self._blocks]
-        return [*laid, torch.from_numpy(np.ascontiguousarray(priced[:, self._box]))]
+        box, box_sizes = (torch.from_numpy(np.ascontiguousarray(part[:, self._box])) for part in (priced, sizes))
+        return Offsets(laid, box, box_sizes)
 
     def largest(self, sizes: Floats) -> Floats:
         """The most ``(K,)`` that variables of the easy set make of sizes ``(K, n)``, at least 0, by finite bounds."""
@@ -63,7 +81,7 @@ class EasySet:
             total = total + sizes[:, columns].max(axis=1)
         return total
 
-    def minimum(self, costs: Tensor, offsets: list[Tensor], scale: Tensor) -> Tensor:
+    def minimum(self, costs: Tensor, offsets: Offsets, scale: Tensor) -> Tensor:
         """Minima ``(batch, K)`` over the easy set.
 
         Args:
@@ -71,18 +89,18 @@ class EasySet:
             offsets: from ``offsets()``.
             scale: ``(batch,)`` positive factors of the offsets.
         """
-        total = costs.new_zeros(len(costs), len(offsets[-1]))
+        total = costs.new_zeros(len(costs), len(offsets.box))
         grouped = torch.nn.functional.pad(costs[:, : self._slots], (0, 2))
-        for block, offset in zip(self._blocks, offsets[:-1], strict=True):
+        for block, offset in zip(self._blocks, offsets.blocks, strict=True):
             own = grouped[:, block][:, None]
             total += (own - scale[:, None, None, None] * offset[None]).amin(dim=3).sum(dim=2)
         if len(self._box):
-            box, offset = costs[:, None, self._slots :], scale[:, None, None] * offsets[-1][None]
-            reduced = box - offset
+            box, factor = costs[:, None, self._slots :], scale[:, None, None]
+            reduced = box - factor * offsets.box
             positive, negative = reduced.clamp(min=0.0), reduced.clamp(max=0.0)
             total += positive @ self._lower + negative @ self._upper
             if len(self._no_lower) or len(self._no_upper):
-                noise = ROUNDING * (box.abs() + offset.abs())
+                noise = ROUNDING * (box.abs() + factor * offsets.box_sizes)
                 unbounded = (positive > noise)[..., self._no_lower].any(dim=2)
                 unbounded |= (-negative > noise)[..., self._no_upper].any(dim=2)
                 total.masked_fill_(unbounded, -torch.inf)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.cache.bounds.easy_set import EasySet
+from regretless.cache.bounds.easy_set import EasySet, Offsets
 from regretless.cache.bounds.group_rows import find_groups
 from regretless.cache.bounds.multiplier_set import MultiplierSet
 from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
@@ -47,7 +47,7 @@ class MilpBound:
         self.multipliers = MultiplierSet(len(dualized), most=most)
         self._linear: RelaxationMultipliers | None = None
         self._reference: Floats | None = None
-        self._layout: tuple[Tensor, list[Tensor]] | None = None
+        self._layout: tuple[Tensor, Offsets] | None = None
         self._without_gain = 0
 
     def __getstate__(self) -> dict[str, Any]:
@@ -127,18 +127,19 @@ class MilpBound:
         bad = ((y > 0) & np.isneginf(self._low)) | ((y < 0) & np.isposinf(self._high))
         return np.where(bad | (np.abs(y) <= NOISE * np.abs(y).max(initial=0.0)), 0.0, y)
 
-    def _arrange(self, values: Floats) -> tuple[Tensor, list[Tensor]]:
+    def _arrange(self, values: Floats) -> tuple[Tensor, Offsets]:
         """The part of the rows, less what rounding may add to the bounds, and the offsets of the easy set."""
         rows = values * np.where(values > 0, self._low, np.where(values < 0, self._high, 0.0))
         if not len(self.dualized):
             priced = np.zeros((len(values), self.milp.n))
-            return torch.zeros(len(values), dtype=torch.float64), self.easy.offsets(priced)
+            return torch.zeros(len(values), dtype=torch.float64), self.easy.offsets(priced, priced)
         # Where multipliers are large and the bound is small, both parts cancel.
-        terms = np.abs(rows).sum(axis=1) + self.easy.largest((abs(self._matrix).T @ np.abs(values).T).T)
+        sizes = (abs(self._matrix).T @ np.abs(values).T).T
+        terms = np.abs(rows).sum(axis=1) + self.easy.largest(sizes)
         safe = torch.from_numpy(rows.sum(axis=1) - ROUNDING * terms)
-        return safe, self.easy.offsets((self._matrix.T @ values.T).T)
+        return safe, self.easy.offsets((self._matrix.T @ values.T).T, sizes)
 
-    def _evaluate(self, costs: Tensor, rows: Tensor, offsets: list[Tensor], scale: Tensor | None = None) -> Tensor:
+    def _evaluate(self, costs: Tensor, rows: Tensor, offsets: Offsets, scale: Tensor | None = None) -> Tensor:
         """Bounds ``(batch, K)`` of all multipliers, in blocks of bounded memory."""
         scale = _size(costs) if scale is None else scale
         block = max(1, BLOCK_VALUES // max(1, len(rows) * self.easy.size))
