@@ -1,5 +1,6 @@
 import itertools
 
+import numpy as np
 import pytest
 import torch
 
@@ -11,12 +12,12 @@ def test_keys_of_binary_rows_do_not_collide(dtype):
     rows = torch.tensor(list(itertools.product([0.0, 1.0], repeat=16)), dtype=dtype)
     wide = torch.zeros(len(rows), 48, dtype=dtype)
     wide[:, ::3] = rows
-    assert len(set(RowIndex.keys(wide))) == len(rows)
+    assert len(set(RowIndex.keys(wide.numpy()))) == len(rows)
 
 
 def test_equal_rows_have_equal_keys_however_they_lie_in_memory():
-    rows = torch.arange(6.0).reshape(3, 2)
-    assert RowIndex.keys(rows) == RowIndex.keys(rows.T.contiguous().T)
+    rows = np.arange(6.0).reshape(3, 2)
+    assert RowIndex.keys(rows) == RowIndex.keys(np.asfortranarray(rows))
     assert RowIndex.keys(rows[:0]) == []
 
 

@@ -3,62 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 Objective = Callable[[Tensor, Tensor], Tensor]
-Array = NDArray[Any]
 
 # Scores of one block, which bound the memory whatever |S| and the batch are. On a CPU 8 MB stay in the processor's last
 # cache, and larger products are faster than smaller ones. On a GPU a few large products are fastest.
 BLOCK_SCORES = 1 << 21
 BLOCK_SCORES_GPU = 1 << 28
-# Cost vectors of one block on a CPU: with more of them the block would be narrow, and narrow products are slow.
-BLOCK_COSTS = 256
-# MKL, which torch has on x86, takes two thirds to four fifths of the time of NumPy's OpenBLAS for up to so many cost
-# vectors; below so many multiplications the calls of torch cost more than that.
-MKL: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
-MKL_COSTS, MKL_WORK = 128, 1 << 20
+# Cost vectors of one block on a CPU: with more of them the block would be narrow, and narrow products are slow. MKL,
+# which torch has on x86, is at its best with fewer of them.
+BLOCK_COSTS = 128 if torch.backends.mkl.is_available() else 256  # type: ignore[no-untyped-call]
 # Columns that a product on a GPU takes at a time: cuBLAS chooses a kernel for every new shape, which takes longer than
 # the product, and a growing S would have a new shape in every step.
 ROUNDED = 512
 
 
-def best_on_cpu(columns: Tensor, array: Array, costs: Tensor) -> Tensor | None:
+def best_on_cpu(columns: Tensor, costs: Tensor) -> Tensor | None:
     """Positions ``(batch,)`` as ``best_columns`` finds them, the fast way for look-ups of training on a CPU.
-
-    NumPy's product is up to a tenth faster than torch's on processors without MKL, and its calls have less overhead:
-    with 24 cost vectors and 700 solutions the product takes 60 microseconds, and every call of torch one to four.
 
     Args:
         columns: ``(width, |S|)``.
-        array: the same as an array.
         costs: ``(batch, width)``.
 
     Returns:
-        The positions, ties to the first; ``None`` where the scores do not fit into one block.
+        The positions, ties to the first; ``None`` where the scores of a block of cost vectors are too many.
     """
     batch, size = costs.shape[0], columns.shape[1]
-    few = min(batch, MKL_COSTS)
-    if _by_mkl(few, array.size) and few * size <= BLOCK_SCORES:
-        if batch == few:
-            return torch.from_numpy(torch.mm(costs, columns).numpy().argmin(axis=1))
-        # All products are written to one place: new memory for each of them costs more than the search.
-        out, positions = costs.new_empty(few, size), np.empty(batch, dtype=np.int64)
-        scores = out.numpy()
-        for start in range(0, batch, few):
-            count = min(few, batch - start)
-            torch.mm(costs[start : start + count], columns, out=out[:count])
-            scores[:count].argmin(axis=1, out=positions[start : start + count])
-        return torch.from_numpy(positions)
-    if batch * size > BLOCK_SCORES:
+    few = min(batch, BLOCK_COSTS)
+    if few * size > BLOCK_SCORES:
         return None
-    with _infinite_scores():
-        return torch.from_numpy(np.dot(costs.numpy(), array).argmin(axis=1))
+    if batch == few:
+        return torch.from_numpy(torch.mm(costs, columns).numpy().argmin(axis=1))
+    # All products are written to one place: new memory for each of them costs more than the search.
+    out, positions = costs.new_empty(few, size), np.empty(batch, dtype=np.int64)
+    scores = out.numpy()
+    for start in range(0, batch, few):
+        count = min(few, batch - start)
+        torch.mm(costs[start : start + count], columns, out=out[:count])
+        scores[:count].argmin(axis=1, out=positions[start : start + count])
+    return torch.from_numpy(positions)
 
 
 def best_columns(
@@ -124,21 +111,7 @@ def _scores(columns: Tensor, costs: Tensor, objective: Objective | None, out: Te
     """Scores ``(batch, columns)``."""
     if objective is not None:
         return objective(columns.T[None], costs[:, None])
-    if costs.is_cuda or _by_mkl(costs.shape[0], columns.numel()):
-        return torch.mm(costs, columns, out=out)
-    place = None if out is None else out.numpy()
-    with _infinite_scores():
-        return torch.from_numpy(np.matmul(costs.numpy(), columns.numpy(), out=place))
-
-
-def _infinite_scores() -> np.errstate:
-    """No warnings of NumPy: infinite scores are compared like all others, and costs are checked elsewhere."""
-    return np.errstate(over="ignore", invalid="ignore")
-
-
-def _by_mkl(batch: int, numbers: int) -> bool:
-    """Whether torch's product of a batch with so many numbers is the faster one on a CPU."""
-    return MKL and batch <= MKL_COSTS and batch * numbers >= MKL_WORK
+    return torch.mm(costs, columns, out=out)
 
 
 def _mask(serves: Tensor | None, instance: Tensor | None, part: slice = slice(None)) -> Tensor | None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 
 class RowIndex:
@@ -18,9 +20,9 @@ class RowIndex:
         self._places: dict[int, int] = {}
 
     @staticmethod
-    def keys(rows: Tensor) -> list[int]:
+    def keys(rows: NDArray[Any]) -> list[int]:
         """One key per row of ``(m, width)``."""
-        raw = rows.cpu().contiguous().numpy().view(f"V{rows.shape[1] * rows.element_size()}")
+        raw = np.ascontiguousarray(rows).view(f"V{rows.shape[1] * rows.itemsize}")
         return list(map(hash, raw.ravel().tolist()))
 
     def find(self, keys: Iterable[int]) -> list[int | None]:

@@ -1,11 +1,8 @@
-"""How S is searched: NumPy for few scores on a CPU, half precision on a GPU, blocks of scores otherwise."""
+"""How S is searched: one product for few scores on a CPU, half precision on a GPU, blocks of scores otherwise."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import fp16_lookup, lookup
@@ -18,7 +15,6 @@ class StoreLookup:
     """The look-up of a store, with the copies of S that make it fast."""
 
     def __init__(self) -> None:
-        self._array: NDArray[Any] | None = None  # on a CPU, made once per change of S
         self._half: HalfMirror | None = None  # on a GPU, from the first look-up on for which it pays
 
     @property
@@ -28,7 +24,6 @@ class StoreLookup:
 
     def insert(self, rows: Tensor, places: slice | Tensor, size: int) -> None:
         """Follow a store into which ``rows`` were written at ``places``, and that holds ``size`` rows now."""
-        self._array = None
         if self._half is not None:
             self._half.put(rows, places, size)
 
@@ -54,9 +49,7 @@ class StoreLookup:
                     position[~certified] = lookup.best_columns(columns, costs[~certified])[1]
                 return position
         if plain and not costs.is_cuda:
-            if self._array is None:
-                self._array = columns.numpy()
-            found = lookup.best_on_cpu(columns, self._array, costs)
+            found = lookup.best_on_cpu(columns, costs)
             if found is not None:
                 return found
         serves = None if instance is None else serves

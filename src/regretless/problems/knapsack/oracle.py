@@ -44,15 +44,14 @@ class KnapsackOracle:
         return Solved(self._solve_costs(costs), finite=True)
 
     def _solve_costs(self, costs: Tensor) -> Tensor:
-        value = -costs.to(torch.float64)
         values = len(self.weights) * (self.capacity + 1) if self.counts is None else self.counts.size
         block = max(1, BLOCK_VALUES // values)
-        if value.shape[0] <= block:
-            return self._solve(value)
-        return torch.cat([self._solve(part) for part in torch.split(value, block)])
+        if costs.shape[0] <= block:
+            return self._solve(costs)
+        return torch.cat([self._solve(part) for part in torch.split(costs, block)])
 
-    def _solve(self, value: Tensor) -> Tensor:
-        return self._dynamic_program(value) if self.counts is None else self.counts.solve(value)
+    def _solve(self, costs: Tensor) -> Tensor:
+        return self._dynamic_program(-costs.to(torch.float64)) if self.counts is None else self.counts.solve(costs)
 
     def _dynamic_program(self, value: Tensor) -> Tensor:
         """Dynamic program over the capacity: ``best[b]`` after each item, and whether the item was taken at b."""

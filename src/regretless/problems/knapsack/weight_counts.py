@@ -51,17 +51,19 @@ class WeightCounts:
             self._matrix = np.ascontiguousarray(picked.reshape(len(counts), -1).T, dtype=np.float64)
         self._on_device: dict[torch.device, tuple[Tensor, Tensor, Tensor, Tensor | None]] = {}
 
-    def solve(self, value: Tensor) -> Tensor:
-        """Best selections ``(batch, n)`` for values ``(batch, n)`` to maximize."""
-        if value.device.type == "cpu":
-            return torch.from_numpy(self._solve(value.numpy()))
-        return self._solve_on_device(value)
+    def solve(self, costs: Tensor) -> Tensor:
+        """Best selections ``(batch, n)`` in float64 for costs ``(batch, n)`` to minimize."""
+        if costs.device.type != "cpu":
+            return self._solve_on_device(costs)
+        known = costs.dtype in (torch.float32, torch.float64)
+        return torch.from_numpy(self._solve((costs if known else costs.to(torch.float64)).numpy()))
 
-    def _solve(self, value: Floats) -> Floats:
-        batch, shape = len(value), self.members.shape
+    def _solve(self, costs: NDArray[np.floating]) -> Floats:
+        batch, shape = len(costs), self.members.shape
         # An item of negative value is never taken; counting it as zero keeps sums monotone, and it is dropped later.
         worth = np.zeros((batch, self.items + 1))
-        np.maximum(value, 0.0, out=worth[:, : self.items])
+        np.negative(costs, out=worth[:, : self.items])
+        np.maximum(worth, 0.0, out=worth)
         classed = worth.take(self._flat, axis=1)
         order = np.negative(classed).reshape(batch, *shape).argsort(axis=2, kind="stable")
         order += self._first
@@ -81,10 +83,10 @@ class WeightCounts:
         solution.ravel()[(items + rows * (self.items + 1))[taken]] = 1.0
         return solution[:, : self.items]
 
-    def _solve_on_device(self, value: Tensor) -> Tensor:
-        members, counts, ranks, matrix = self._constants(value.device)
-        batch, shape = value.shape[0], members.shape
-        worth = torch.nn.functional.pad(value.clamp(min=0.0), (0, 1))
+    def _solve_on_device(self, costs: Tensor) -> Tensor:
+        members, counts, ranks, matrix = self._constants(costs.device)
+        batch, shape = costs.shape[0], members.shape
+        worth = torch.nn.functional.pad((-costs.to(torch.float64)).clamp(min=0.0), (0, 1))
         best, order = worth[:, members].sort(dim=2, descending=True, stable=True)
         sums = best.cumsum(dim=2)
         if matrix is not None:
