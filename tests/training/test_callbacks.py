@@ -108,8 +108,8 @@ def test_early_stopping_continues_with_the_best_weights_of_a_saved_state():
 
 def test_a_schedule_continues_from_a_saved_state():
     at = state()
-    at.optimizer.step()
     first, second = (Schedule(torch.optim.lr_scheduler.StepLR(at.optimizer, step_size=2, gamma=0.1)) for _ in range(2))
+    at.optimizer.step()
     first.on_epoch(at)
     second.load_state_dict(first.state_dict())
     second.on_epoch(at)
