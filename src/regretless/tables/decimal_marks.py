@@ -7,7 +7,7 @@ depends on that; its value does not: ``1,234`` is 1.234 or an error, in every fi
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -26,8 +26,8 @@ _COMMAS: Set[Mark] = frozenset({","})
 def marks_of_numbers(cells: Cells, columns: Iterable[str]) -> dict[str, Mark]:
     """The decimal mark per column of numbers: those in which most cells are numbers, with a comma or a point.
 
-    The mark is empty where the numbers of a column have none. Cells of other files than ``with_points`` changes have
-    none of these columns.
+    The mark is empty where the numbers of a column have none. There are no columns for cells in which only points are
+    read.
     """
     if not cells.decimal_commas:
         return {}
@@ -61,43 +61,54 @@ def with_points(
         known = shown | {(trained or {}).get(column, "")} - {""}
         _refuse_two_marks(cells, column, one)
         if one.mark and not one.clear and known != {one.mark}:
-            raise _doubtful(cells, column, (one.commas or one.points)[0])
-        changed[column] = [cell.replace(",", ".") if _has_comma(cell) else cell for cell in cells.columns[column]]
+            raise _doubtful(cells, column, one.first[one.mark])
+        if one.mark == ",":
+            changed[column] = [cell.replace(",", ".") if _has_comma(cell) else cell for cell in cells.columns[column]]
     return replace(cells, columns=cells.columns | changed)
+
+
+def _has_comma(cell: Any) -> bool:
+    return cell is not None and "," in cell and _COMMA.fullmatch(cell) is not None
+
+
+def _has_point(cell: Any) -> bool:
+    return cell is not None and "." in cell and number(cell) is not None
+
+
+_HAVE: dict[Mark, Callable[[Any], bool]] = {",": _has_comma, ".": _has_point}
 
 
 @dataclass(frozen=True)
 class _Marked:
-    """Rows of a column whose numbers have a comma or a point, and whether one of these can only be a decimal mark."""
+    """The first row of a column with a comma or a point in a number, by mark; and whether one can only be decimal."""
 
-    commas: list[int]
-    points: list[int]
+    first: dict[Mark, int]
     clear: bool
 
     @classmethod
     def of(cls, cells: Cells, column: str) -> _Marked:
         own = cells.columns[column]
-        commas = [i for i, cell in enumerate(own) if _has_comma(cell)]
-        points = [i for i, cell in enumerate(own) if cell is not None and "." in cell and number(cell) is not None]
-        return cls(commas, points, any(not _THOUSANDS.fullmatch(own[i]) for i in (*commas, *points)))
+        first: dict[Mark, int] = {}
+        for mark, has_mark in _HAVE.items():
+            row = next((i for i, cell in enumerate(own) if has_mark(cell)), None)
+            if row is not None:
+                first[mark] = row
+        clear = any((_has_comma(cell) or _has_point(cell)) and not _THOUSANDS.fullmatch(cell) for cell in own)
+        return cls(first, clear)
 
     @property
     def mark(self) -> Mark:
-        return "," if self.commas else "." if self.points else ""
+        return next(iter(self.first), "")
 
 
 def _mostly_numbers(column: Iterable[Any]) -> bool:
     filled = [cell for cell in column if not is_empty(cell)]
-    return 2 * sum(number(cell) is not None or _has_comma(cell) for cell in filled) > len(filled)
-
-
-def _has_comma(cell: Any) -> bool:
-    return cell is not None and _COMMA.fullmatch(cell) is not None
+    return 2 * sum(_has_comma(cell) or number(cell) is not None for cell in filled) > len(filled)
 
 
 def _refuse_two_marks(cells: Cells, column: str, marked: _Marked) -> None:
-    if marked.commas and marked.points:
-        own, comma, point = cells.columns[column], marked.commas[0], marked.points[0]
+    if len(marked.first) > 1:
+        own, comma, point = cells.columns[column], marked.first[","], marked.first["."]
         raise cells.error(
             f"{own[point]!r} has a decimal point, and {own[comma]!r} in {cells.lines[comma]} has a comma: write all "
             "numbers of the column with the same decimal mark, without thousands separators",

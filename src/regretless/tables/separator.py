@@ -9,7 +9,7 @@ from regretless.errors import InputError
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
 # A cell of the header, up to a separator or the end of the line. Quotes count only at its start, as for csv.reader.
 _CELL = re.compile(r'(?:"[^"]*")*[^,;\t\r\n]*')
-# Excel writes and reads this line above the header.
+# Excel reads this line above the header, and programs that write for Excel write it.
 _DECLARED = re.compile(r'"?sep=([^"\r\n]*)"?(?:\r\n|\r|\n|$)', re.IGNORECASE)
 
 
