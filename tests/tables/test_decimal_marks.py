@@ -73,6 +73,11 @@ def test_a_column_is_read_in_new_rows_as_in_training() -> None:
         encoding.apply(cells(wind=["1.234"], size=["1,5"]))
     with pytest.raises(InputError, match=r"column 'wind': expected a finite number, got '1\.234,5': write numbers as"):
         encoding.apply(cells(wind=["1.234,5"], size=["1,5"]))
+    # points where training had commas: the file is another country's
+    two = Encoding.learn(cells(wind=["12,5", "1,234"], sun=["3,5", "4,5"]))
+    assert two.apply(cells(wind=["1,234"], sun=["3"])).tolist() == [[1.234, 3.0]]
+    with pytest.raises(InputError, match=r"'1,234' may be"):
+        two.apply(cells(wind=["1,234"], sun=["3.5"]))
     # a file with commas says nothing about those with semicolons
     plain = Encoding.learn(cells(False, wind=["12.5", "1.234"]))
     with pytest.raises(InputError, match=r"'1,234' may be"):

@@ -55,10 +55,13 @@ def with_points(
     if not cells.decimal_commas:
         return cells
     marked = {column: _Marked.of(cells, column) for column in columns}
-    shown = {one.mark for one in marked.values() if one.clear} & showing
+    clear = {column: one.mark for column, one in marked.items() if one.clear}
+    before = trained or {}
+    if any(before.get(column) not in (None, "", mark) for column, mark in clear.items()):
+        before = {}  # the file is written in another way than that of training
     changed = {}
     for column, one in marked.items():
-        known = shown | {(trained or {}).get(column, "")} - {""}
+        known = (set(clear.values()) & showing | {before.get(column, "")}) - {""}
         _refuse_two_marks(cells, column, one)
         if one.mark and not one.clear and known != {one.mark}:
             raise _doubtful(cells, column, one.first[one.mark])
