@@ -194,6 +194,34 @@ def test_parquet_files_with_real_dates_are_the_same(dated: Files, cli: CommandLi
     assert np.isclose(*figures)
 
 
+def test_semicolons_and_decimal_commas_are_the_same(files: Files, cli: CommandLine) -> None:
+    names = [f"d{i}" for i in range(40)]
+    # The numbers of the new row alone do not show that 1,234 is not a thousand.
+    tables = {
+        "features": (["a", "b", "c"], np.round(files.features, 3)),
+        "costs": (ITEMS, np.round(files.costs, 3)),
+        "constraints": (["row:weight"], np.linspace(6, 8, 40)[:, None]),
+        "new": (["a", "b", "c"], np.array([[1.234, -2.125, 10.375]])),
+        "limit": (["row:weight"], np.array([[7.5]])),
+    }
+    decided = []
+    for excel in (False, True):
+        folder = files.folder / f"excel_{excel}"
+        folder.mkdir()
+        for name, (header, values) in tables.items():
+            rows = [[which, *row] for which, row in zip(names, values.tolist(), strict=False)]
+            path = write_csv(folder / f"{name}.csv", ["instance", *header], rows)
+            if excel:
+                path.write_text(path.read_text().replace(",", ";").replace(".", ","), encoding="utf-8-sig")
+        given = {name: folder / f"{name}.csv" for name in ("features", "costs", "constraints")}
+        cli.ok(*files.words(folder / "run", method="two-stage", p_solve=None, **given))
+        new = ("--features", folder / "new.csv", "--constraints", folder / "limit.csv")
+        cli.ok("decide", folder / "run", *new, "--out", folder / "d.csv")
+        decided.append((folder / "d.csv").read_bytes())
+    assert decided[0] == decided[1]
+    assert decided[0].startswith(b"instance,status,")
+
+
 def test_days_have_one_name_whichever_kind_of_file_they_come_from(
     dated_run: Path, cli: CommandLine, tmp_path: Path
 ) -> None:

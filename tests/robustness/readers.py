@@ -86,6 +86,7 @@ End
 ICON = "30\n2\n1\n0 5 1 2\n10 10\n2\n0 3 0 20 4.5\n2 1\n1 2 4 30 2\n1 3\n"
 CSV = "instance,a,b,c\n" + "".join(f"{i},{i}.5,{-i},1e{i}\n" for i in range(6))
 WIDE = "instance,variable,f,g\n" + "".join(f"{i},{v},{i}.25,2\n" for i in range(3) for v in "abc")
+EXCEL = b"\xef\xbb\xbfsep=;\r\n" + CSV.replace(",", ";").replace(".", ",").encode()
 TOML = """title = "t"
 problems = ["knapsack-60", "knapsack-120"]
 focus = "knapsack-60"
@@ -233,8 +234,8 @@ def readers(folder: Path) -> dict[str, Reader]:
         "lp": Reader("m.lp", (LP.encode(),), read),
         "mps.gz": Reader("m.mps.gz", (gzip.compress(MPS.encode()),), read),
         "icon": Reader("i.txt", (ICON.encode(),), read_icon),
-        "csv costs": Reader("c.csv", (CSV.encode(),), lambda path: read_costs(path, NAMES)),
-        "csv features": Reader("x.csv", (CSV.encode(), WIDE.encode()), lambda path: read_features(path, NAMES)),
+        "csv costs": Reader("c.csv", (CSV.encode(), EXCEL), lambda path: read_costs(path, NAMES)),
+        "csv features": Reader("x.csv", (CSV.encode(), WIDE.encode(), EXCEL), lambda path: read_features(path, NAMES)),
         "npz costs": Reader("c.npz", (_npz(costs=np.ones((4, 3)), instance=np.arange(4)),),
                             lambda path: read_costs(path, NAMES)),
         "npz features": Reader("x.npz", (_npz(features=np.ones((4, 3, 2)), names=np.array(["f", "g"])),),

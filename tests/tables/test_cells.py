@@ -22,13 +22,16 @@ TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_
 def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     names = [*data.draw(st.lists(TEXT, min_size=1, max_size=4, unique=True)), "last column"]
     rows = data.draw(st.lists(st.lists(TEXT, min_size=len(names), max_size=len(names)), min_size=1, max_size=4))
+    separator, encoding = data.draw(st.sampled_from(",;\t")), data.draw(st.sampled_from(["utf-8", "utf-16"]))
     text = io.StringIO()
-    csv.writer(text).writerows([names, *rows])
+    csv.writer(text, quoting=csv.QUOTE_ALL, delimiter=separator).writerow(names)
+    csv.writer(text, delimiter=separator).writerows(rows)
     path = tmp_path_factory.mktemp("table") / "t.csv"
-    path.write_text(text.getvalue(), encoding="utf-8", newline="")
+    path.write_text(text.getvalue(), encoding=encoding, newline="")
     cells = read_cells(path)
-    assert list(cells.columns) == [name.removeprefix("\ufeff") for name in names]
+    assert list(cells.columns) == names
     assert [list(row) for row in zip(*cells.columns.values(), strict=True)] == rows
+    assert cells.decimal_commas == (separator != ",")
 
 
 @given(st.binary(max_size=80))
@@ -51,7 +54,7 @@ def test_any_bytes_are_a_table_or_a_clear_error(tmp_path_factory: pytest.TempPat
         ("a,a\n1,2\n", "two columns are called 'a'"),
         ("a,,b\n1,2,3\n", "column 2 has no name"),
         ("1,2\n3,4\n", "must name the columns"),
-        ("a;b\n1;2\n", "commas"),
+        ("a;b,c\n1;2,3\n", "a comma and a semicolon"),
         ("a,b\n1,2\n1,2,3\n", "line 3: expected 2 cells as in the header, got 3"),
     ],
 )
@@ -66,7 +69,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"there is no file .*none\.csv"):
         read_cells(tmp_path / "none.csv")
     (tmp_path / "t.csv").write_bytes(b"a\n\xff\xfe\n")
-    with pytest.raises(FileError, match=r"t\.csv cannot be read as CSV in UTF-8"):
+    with pytest.raises(FileError, match=r"t\.csv, line 2: the byte 0xff is not UTF-8"):
         read_cells(tmp_path / "t.csv")
     with pytest.raises(InputError, match=r"a table must be a \.csv or \.parquet file"):
         read_cells(tmp_path / "t.npz")

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from regretless.errors import FileError, InputError
-from regretless.tables.csv_file import read_csv
+from regretless.tables.csv_file import CsvText, read_csv
 
 
-def read(folder: Path, content: str | bytes) -> tuple[dict[str, list[str]], list[str]]:
+def read(folder: Path, content: str | bytes) -> CsvText:
     (folder / "t.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_csv(folder / "t.csv")
 
@@ -25,17 +25,25 @@ def read(folder: Path, content: str | bytes) -> tuple[dict[str, list[str]], list
         "a,b\n1,2,\n3,4,\n",
         "a,b\n1,2\n3,4\n,\n , \n",
         "a,b,\n1,2,\n3,4,\n,,\n\n",
+        "a;b;;\n1;2;;\n3;4;;\n;\n",
+        "\ufeffsep=;\r\na;b\r\n1;2\r\n3;4\r\n",
+        "SEP=\t\na\tb\n1\t2\n3\t4\n",
+        '"sep=,"\na,b\n1,2\n3,4\n',
     ],
 )
 def test_what_a_spreadsheet_adds_is_left_out(content: str, tmp_path: Path) -> None:
-    assert read(tmp_path, content)[0] == {"a": ["1", "3"], "b": ["2", "4"]}
+    assert read(tmp_path, content).columns == {"a": ["1", "3"], "b": ["2", "4"]}
 
 
 def test_an_empty_row_between_others_is_a_row(tmp_path: Path) -> None:
-    assert read(tmp_path, "a,b\n1,2\n,\n3,4\n") == (
-        {"a": ["1", "", "3"], "b": ["2", "", "4"]},
-        ["line 2", "line 3", "line 4"],
+    assert read(tmp_path, "a,b\n1,2\n,\n3,4\n") == CsvText(
+        {"a": ["1", "", "3"], "b": ["2", "", "4"]}, ["line 2", "line 3", "line 4"], "line 1", ","
     )
+
+
+def test_lines_are_counted_with_the_one_that_declares_the_separator(tmp_path: Path) -> None:
+    found = read(tmp_path, 'sep=;\n"wind\nm/s";b\n1;2\n')
+    assert (found.columns, found.lines, found.header) == ({"wind\nm/s": ["1"], "b": ["2"]}, ["line 4"], "line 2")
 
 
 @pytest.mark.parametrize(
@@ -43,12 +51,11 @@ def test_an_empty_row_between_others_is_a_row(tmp_path: Path) -> None:
     [
         (",wind\n0,3\n", r"line 1: column 1 has no name: name it, or leave it out .*index=False"),
         ("a,b,\n1,2,\n3,4,x\n", r"line 1: column 3 has no name"),
-        ("a;b\n1,5;2\n", r"separated by commas, got 'a;b': save the table with commas and decimal points"),
-        ('"a";"b"\n1;2\n', r"separated by commas"),
-        ("sep=;\na;b\n1;2\n", r"separated by commas, got 'sep=;'"),
-        ("sep=,\na,b\n1,2\n", r"must name the columns, got 'sep=,': leave it out"),
+        ("sep=;\n;b\n1;2\n", r"line 2: column 1 has no name"),
         ("a,b\n1,2\n3\n", r"line 3: expected 2 cells as in the header, got 1"),
-        ("a,b\n1,2,3\n", r"line 2: expected 2 cells as in the header, got 3: put cells with a comma into quotes"),
+        ("a,b\n1,2,3\n", r"line 2: expected 2 .*, got 3: put cells with a comma into quotes, .* numbers as 1234\.5"),
+        ("wind\n3,5\n", r"line 2: expected 1 cells as in the header, got 2: .* write numbers as 1234\.5"),
+        ("a;b\n1;2;3\n", r"line 2: expected 2 .*, got 3: put cells with a semicolon into quotes, as in \"a; b\"$"),
     ],
 )
 def test_another_kind_of_table_is_refused_with_a_remedy(content: str, said: str, tmp_path: Path) -> None:
@@ -56,7 +63,21 @@ def test_another_kind_of_table_is_refused_with_a_remedy(content: str, said: str,
         read(tmp_path, content)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
-def test_another_encoding_is_refused_with_a_remedy(encoding: str, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"cannot be read as CSV in UTF-8: .*: save it as UTF-8"):
-        read(tmp_path, "höhe,b\n1,2\n".encode(encoding))
+def test_unicode_text_of_a_spreadsheet_is_read(tmp_path: Path) -> None:
+    for encoding in ("utf-16", "utf-8-sig"):
+        assert read(tmp_path, "höhe\tb\r\n1,5\t2\r\n".encode(encoding)).columns == {"höhe": ["1,5"], "b": ["2"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (
+            "zone,b\nnord,1\nsüd,2\n".encode("cp1252"),
+            r"t\.csv, line 3: the byte 0xfc is not UTF-8 .*: save it as UTF-8",
+        ),
+        ("a,b\n1,2\n".encode("utf-16-le"), r"t\.csv cannot be read as CSV: it has zero bytes, .*: save it as UTF-8"),
+    ],
+)
+def test_another_encoding_is_refused_with_a_remedy(content: bytes, said: str, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=said):
+        read(tmp_path, content)

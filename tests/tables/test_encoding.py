@@ -54,7 +54,13 @@ def test_an_encoding_is_json_and_the_same_afterwards() -> None:
         assert np.array_equal(again.apply(TABLE), encoding.apply(TABLE))
 
 
-@pytest.mark.parametrize("change", [{"version": 2}, {"columns": []}, {"missing": "x"}, {"columns": [{"name": "a"}]}])
+WRONG_MARK = {"name": "a", "kind": "number", "parts": [], "mark": ";"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"version": 2}, {"columns": []}, {"missing": "x"}, {"columns": [{"name": "a"}]}, {"columns": [WRONG_MARK]}],
+)
 def test_damaged_json_is_named(change: dict[str, Any]) -> None:
     with pytest.raises(FileError, match=r"run/encoding\.json holds no encoding"):
         Encoding.from_dict(Encoding.learn(TABLE).as_dict() | change, "run/encoding.json")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,15 @@ def test_suffixes_are_read_in_any_case() -> None:
     assert [suffix_of(name) for name in ("a.csv", "A.CSV", "b.c.parquet", "x/y.npz")] == [
         ".csv", ".csv", ".parquet", ".npz",
     ]  # fmt: skip
-    with pytest.raises(InputError, match=r"t\.xlsx: a data file must end in \.csv, \.parquet, \.npz"):
-        suffix_of("t.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "hint"),
+    [("xlsx", "; spreadsheets read and write .csv"), ("tsv", "; the name of a table with semicolons or"), ("json", "")],
+)
+def test_another_suffix_is_refused_with_what_to_do(suffix: str, hint: str) -> None:
+    with pytest.raises(InputError, match=re.escape(f"t.{suffix}: a data file must end in .csv, .parquet, .npz{hint}")):
+        suffix_of(f"t.{suffix}")
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

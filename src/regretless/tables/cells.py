@@ -32,12 +32,14 @@ class Cells:
         columns: cells by column: text, numbers, booleans, dates, or ``None`` where a cell is empty.
         lines: position of each row in the file, for messages.
         header: position of the names of the columns, for messages.
+        decimal_commas: whether numbers may have decimal commas: in files whose cells commas do not separate.
     """
 
     source: str
     columns: dict[str, list[Any]]
     lines: tuple[str, ...]
     header: str = ""
+    decimal_commas: bool = False
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -88,7 +90,7 @@ class Cells:
 
 
 def read_cells(path: Path | str) -> Cells:
-    """Read a CSV file (UTF-8, commas, a header) or a Parquet file.
+    """Read a CSV file (see ``read_csv``) or a Parquet file.
 
     Raises:
         FileError: the file is missing or cannot be read.
@@ -137,9 +139,9 @@ def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str) -> None:
 
 
 def _read_csv(path: Path) -> Cells:
-    columns, lines = read_csv(path)
-    cells = {name: [cell or None for cell in own] for name, own in columns.items()}
-    return Cells(str(path), cells, tuple(lines), "line 1")
+    text = read_csv(path)
+    cells = {name: [cell or None for cell in own] for name, own in text.columns.items()}
+    return Cells(str(path), cells, tuple(text.lines), text.header, decimal_commas=text.separator != ",")
 
 
 def number(cell: Any) -> float | None:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
-from regretless.tables.foreign_numbers import are_compact_dates, foreign_form
+from regretless.tables.foreign_numbers import are_compact_dates, foreign_form, number_remedy
 from regretless.tables.whole_columns import each_once, plain_numbers
 
 Kind = Literal["number", "boolean", "date", "time", "category"]
@@ -105,9 +105,8 @@ def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
     elif kind == "time":
         value = as_time(cell)
     if value is None:
-        raise cells.error(
-            f"expected {EXAMPLES[kind]}, got {str(cell)[:40]!r}: correct the cell", row=row, column=column
-        )
+        remedy = number_remedy(cell) if kind == "number" else "correct the cell"
+        raise cells.error(f"expected {EXAMPLES[kind]}, got {str(cell)[:40]!r}: {remedy}", row=row, column=column)
     return value
 
 

@@ -177,7 +177,6 @@ def _forms() -> str:
 
 
 def _error(table: Table, row: int | None, column: str, said: str) -> InputError:
-    header = ", line 1" if table.path.suffix.lower() == ".csv" else ""
-    place = "" if row is None else table.lines[row]  # one row of Python has no line
-    where = header if row is None else f", {place}" if place else ""
+    place = table.header if row is None else table.lines[row]
+    where = f", {place}" if place else ""  # one row of Python has no line
     return InputError(f"{table.path}{where}, column {column!r}: {said}")

@@ -22,6 +22,7 @@ from regretless.storage import MALFORMED
 from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
 from regretless.tables.cells import Cells, frame_cells, missing_and_extra
 from regretless.tables.column_kinds import Kind, kind_of, unread_date, values_of
+from regretless.tables.decimal_marks import Mark, marks_of_numbers, with_points
 
 Missing = Literal["refuse", "fill"]
 Unseen = Literal["refuse", "other"]
@@ -41,6 +42,8 @@ class Column:
         other: whether rare levels share a feature, which then also stands for levels that were never seen.
         fill: what an empty cell of a number or boolean counts as; ``None`` where empty cells are refused.
         gaps: whether training rows had empty cells, so that a feature says where they are.
+        mark: decimal mark of its numbers in training, from a file with semicolons or tabs. New files of this kind may
+            have a single row, which does not show what ``1,234`` is.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Column:
     other: bool = False
     fill: float | None = None
     gaps: bool = False
+    mark: Mark = ""
 
     @property
     def features(self) -> list[str]:
@@ -117,7 +121,10 @@ class Encoding:
         if id != "instance" and id not in cells.columns:
             raise cells.error(f"there is no column {id!r} for id; there are {listed(list(cells.columns))}")
         names = [name for name in cells.columns if name != id or _is_date(cells, id)]
-        columns = tuple(_learned(cells, name, name in categories, missing) for name in names)
+        # Words and names stay as they are written.
+        marks = marks_of_numbers(cells, [name for name in names if name != id and name not in categories])
+        cells = with_points(cells, marks)
+        columns = tuple(_learned(cells, name, name in categories, missing, marks.get(name, "")) for name in names)
         if not any(column.features for column in columns):
             raise cells.error("no column is a feature")
         return cls(columns, missing, unseen, id)
@@ -138,6 +145,8 @@ class Encoding:
         cells = _cells(table)
         wanted = [column.name for column in self.columns]
         missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature")
+        trained = {column.name: column.mark for column in self.columns if column.kind == "number"}
+        cells = with_points(cells, trained, trained=trained)
         blocks = [self._encoded(cells, column) for column in self.columns]
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
 
@@ -190,9 +199,10 @@ class Encoding:
             if settings not in [(1, missing, unseen) for missing in get_args(Missing) for unseen in get_args(Unseen)]:
                 raise ValueError(f"version, missing and unseen are {settings}")
             columns = tuple(Column(**(one | {"parts": tuple(one["parts"])})) for one in values["columns"])
-            bad = [column.kind for column in columns if column.kind not in get_args(Kind)]
+            bad: list[str] = [column.kind for column in columns if column.kind not in get_args(Kind)]
+            bad += [column.mark for column in columns if column.mark not in get_args(Mark)]
             if bad or not columns or not isinstance(values["id"], str):
-                raise ValueError(f"a column of kind {bad[0]!r}" if bad else "no columns or no id")
+                raise ValueError(f"a column of kind or mark {bad[0]!r}" if bad else "no columns or no id")
         except MALFORMED as error:
             raise FileError(f"{source} holds no encoding: {error}") from error
         return cls(columns, values["missing"], values["unseen"], values["id"])
@@ -225,7 +235,7 @@ def kind_of_or_none(cells: Cells, column: str) -> Kind | None:
         return None
 
 
-def _learned(cells: Cells, name: str, category: bool, missing: Missing) -> Column:
+def _learned(cells: Cells, name: str, category: bool, missing: Missing, mark: Mark) -> Column:
     kind: Kind = "category" if category else kind_of(cells, name)
     values = values_of(cells, name, kind)
     gaps = None in values
@@ -233,7 +243,8 @@ def _learned(cells: Cells, name: str, category: bool, missing: Missing) -> Colum
         raise _empty(cells, name, values.index(None), kind)
     known = [value for value in values if value is not None]
     if kind in ("number", "boolean"):
-        return Column(name, kind, fill=statistics.median(known) if missing == "fill" else None, gaps=gaps)
+        fill = statistics.median(known) if missing == "fill" else None
+        return Column(name, kind, fill=fill, gaps=gaps, mark=mark if kind == "number" else "")
     if kind == "category":
         counts = Counter("missing" if value is None else value for value in values)
         least = max(LEAST_ROWS, RARE * len(values))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from regretless.milp import Floats
 
@@ -37,6 +38,16 @@ def foreign_form(words: Sequence[str]) -> tuple[int, str, str] | None:
         if 2 * len(rows) > len(words):
             return rows[0], what, remedy
     return None
+
+
+def number_remedy(cell: Any) -> str:
+    """What to do about a cell that is expected to be a number.
+
+    >>> number_remedy("1.234,5"), number_remedy("windy")
+    ('write numbers as 1234.5', 'correct the cell')
+    """
+    _, remedy, pattern = FORMS[0]
+    return f"write {remedy}" if pattern.fullmatch(str(cell)) else "correct the cell"
 
 
 def are_compact_dates(values: Floats) -> bool:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from regretless.tables.cells import Cells, frame_cells, number, read_cells
+from regretless.tables.decimal_marks import with_points
+from regretless.tables.foreign_numbers import number_remedy
 from regretless.tables.table import Table
 from regretless.tables.whole_columns import plain_numbers
 
@@ -38,6 +40,7 @@ def read_table(path: Any, *, id: str | None = "instance", check: Callable[[Cells
 def numeric_table(cells: Cells, *, id: str | None = "instance") -> Table:
     """Check that all cells are finite numbers, except for those of the column ``id``."""
     names = tuple(name for name in cells.columns if name != id)
+    cells = with_points(cells, names, showing={",", "."})
     values = np.empty((len(cells), len(names)))
     for k, name in enumerate(names):
         plain = plain_numbers(cells.columns[name])
@@ -47,7 +50,8 @@ def numeric_table(cells: Cells, *, id: str | None = "instance") -> Table:
         for i, cell in enumerate(cells.columns[name]):
             value = number(cell)
             if cell is None or value is None or not math.isfinite(value):
-                said = f"expected a finite number, got {str(cell)[:40]!r}: correct the cell"
+                said = f"expected a finite number, got {str(cell)[:40]!r}: {number_remedy(cell)}"
                 raise cells.error("the cell is empty: fill it" if cell is None else said, row=i, column=name)
             values[i, k] = value
-    return Table(Path(cells.source), names, values, None if id is None else cells.unique_key(id), cells.lines)
+    instances = None if id is None else cells.unique_key(id)
+    return Table(Path(cells.source), names, values, instances, cells.lines, cells.header)

@@ -13,6 +13,9 @@ from regretless.listing import listed, missing_and_unknown
 from regretless.milp import Floats
 
 SUFFIXES = (".csv", ".parquet", ".npz")
+# Other files in which tables are kept, and what to do.
+_HINTS = dict.fromkeys((".xlsx", ".xls", ".ods"), "; spreadsheets read and write .csv (in Excel: 'CSV UTF-8')")
+_HINTS |= dict.fromkeys((".txt", ".tsv"), "; the name of a table with semicolons or tabs must end in .csv, too")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +28,7 @@ class Table:
         values: ``(rows, columns)`` finite numbers.
         instances: names of the rows, if the file has them.
         lines: position of each row in the file, for messages.
+        header: position of the names of the columns, for messages.
     """
 
     path: Path
@@ -32,6 +36,7 @@ class Table:
     values: Floats
     instances: tuple[str, ...] | None
     lines: tuple[str, ...]
+    header: str = ""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -41,7 +46,7 @@ def suffix_of(path: Path | str) -> str:
     """Return ``.csv``, ``.parquet`` or ``.npz``; any other suffix is an error that names the three."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise InputError(f"{path}: a data file must end in {', '.join(SUFFIXES)}")
+        raise InputError(f"{path}: a data file must end in {', '.join(SUFFIXES)}{_HINTS.get(suffix, '')}")
     return suffix
 
 
