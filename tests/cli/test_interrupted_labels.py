@@ -209,7 +209,7 @@ def test_an_audit_continues(
                                                   "solves so far, and the same command continues\n")  # fmt: skip
         stop = 100
         assert cli.ok("audit", log, "--costs", costs, "--json").json == whole
-    assert calls == [2] * 20, "every day is solved once"
+    assert calls == [1] * 40, "every solve is made once"
     assert not (tmp_path / "d-solves.safetensors").exists()
 
 

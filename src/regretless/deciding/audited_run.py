@@ -21,6 +21,7 @@ from regretless.milp import MILP, Floats
 from regretless.problem import Problem
 from regretless.runs.held_out import FILE as HELD_OUT
 from regretless.runs.held_out import HeldOutView, read_held_out
+from regretless.solve_batches import solve_batches
 from regretless.storage import write_bytes
 from regretless.tables.constraints import vary_one
 from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_problem
@@ -162,11 +163,11 @@ def _solve(problem: Problem, costs: Floats, begun: BegunSolves) -> list[tuple[Te
     keys = begun.keys(problem, rows, None)
     found = {} if keys is None else begun.find(problem, keys)
     rest = [i for i in range(len(rows)) if i not in found]
-    if rest:
-        solved = problem.solve(rows[rest])
+    for part in solve_batches(problem, len(rest), size=None, label="day", progress=False):
+        solved = problem.solve(rows[rest[part]])
         if keys is not None:
-            begun.add(problem, [keys[i] for i in rest], solved.solution, solved.status)
-        found |= dict(zip(rest, zip(solved.solution, solved.status, strict=True), strict=True))
+            begun.add(problem, [keys[i] for i in rest[part]], solved.solution, solved.status)
+        found |= dict(zip(rest[part], zip(solved.solution, solved.status, strict=True), strict=True))
     return [found[i] for i in range(len(rows))]
 
 
