@@ -236,8 +236,14 @@ def test_jobs_that_share_a_file_keep_each_other_s_rows(tmp_path: Path) -> None:
         job.write()
     keys = [b"a" * 32, b"b" * 32]
     assert list(BegunSolves(path).find(problem, keys)) == [0, 1]
+    late = BegunSolves(path)
+    assert late.find(problem, [b"c" * 32]) == {}  # it has read all rows
     jobs[b"a"].remove()
     assert list(BegunSolves(path).find(problem, keys)) == [1]
+    late.add(problem, [b"c" * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    late.write()
+    assert list(BegunSolves(path).find(problem, [*keys, b"c" * 32])) == [1, 2], "what was removed stays removed"
+    late.remove()
     jobs[b"b"].remove()
     assert list(tmp_path.iterdir()) == []
 

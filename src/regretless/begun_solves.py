@@ -90,7 +90,8 @@ class BegunSolves:
         if not self._unwritten:
             return
         start = time.monotonic()
-        self._save(self._on_disk() | (self._rows or {}))
+        own = {key: row for key, row in self._read().items() if key in self._used}  # others may be removed by now
+        self._save(self._on_disk() | own)
         self._unwritten, self._written = False, time.monotonic()
         self._wait = max(INTERVAL, (self._written - start) / SHARE)
 
@@ -122,7 +123,7 @@ class BegunSolves:
             # A file may be shared by problems of several sizes.
             keys, solutions, widths, status = (state[name] for name in ("keys", "solutions", "widths", "status"))
             if keys.dtype != torch.uint8 or solutions.shape != (sum(widths),):
-                raise ValueError(f"{sum(widths)} values in rows of shape {tuple(solutions.shape)}")
+                raise ValueError(f"solutions of shape {tuple(solutions.shape)} for rows of {sum(widths)} values in all")
             rows = zip(keys.numpy(), torch.split(solutions, widths), status, strict=True)
             found, decisions = self._found, state.get("decisions")
             if found is not None and decisions is not None and decisions.shape[1] == found.rows.shape[1]:
