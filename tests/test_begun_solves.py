@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from regretless import begun_solves
-from regretless.begun_solves import KIND, BegunSolves, beside, solve_rows
+from regretless.begun_solves import KIND, BegunSolves, beside, kept_until_done, solve_rows
 from regretless.data import Dataset
-from regretless.errors import FileError, SolveError
+from regretless.errors import FileError, RegretlessWarning, SolveError
 from regretless.family import Family
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
@@ -217,28 +217,34 @@ def test_a_killed_process_loses_the_last_seconds_only(tmp_path: Path, monkeypatc
     monkeypatch.setattr(begun_solves, "INTERVAL", 0.0)
     monkeypatch.setattr(begun_solves, "SHARE", 1e9)
     problem, path = Problem(BAG, sense="max"), tmp_path / "begun.safetensors"
-    begun = BegunSolves(path, problem)
-    begun.add([b"a" * 32], torch.ones(1, 3), [Status.OPTIMAL])
-    assert list(BegunSolves(path, problem).find([b"a" * 32])) == [0], "it was written while work went on"
+    begun = BegunSolves(path)
+    begun.add(problem, [b"a" * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    assert list(BegunSolves(path).find(problem, [b"a" * 32])) == [0], "it was written while work went on"
     monkeypatch.setattr(begun_solves, "SHARE", 1e-9)
     for key in (b"b", b"c"):
-        begun.add([key * 32], torch.ones(1, 3), [Status.OPTIMAL])
-    assert list(BegunSolves(path, problem).find([b"b" * 32, b"c" * 32])) == [0], "writing takes a small share"
+        begun.add(problem, [key * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    assert list(BegunSolves(path).find(problem, [b"b" * 32, b"c" * 32])) == [0], "writing takes a small share"
 
 
 def test_jobs_that_share_a_file_keep_each_other_s_rows(tmp_path: Path) -> None:
     problem, path = Problem(BAG, sense="max"), tmp_path / "begun.safetensors"
-    jobs = {key: BegunSolves(path, problem) for key in (b"a", b"b")}
+    jobs = {key: BegunSolves(path) for key in (b"a", b"b")}
     for key, job in jobs.items():
-        assert job.find([key * 32]) == {}
-        job.add([key * 32], torch.ones(1, 3), [Status.OPTIMAL])
+        assert job.find(problem, [key * 32]) == {}
+        job.add(problem, [key * 32], torch.ones(1, 3), [Status.OPTIMAL])
     for job in jobs.values():
         job.write()
     keys = [b"a" * 32, b"b" * 32]
-    assert list(BegunSolves(path, problem).find(keys)) == [0, 1]
-    jobs[b"a"].remove(keys[:1])
-    assert list(BegunSolves(path, problem).find(keys)) == [1]
-    jobs[b"b"].remove(keys[1:])
+    assert list(BegunSolves(path).find(problem, keys)) == [0, 1]
+    late = BegunSolves(path)
+    assert late.find(problem, [b"c" * 32]) == {}  # it has read all rows
+    jobs[b"a"].remove()
+    assert list(BegunSolves(path).find(problem, keys)) == [1]
+    late.add(problem, [b"c" * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    late.write()
+    assert list(BegunSolves(path).find(problem, [*keys, b"c" * 32])) == [1, 2], "what was removed stays removed"
+    late.remove()
+    jobs[b"b"].remove()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -259,22 +265,23 @@ def test_decisions_of_a_model_with_other_variables_are_left_out(
     changed = Problem(BAG, sense="max")
     changed.found = FoundDecisions(4)
     (path,) = tmp_path.iterdir()
-    BegunSolves(path, changed).find([b"a" * 32])
+    BegunSolves(path, changed.found).find(changed, [b"a" * 32])
     assert len(changed.found) == 0
 
 
-def test_a_file_of_a_problem_of_another_size_is_written_anew(tmp_path: Path) -> None:
-    path = tmp_path / "begun.safetensors"
-    for width in (3, 2):
-        problem = Problem(MILP([[1.0] * width], row_upper=1.0))
-        begun = BegunSolves(path, problem)
-        assert begun.find([b"a" * 32]) == {}
-        begun.add([b"a" * 32], torch.ones(1, width), [Status.OPTIMAL])
+def test_problems_of_several_sizes_share_a_file(tmp_path: Path) -> None:
+    path, problems = tmp_path / "begun.safetensors", [Problem(MILP([[1.0] * width], row_upper=1.0)) for width in (3, 2)]
+    keys = [(BegunSolves(path).keys(problem, COSTS[:1, : problem.width], None) or []) for problem in problems]
+    for problem, key in zip(problems, keys, strict=True):
+        begun = BegunSolves(path)
+        assert begun.find(problem, key) == {}
+        begun.add(problem, key, torch.ones(1, problem.width), [Status.OPTIMAL])
         begun.write()
-        assert list(BegunSolves(path, problem).find([b"a" * 32])) == [0]
+    for problem, key in zip(problems, keys, strict=True):
+        assert torch.equal(BegunSolves(path).find(problem, key)[0][0], torch.ones(problem.width))
 
 
-@pytest.mark.parametrize("field", ["keys", "solutions", "status"])
+@pytest.mark.parametrize("field", ["keys", "solutions", "widths", "status"])
 def test_a_spoiled_file_is_named(field: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     interrupted(tmp_path, monkeypatch)
     (path,) = tmp_path.iterdir()
@@ -304,19 +311,69 @@ def rows_of(problem: Problem, begun: BegunSolves) -> tuple[list[int], Tensor, li
 
 def test_begun_rows_come_first_and_the_others_are_solved_and_kept(tmp_path: Path) -> None:
     whole = Problem(BAG, sense="max")
-    order, solutions, status = rows_of(whole, BegunSolves(None, whole))
+    order, solutions, status = rows_of(whole, BegunSolves(None))
     assert order == list(range(20))
     assert whole.statistics.count("scoring") == 20
     path = beside(tmp_path / "checkpoint.safetensors")
     first = Problem(BAG, sense="max")
     for part, _ in solve_rows(
-        first, COSTS, None, BegunSolves(path, first), purpose="scoring", size=2, label="", progress=False
+        first, COSTS, None, BegunSolves(path), purpose="scoring", size=2, label="", progress=False
     ):
         if part[-1] == 6:
             break  # as an error in the body of the loop would end it
     assert list(tmp_path.iterdir()) == [path]
     second = Problem(BAG, sense="max")
-    resumed = rows_of(second, BegunSolves(path, second))
+    resumed = rows_of(second, BegunSolves(path))
     assert second.statistics.solves == 20 - 7
     assert (resumed[0], resumed[2]) == (order, status)
     assert torch.equal(resumed[1], solutions)
+
+
+def solve_and_fail(path: Path, error: BaseException) -> None:
+    """Solve all rows as a job that fails after that."""
+    with kept_until_done(path) as begun:
+        rows_of(Problem(BAG, sense="max"), begun)
+        raise error
+
+
+def test_a_job_that_is_done_leaves_no_file_and_an_interrupted_one_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "job-solves.safetensors"
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted: .*job-solves\.safetensors keeps the exact solves"):
+        solve_and_fail(path, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt, match=r"^mine$"):
+        solve_and_fail(path, KeyboardInterrupt("mine"))
+    with pytest.raises(SolveError):
+        solve_and_fail(path, SolveError("failed"))
+    problem = Problem(BAG, sense="max")
+    with kept_until_done(path) as begun:
+        rows_of(problem, begun)
+    assert problem.statistics.solves == 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_rows_of_another_job_stay_when_a_job_is_done(tmp_path: Path) -> None:
+    path = tmp_path / "job-solves.safetensors"
+    with pytest.raises(SolveError):
+        solve_and_fail(path, SolveError("failed"))
+    other = Problem(BAG, sense="min")
+    with kept_until_done(path) as begun:
+        rows_of(other, begun)
+    problem = Problem(BAG, sense="max")
+    rows_of(problem, BegunSolves(path))
+    assert problem.statistics.solves == 0
+
+
+def test_a_job_goes_on_where_its_file_cannot_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, path = Problem(BAG, sense="max"), tmp_path / "job-solves.safetensors"
+    path.mkdir()  # a file that can be neither read nor written
+    with (
+        pytest.warns(RegretlessWarning, match=r"exact solves are not kept .*: cannot read .*job-solves"),
+        kept_until_done(path) as begun,
+    ):
+        rows_of(problem, begun)
+    assert problem.statistics.solves == 20
+    path.rmdir()
+    monkeypatch.setattr("os.access", lambda *_: False)  # a read-only folder, without a warning
+    with pytest.raises(KeyboardInterrupt, match=r"^$"):
+        solve_and_fail(path, KeyboardInterrupt())
+    assert list(tmp_path.iterdir()) == []

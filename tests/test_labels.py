@@ -253,11 +253,11 @@ def test_whether_a_store_has_some_of_the_labels(tmp_path: Path) -> None:
     assert not some_solved(problem, costs, members, None)
     assert not some_solved(problem, costs, members, tmp_path)
     begun = begun_labels(tmp_path, problem)
-    begun.add(begun.keys(costs[:1], members[:1]) or [], costs[:1], [Status.OPTIMAL])
+    begun.add(problem, begun.keys(problem, costs[:1], members[:1]) or [], costs[:1], [Status.OPTIMAL])
     begun.write()
     assert some_solved(problem, costs, members, tmp_path)
     assert not some_solved(problem, costs[:1], members[1:], tmp_path)
-    begun.remove(begun.keys(costs, members) or [])
+    begun.remove()
     solve_labels(problem, costs, members, store=tmp_path)
     assert some_solved(problem, costs, members, tmp_path)
     with pytest.warns(RegretlessWarning, match="not stored"):

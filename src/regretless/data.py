@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.begun_solves import BegunSolves
 from regretless.errors import InputError, RegretlessWarning
 from regretless.feature_precision import warn_of_rounding
 from regretless.frame_rows import refuse_other_rows
@@ -126,6 +127,7 @@ class Dataset:
         instance: Any = None,
         store: Path | str | None = None,
         memory: LabelMemory | None = None,
+        begun: BegunSolves | None = None,
         names: Sequence[str] | None = None,
         progress: bool | None = None,
     ) -> Dataset:
@@ -140,6 +142,7 @@ class Dataset:
             instance: ``(n,)`` ids, for families.
             store: folder that keeps the optima by content, so that the next run does not solve them again.
             memory: optima by row that this process has solved before.
+            begun: exact solves of a job that keeps them itself while it is at work, in place of ``store``.
             names: of the n instances.
             progress: show a bar; by default on a terminal.
 
@@ -162,7 +165,9 @@ class Dataset:
             warn_of_rounding(tensor("features", features))
         members = ids(instance)
         problem.check_instance(members, len(c))
-        solutions, status = solve_labels(problem, c, members, store=store, memory=memory, progress=progress)
+        solutions, status = solve_labels(
+            problem, c, members, store=store, memory=memory, begun=begun, progress=progress
+        )
         plain = all(s is Status.OPTIMAL for s in status)
         named = None if names is None else tuple(names)
         data = cls(x, c, solutions, members, None if plain else tuple(status), named)

@@ -31,6 +31,7 @@ def solve_labels(
     *,
     store: Path | str | None = None,
     memory: LabelMemory | None = None,
+    begun: BegunSolves | None = None,
     progress: bool | None = None,
 ) -> tuple[Tensor, list[Status]]:
     """Solve true costs, or find their optima in the store or in memory; only what was checked is kept there.
@@ -41,6 +42,7 @@ def solve_labels(
         members: ``(n,)`` ids, for families.
         store: folder that keeps optima by content; ``None`` keeps none.
         memory: optima by row, of this process.
+        begun: exact solves of a job that keeps them itself, in place of ``store``.
         progress: show a bar; by default on a terminal.
 
     Returns:
@@ -53,15 +55,15 @@ def solve_labels(
     """
     path = None if store is None else _path(Path(store), problem, costs, members)
     if path is None or not path.exists():
-        begun = BegunSolves(None, problem) if path is None else begun_labels(path.parent, problem)
-        solutions, status = _with_known(problem, costs, members, memory, begun, progress)
         if path is None:
-            return solutions, status
+            return _with_known(problem, costs, members, memory, begun or BegunSolves(None), progress)
+        begun = begun_labels(path.parent, problem)
+        solutions, status = _with_known(problem, costs, members, memory, begun, progress)
         if set(NOT_KEPT) & set(status):  # a longer time limit may find better ones
             begun.write()
         else:
             _write(path, problem, solutions, status)
-            begun.remove(begun.keys(costs, members) or [])
+            begun.remove()
         return solutions, status
     solutions, status = _read(path, len(costs), problem)
     if problem.on_failure == "raise":
@@ -73,7 +75,7 @@ def solve_labels(
 def begun_labels(store: Path, problem: Problem) -> BegunSolves:
     """The labels of a problem in a store that are not complete yet."""
     about = f"{problem.name}:{problem.width}:{problem.sense}:{problem.label_solver}"
-    return BegunSolves(store / f"begun-{hashlib.sha256(about.encode()).hexdigest()[:32]}.safetensors", problem)
+    return BegunSolves(store / f"begun-{hashlib.sha256(about.encode()).hexdigest()[:32]}.safetensors", problem.found)
 
 
 def some_solved(problem: Problem, costs: Tensor, members: Tensor | None, store: Path | str | None) -> bool:
@@ -82,7 +84,7 @@ def some_solved(problem: Problem, costs: Tensor, members: Tensor | None, store: 
     keys = None if path is None else row_keys(problem, costs, members)
     if path is None or keys is None:
         return False
-    return path.exists() or bool(begun_labels(path.parent, problem).find(keys))
+    return path.exists() or bool(begun_labels(path.parent, problem).find(problem, keys))
 
 
 def refuse_wrong_labels(
@@ -217,7 +219,7 @@ def _with_known(
     found = {} if memory is None or keys is None else memory.find(keys)
     if keys is not None and begun.path is not None:
         for i, (row, end) in found.items():
-            begun.add([keys[i]], row[None], [end])
+            begun.add(problem, [keys[i]], row[None], [end])
     solutions = torch.full((len(costs), problem.width), torch.nan, dtype=torch.float64)
     status = [Status.OPTIMAL] * len(costs)
     for i, (row, end) in found.items():

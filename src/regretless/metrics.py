@@ -100,7 +100,7 @@ def regret_of_decisions(
     refuse_infeasible_labels(problem, best, instance)
     regrets, decisions, cut_short = cost.new_zeros(len(cost)), torch.zeros_like(best), 0
     for part, solved in solve_rows(
-        problem, predicted.detach().to(torch.float64), instance, begun or BegunSolves(None, problem),
+        problem, predicted.detach().to(torch.float64), instance, begun or BegunSolves(None),
         purpose="evaluation", size=SOLVE_BATCH, label="evaluation", progress=progress,
     ):  # fmt: skip
         members, known = None if instance is None else instance[part], None if status is None else _of(status, part)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from .files import CommandLine, Files, make_files
+from .files import ITEMS, CommandLine, Files, make_files, write_csv
 
 
 @pytest.fixture
@@ -28,3 +28,24 @@ def trained_files(tmp_path_factory: pytest.TempPathFactory) -> Files:
     run(spec, files.folder / "run", progress=False)
     files.model.unlink()
     return files
+
+
+@pytest.fixture(scope="session")
+def logged(trained_files: Files, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A log of 20 days, and their true costs."""
+    from regretless.cli import main
+
+    folder = tmp_path_factory.mktemp("logged")
+    names = [f"day {i}" for i in range(20)]
+    x = write_csv(
+        folder / "x.csv", ["instance", "a", "b", "c"],
+        [[name, *row] for name, row in zip(names, trained_files.features.tolist(), strict=False)],
+    )  # fmt: skip
+    c = write_csv(
+        folder / "c.csv", ["instance", *ITEMS],
+        [[name, *row] for name, row in zip(names, trained_files.costs.tolist(), strict=False)],
+    )  # fmt: skip
+    with pytest.raises(SystemExit) as end:
+        main(["decide", str(trained_files.folder / "run"), "--features", str(x), "--log", str(folder / "d.db")])
+    assert end.value.code == 0
+    return folder / "d.db", c

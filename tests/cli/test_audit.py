@@ -2,30 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from .files import ITEMS, CommandLine, Files, write_csv
-
-
-@pytest.fixture(scope="session")
-def logged(trained_files: Files, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A log of 20 days, and their true costs."""
-    from regretless.cli import main
-
-    folder = tmp_path_factory.mktemp("logged")
-    names = [f"day {i}" for i in range(20)]
-    x = write_csv(
-        folder / "x.csv", ["instance", "a", "b", "c"],
-        [[name, *row] for name, row in zip(names, trained_files.features.tolist(), strict=False)],
-    )  # fmt: skip
-    c = write_csv(
-        folder / "c.csv", ["instance", *ITEMS],
-        [[name, *row] for name, row in zip(names, trained_files.costs.tolist(), strict=False)],
-    )  # fmt: skip
-    with pytest.raises(SystemExit) as end:
-        main(["decide", str(trained_files.folder / "run"), "--features", str(x), "--log", str(folder / "d.db")])
-    assert end.value.code == 0
-    return folder / "d.db", c
 
 
 def test_an_audit_prints_sums_worst_days_and_sentences(cli: CommandLine, logged: tuple[Path, Path]) -> None:

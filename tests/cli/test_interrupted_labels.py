@@ -1,7 +1,8 @@
-"""Ctrl-C while the true optima are solved: what was solved is kept, and the same command continues."""
+"""Ctrl-C while true optima or evaluations are solved: what was solved is kept, and the same command continues."""
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -161,6 +162,55 @@ def test_retrain_continues(
         interrupted(cli, words, out)
     assert labels(cli, words) == 10 - (1 + 2)
     assert not (out / "labels").exists()
+
+
+def test_evaluate_continues_on_other_data(
+    cli: CommandLine, trained_files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, c = more(trained_files)
+    run = trained_files.folder / "run"
+    words: list[object] = ["evaluate", run, "--features", x, "--costs", c]
+    whole, kept = cli.ok(*words, "--json").json, run / "evaluation-solves.safetensors"
+    said = f"interrupted: {kept} keeps the exact solves so far, and the same command continues\n"
+
+    def interrupted(*given: Any, **how: Any) -> None:
+        evaluate_instances(*given, **how)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        Interrupt(patch, instances=4)
+        first = cli(*words)
+        patch.setattr("regretless.cli.evaluate.evaluate_instances", interrupted)
+        second = cli(*words)
+    assert (first.code, first.err, second.code, second.err) == (130, said, 130, said)
+    resumed = cli.ok(*words, "--json").json
+    assert resumed["regret"] == whole["regret"]
+    assert [resumed["ledger"].get(name, {"solves": 0})["solves"] for name in ("labels", "evaluation")] == [0, 0]
+    assert not kept.exists()
+
+
+def test_an_audit_continues(
+    cli: CommandLine, logged: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, costs = Path(shutil.copy(logged[0], tmp_path)), logged[1]
+    calls, solve, stop = list[int](), EnginePool.solve, 5
+
+    def attempt(pool: EnginePool, given: Tensor, *more: object, **how: object) -> Solved:
+        if len(calls) == stop:
+            raise KeyboardInterrupt
+        calls.append(len(given))
+        return solve(pool, given, *more, **how)  # type: ignore[arg-type]
+
+    whole = cli.ok("audit", log, "--costs", costs, "--json").json
+    with monkeypatch.context() as patch:
+        patch.setattr(EnginePool, "solve", attempt)
+        result = cli("audit", log, "--costs", costs)
+        assert (result.code, result.err) == (130, f"interrupted: {tmp_path}/d-solves.safetensors keeps the exact "
+                                                  "solves so far, and the same command continues\n")  # fmt: skip
+        stop = 100
+        assert cli.ok("audit", log, "--costs", costs, "--json").json == whole
+    assert calls == [1] * 40, "every solve is made once"
+    assert not (tmp_path / "d-solves.safetensors").exists()
 
 
 def test_a_command_that_fails_at_once_leaves_nothing(

@@ -17,9 +17,9 @@ def chosen(costs):
     return costs == costs.min()
 
 
-def parts_of(costs, rows, **settings):
-    problem = Problem(oracle=chosen, dimension=2, name="cheapest", **settings)
-    return labelled_parts(problem, np.arange(len(costs))[:, None], costs, rows)
+def parts_of(costs, rows, on_failure="raise"):
+    problem = Problem(oracle=chosen, dimension=2, name="cheapest")
+    return labelled_parts(problem, np.arange(len(costs))[:, None], costs, rows, on_failure=on_failure)
 
 
 COSTS = np.array([[1.0, 2.0], [-1.0, 0.0], [4.0, 3.0], [5.0, 6.0], [-2.0, 1.0]])

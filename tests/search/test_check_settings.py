@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ import torch
 from regretless.cache import Bernoulli
 from regretless.errors import InputError, MissingDependencyError
 from regretless.search.check_settings import check_settings
-from regretless.training import methods
+from regretless.training import Interrupted, methods
+from regretless.training.interrupt import Interruption
 
 NAN = float("nan")
 WRONG: list[tuple[str, dict[str, Any]]] = [
@@ -109,3 +111,17 @@ def test_settings_that_were_refused_are_refused_again() -> None:
     for _ in range(2):
         with pytest.raises(InputError, match="p_solve"):
             check_settings("map-dc", {"p_solve": 2.0})
+
+
+@pytest.mark.parametrize("method", ["map-dc", "auto"])
+def test_a_signal_while_settings_are_checked_is_reported_as_that(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    enter = Interruption.__enter__
+
+    def signalled(self: Interruption) -> Interruption:
+        entered = enter(self)
+        signal.raise_signal(signal.SIGTERM)
+        return entered
+
+    monkeypatch.setattr(Interruption, "__enter__", signalled)
+    with pytest.raises(Interrupted, match=r"^SIGTERM: ended while the settings were checked, before training began$"):
+        check_settings(method, {}, time_limit=77.0)  # which has not passed before

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from regretless.begun_solves import beside, kept_until_done
 from regretless.cli import show
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
 from regretless.errors import InputError, SolveError
@@ -15,7 +16,7 @@ from regretless.runs.decide import decider
 from regretless.runs.run_folder import read_spec
 from regretless.runs.run_ledger import solve_ledger
 from regretless.solvers.executors import parse_executor
-from regretless.training import evaluate as exact_evaluation
+from regretless.training.evaluation import evaluate_instances
 
 
 def evaluate(
@@ -46,23 +47,24 @@ def evaluate(
     parse_executor(executor)
     show.warn_of_idle_workers(spec, workers, executor)
     left_out = 0  # rows without a solution, of which a warning tells
-    if features is not None and costs is not None:
-        given: dict[str, Any] = {"family": constraints is not None, "unseen": checked_unseen(unseen)}
-        where, ready = str(features), decider(run, workers=workers, executor=executor, **given)
-        given_rows = ready.rows(features, costs, constraints)
-        model, problem, data = ready.model, ready.problem, ready.labelled(given_rows)
-        left_out = len(given_rows) - len(data)
-    else:
-        where = on or "test"
-        _, loaded, model = load_trained(run, workers=workers, executor=executor)
-        problem, data = loaded.problem, getattr(loaded, where)
-        if data is None or (where == "test" and loaded.evaluated_on != "test"):
-            raise InputError(
-                f"the split of {spec.problem} has no {where} data: use --on, or give --features and --costs"
-            )
-    if not len(data):
-        raise SolveError(f"no row of {where} has a solution: there is nothing to evaluate")
-    result = exact_evaluation(model, data, problem, progress=None).as_dict()
+    with kept_until_done(beside(run / "evaluation")) as begun:
+        if features is not None and costs is not None:
+            given: dict[str, Any] = {"family": constraints is not None, "unseen": checked_unseen(unseen)}
+            where, ready = str(features), decider(run, workers=workers, executor=executor, **given)
+            given_rows = ready.rows(features, costs, constraints)
+            model, problem, data = ready.model, ready.problem, ready.labelled(given_rows, begun=begun)
+            left_out = len(given_rows) - len(data)
+        else:
+            where = on or "test"
+            _, loaded, model = load_trained(run, workers=workers, executor=executor)
+            problem, data = loaded.problem, getattr(loaded, where)
+            if data is None or (where == "test" and loaded.evaluated_on != "test"):
+                raise InputError(
+                    f"the split of {spec.problem} has no {where} data: use --on, or give --features and --costs"
+                )
+        if not len(data):
+            raise SolveError(f"no row of {where} has a solution: there is nothing to evaluate")
+        result = evaluate_instances(model, data, problem, begun=begun, progress=None)[0].as_dict()
     show.warn_of_inexact(result)
     if json:
         about = {"problem": spec.problem, "method": spec.method, "on": where, "left_out": left_out}

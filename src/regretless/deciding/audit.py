@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from regretless.begun_solves import beside, kept_until_done
 from regretless.deciding.audited_run import AuditedDay, AuditedRun, is_loss
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
@@ -94,6 +95,7 @@ def audit_decisions(
     """Compare logged decisions with the true costs of their instances.
 
     Every instance (a day, say) is solved exactly twice: at the true costs, and at the costs that two-stage predicted.
+    While an audit is at work, its solves are in a file beside the log: after an interruption none is made again.
 
     Args:
         log: of decisions, or its file.
@@ -131,10 +133,11 @@ def audit_decisions(
         raise InputError(f"no instance of {source} ({listed(with_costs)}) is in {log.path} ({listed(tuple(latest))})")
     not_logged, waiting = missing_and_unknown(tuple(latest), with_costs)
     pairs = [(latest[name], true.values[i]) for i, name in enumerate(with_costs) if name in latest]
-    days = [
-        runs[record.run].day(record, values, workers=workers, time_limit=time_limit)
-        for record, values in track(pairs, total=len(pairs), label="audit", show=progress)
-    ]
+    with kept_until_done(beside(log.path)) as begun:
+        days = [
+            runs[record.run].day(record, values, workers=workers, time_limit=time_limit, begun=begun)
+            for record, values in track(pairs, total=len(pairs), label="audit", show=progress)
+        ]
     return Audit(
         days=tuple(days),
         sense=last.saved.sense,

@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from regretless.begun_solves import BegunSolves
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.named_values import NamedValues, places_of
 from regretless.errors import FileError, InputError
@@ -19,6 +21,7 @@ from regretless.milp import MILP, Floats
 from regretless.problem import Problem
 from regretless.runs.held_out import FILE as HELD_OUT
 from regretless.runs.held_out import HeldOutView, read_held_out
+from regretless.solve_batches import solve_batches
 from regretless.storage import write_bytes
 from regretless.tables.constraints import vary_one
 from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_problem
@@ -93,22 +96,33 @@ class AuditedRun:
         self._places = places_of(self.saved.cost_names)
         self._problems: dict[tuple[int, float | None], Problem] = {}  # of the model as it is written
 
-    def day(self, record: Record, costs: Floats, *, workers: int, time_limit: float | None) -> AuditedDay:
-        """Compare one decision; an infeasible or missing one has no regret."""
+    def day(
+        self,
+        record: Record,
+        costs: Floats,
+        *,
+        workers: int,
+        time_limit: float | None,
+        begun: BegunSolves | None = None,
+    ) -> AuditedDay:
+        """Compare one decision; an infeasible or missing one has no regret. Solves that ``begun`` has are not made."""
         milp = self._model(record)
+        limit = self.saved.time_limit if time_limit is None else time_limit
         vectors = [costs] if record.two_stage is None else [costs, record.two_stage]
-        x, proven = self._solved(milp, np.stack(vectors), workers, time_limit)
-        hindsight, two_stage = x[0], x[1] if len(x) > 1 else None
-        decided = None if record.found == "infeasible" or not np.isfinite(record.decision).all() else record.decision
-        values = [self._objective(milp, costs, one) for one in (decided, hindsight, two_stage)]
+        solved = _solve(self._problem(milp, workers, limit), np.stack(vectors), begun or BegunSolves(None))
+        proven = all(status is Status.OPTIMAL for _, status in solved)
+        hindsight, *rest = (_solution(*row) for row in solved)
+        two_stage = rest[0] if rest else None
+        known = record.found != "infeasible" and np.isfinite(record.decision).all()
+        decided = milp.solution(record.decision)[0] if known else None
+        values = [_objective(milp, costs, one) for one in (decided, hindsight, two_stage)]
         changed = None
         if decided is not None and two_stage is not None:
-            shown = milp.solution(np.stack([decided, two_stage]))
-            changed = bool((np.abs(shown[0] - shown[1]) > SAME * np.maximum(1.0, np.abs(shown[0]))).any())
+            changed = bool((np.abs(decided - two_stage) > SAME * np.maximum(1.0, np.abs(decided))).any())
         return AuditedDay(
             record.instance, record.at, record.found, record.status, values[0], values[1],
             self._regret(values[0], values[1]), values[2], self._regret(values[2], values[1]), changed, proven,
-            *(self._named(milp, one) for one in (decided, hindsight, two_stage)),
+            *(self._named(one) for one in (decided, hindsight, two_stage)),
         )  # fmt: skip
 
     def _model(self, record: Record) -> MILP:
@@ -124,17 +138,6 @@ class AuditedRun:
             said = f"the decision for {record.instance!r} has constraints that do not fit its model: {error}"
             raise FileError(f"{self._log} is damaged: {said}") from error
 
-    def _solved(
-        self, milp: MILP, costs: Floats, workers: int, time_limit: float | None
-    ) -> tuple[list[Floats | None], bool]:
-        """The best decision at each of the costs, ``None`` where none was found, and whether all are proven optimal."""
-        limit = self.saved.time_limit if time_limit is None else time_limit
-        solved = self._problem(milp, workers, limit).solve(torch.as_tensor(costs))
-        good = [status in (Status.OPTIMAL, Status.FEASIBLE, Status.TIME_LIMIT) for status in solved.status]
-        found = [row.numpy() for row in solved.decision]
-        proven = all(status is Status.OPTIMAL for status in solved.status)
-        return [x if ok and np.isfinite(x).all() else None for x, ok in zip(found, good, strict=True)], proven
-
     def _problem(self, milp: MILP, workers: int, limit: float | None) -> Problem:
         """The problem of a model; days without constraints of their own share one, and the engine that it built."""
         saved, key = self.saved, (workers, limit)
@@ -145,16 +148,37 @@ class AuditedRun:
             self._problems[key] = problem
         return problem
 
-    def _objective(self, milp: MILP, costs: Floats, x: Floats | None) -> float | None:
-        if x is None:
-            return None
-        known = np.append(costs, 1.0) if milp.has_fixed_cost else costs
-        return float(milp.solution(x)[0] @ known)
-
     def _regret(self, value: float | None, best: float | None) -> float | None:
         if value is None or best is None:
             return None
         return value - best if self.saved.sense == "min" else best - value
 
-    def _named(self, milp: MILP, x: Floats | None) -> Mapping[str, float]:
-        return {} if x is None else NamedValues(self._places, milp.solution(x)[0][: len(self._places)].copy())
+    def _named(self, solution: Floats | None) -> Mapping[str, float]:
+        return {} if solution is None else NamedValues(self._places, solution[: len(self._places)].copy())
+
+
+def _solve(problem: Problem, costs: Floats, begun: BegunSolves) -> list[tuple[Tensor, Status]]:
+    """The solution ``(width,)`` at each of the costs ``(m, d)``, with its status; those that are new are kept."""
+    rows = torch.as_tensor(costs)
+    keys = begun.keys(problem, rows, None)
+    found = {} if keys is None else begun.find(problem, keys)
+    rest = [i for i in range(len(rows)) if i not in found]
+    for part in solve_batches(problem, len(rest), size=None, label="day", progress=False):
+        solved = problem.solve(rows[rest[part]])
+        if keys is not None:
+            begun.add(problem, [keys[i] for i in rest[part]], solved.solution, solved.status)
+        found |= dict(zip(rest[part], zip(solved.solution, solved.status, strict=True), strict=True))
+    return [found[i] for i in range(len(rows))]
+
+
+def _solution(row: Tensor, status: Status) -> Floats | None:
+    """A solution in cost space; ``None`` where none was found."""
+    good = status in (Status.OPTIMAL, Status.FEASIBLE, Status.TIME_LIMIT) and bool(torch.isfinite(row).all())
+    return row.numpy() if good else None
+
+
+def _objective(milp: MILP, costs: Floats, solution: Floats | None) -> float | None:
+    if solution is None:
+        return None
+    known = np.append(costs, 1.0) if milp.has_fixed_cost else costs
+    return float(solution @ known)

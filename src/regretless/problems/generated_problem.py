@@ -102,8 +102,10 @@ class Settings:
             costs: ``(n, d)``.
             model: ``seed -> fresh model``; by default one linear layer on the raw features, the field's usual model.
         """
-        problem.name, problem.on_failure = name, self.on_failure
-        train, validation, test = labelled_parts(problem, features, costs, self.rows(), store=self.store)
+        problem.name = name
+        train, validation, test = labelled_parts(
+            problem, features, costs, self.rows(), on_failure=self.on_failure, store=self.store
+        )
         return BenchmarkProblem(
             name=name,
             problem=problem,

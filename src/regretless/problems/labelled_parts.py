@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from regretless.data import Dataset
 from regretless.errors import SolveError
 from regretless.problem import Problem
+from regretless.types import OnFailure
 
 Rows = Sequence[int] | NDArray[np.integer]
 
@@ -23,21 +24,24 @@ def labelled_parts(
     costs: Any,
     parts: Sequence[Rows],
     *,
+    on_failure: OnFailure,
     instance: Any = None,
     store: Path | str | None = None,
 ) -> list[Dataset]:
     """Solve the true optima of all rows at once, and select the rows of each part.
 
-    Rows without a solution are left out of their part, where the problem's ``on_failure`` allows it.
+    Rows without a solution are left out of their part, where ``on_failure`` allows it.
 
     Args:
         problem: what to solve.
         features, costs, instance, store: as for ``Dataset.solve``.
         parts: rows of each part; a part may be empty.
+        on_failure: of the problem, for its labels and for training.
 
     Raises:
         SolveError: a row has no solution and ``on_failure`` is ``"raise"``, or no row of a part has one.
     """
+    problem.on_failure = on_failure
     numbers = [str(row) for row in range(len(costs))]
     data = Dataset.solve(problem, features, costs, instance=instance, store=store, names=numbers)
     place = {int(name): k for k, name in enumerate(data.names or ())}

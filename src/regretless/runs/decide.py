@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from regretless.begun_solves import BegunSolves
 from regretless.data import Dataset
 from regretless.errors import InputError, SolveError
 from regretless.family import Family, member
@@ -111,16 +112,17 @@ class LoadedRun:
         instance = None if ids is None else ids[order]
         return Rows(self._tensor(seen), torch.as_tensor(true.values).to(torch.float64), instance, seen.instance)
 
-    def labelled(self, rows: Rows, store: Path | str | None = None) -> Dataset:
-        """Solve the true optima of rows, or find them in a folder that stores them.
+    def labelled(self, rows: Rows, store: Path | str | None = None, begun: BegunSolves | None = None) -> Dataset:
+        """Solve the true optima of rows, or find them in a folder that stores them or among the solves of a job.
 
         Raises:
             SolveError: a row has no solution, and the run was not trained with ``on_failure`` ``cache`` or ``skip``.
         """
         try:
             return Dataset.solve(
-                self.problem, rows.features, rows.costs, instance=rows.instance, store=store, names=rows.names
-            )
+                self.problem, rows.features, rows.costs, instance=rows.instance, store=store, begun=begun,
+                names=rows.names,
+            )  # fmt: skip
         except SolveError as error:
             row = error.row or 0
             name = f"row {row} (counted from 0)" if rows.names is None else f"instance {rows.names[row]!r}"

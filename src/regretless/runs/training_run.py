@@ -108,7 +108,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     )
     seconds = time.perf_counter() - start
     model, history = fitted.model, fitted.history
-    begun = BegunSolves(beside(folder / files.CHECKPOINT), loaded.problem)
+    begun = BegunSolves(beside(folder / files.CHECKPOINT), loaded.problem.found)
     result, decided = evaluate_instances(model, loaded.test, loaded.problem, begun=begun, progress=progress)
     figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
     figures |= {"on": loaded.evaluated_on, **result.as_dict()}

@@ -17,7 +17,7 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.search.train_method import train
 from regretless.search.unused_arguments import is_best_fit
-from regretless.training import methods
+from regretless.training import Interrupted, methods
 from regretless.types import Status
 
 
@@ -38,6 +38,7 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
         InputError: a setting that the method does not know or cannot use.
         MissingDependencyError: a package that the method or the engine needs is not installed.
         SolveError: the engine does not work, for want of a licence for example.
+        Interrupted: SIGINT, SIGTERM or SIGHUP was received.
     """
     methods.chosen(method, settings)  # first: the name of an argument of train would be taken for that argument
     named = _named(method, settings, engine, options)
@@ -66,6 +67,9 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
         train(problem, data, model, method=method, progress=False, **{**settings, **few})
     except RegretlessError:
         raise
+    except Interrupted as stop:  # what it says is about the training of two variables
+        name = str(stop).partition(":")[0]
+        raise Interrupted(f"{name}: ended while the settings were checked, before training began") from None
     except (TypeError, ValueError, ArithmeticError, AttributeError, RuntimeError) as error:
         words = ", ".join(f"{name}={value!r}" for name, value in settings.items())
         raise InputError(f"method {method!r} cannot be used with {words or 'its defaults'}: {error}") from error

@@ -36,7 +36,7 @@ class HeldOut:
         progress: bool | None = None,
     ) -> None:
         self.cache, self.data, self.folds, self.progress = cache, data, folds, progress
-        self._begun = BegunSolves(begun, cache.problem)
+        self._begun = BegunSolves(begun, cache.problem.found)
         self._costs = cache.problem.to_minimization(data.costs, data.instance)
 
     def predict(self, models: StackedModels, parameters: Parameters) -> Tensor:

@@ -59,10 +59,9 @@ def load_energy(
     else:
         how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
         problem = Problem(model, sense="min", engine=engine, name=name, **how)
-    problem.on_failure = on_failure
     features = irish_market.standardize(features)
     train, validation, test = (
-        labelled_parts(problem, features[days], prices[days], [range(len(days))], store=store)[0]
+        labelled_parts(problem, features[days], prices[days], [range(len(days))], on_failure=on_failure, store=store)[0]
         for days in irish_market.split_days(split, seed=seed)
     )
     return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)

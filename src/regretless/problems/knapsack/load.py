@@ -43,9 +43,8 @@ def load_knapsack(
     features, values, weights = irish_market.knapsack_data()
     how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
     problem = knapsack_problem(weights, _capacity(name), engine=engine, **how)
-    problem.on_failure = on_failure
     days = irish_market.split_days(split, seed=seed)
-    return _loaded(name, problem, irish_market.standardize(features), values, days, store)
+    return _loaded(name, problem, irish_market.standardize(features), values, days, on_failure, store)
 
 
 def load_synthetic_knapsack(
@@ -77,10 +76,9 @@ def load_synthetic_knapsack(
     features, values, weights = synthetic.knapsack_data(days)
     how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
     problem = knapsack_problem(weights, _capacity(name), engine=engine, **how)
-    problem.on_failure = on_failure
     order, a, b = np.arange(days), round(0.7 * days), round(0.775 * days)
     scaled = synthetic.standardized(features, a)
-    return _loaded(name, problem, scaled, values, (order[:a], order[a:b], order[b:]), store)
+    return _loaded(name, problem, scaled, values, (order[:a], order[a:b], order[b:]), on_failure, store)
 
 
 def _capacity(name: str) -> int:
@@ -91,8 +89,14 @@ def _capacity(name: str) -> int:
 
 
 def _loaded(
-    name: str, problem: Problem, features: Floats, values: Floats, split: tuple[Days, Days, Days], store: str | None
+    name: str,
+    problem: Problem,
+    features: Floats,
+    values: Floats,
+    split: tuple[Days, Days, Days],
+    on_failure: OnFailure,
+    store: str | None,
 ) -> BenchmarkProblem:
     problem.name = name
-    train, validation, test = labelled_parts(problem, features, values, split, store=store)
+    train, validation, test = labelled_parts(problem, features, values, split, on_failure=on_failure, store=store)
     return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)

@@ -73,10 +73,11 @@ def load_matching(
         how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
         problem = Problem(family, sense="max", engine=engine, bound=bound, name=name, **how)
     papers = torch.from_numpy(ids[order])  # a tensor of integers stays one: they are rows of the table of words
-    problem.on_failure = on_failure
     parts = np.split(np.arange(len(order)), [TRAIN, TRAIN + VALIDATION])
     costs = links(network, ids)[order]
-    train, validation, test = labelled_parts(problem, papers, costs, parts, instance=order, store=store)
+    train, validation, test = labelled_parts(
+        problem, papers, costs, parts, on_failure=on_failure, instance=order, store=store
+    )
     words = torch.as_tensor(network.words.toarray())
     return BenchmarkProblem(
         name,
