@@ -46,6 +46,27 @@ def test_a_job_that_hangs_is_given_up_on_and_the_rest_goes_on() -> None:
     assert threads.map([0.0, 0.01]) == ["slept 0.0", "slept 0.01"]
 
 
+def test_late_jobs_of_callers_in_several_threads_are_not_mixed_up() -> None:
+    """Any of the callers may be the first to see that the job of another one is late."""
+    done, answers = threading.Event(), {}
+    threads, wait = Threads(_work, workers=8, limit=LIMIT), 0.4 * LIMIT
+    jobs = {"hangs": [0.0, 0.0, done.wait]} | {f"waits {k}": [wait] * 6 for k in range(6)}
+
+    def call(name: str) -> None:
+        answers[name] = threads.map(jobs[name])
+
+    callers = [threading.Thread(target=call, args=(name,), daemon=True) for name in jobs]
+    try:
+        for caller in callers:
+            caller.start()
+        for caller in callers:
+            caller.join(timeout=40 * LIMIT)
+    finally:
+        done.set()
+    assert answers.pop("hangs") == ["slept 0.0", "slept 0.0", LATE]
+    assert answers == {f"waits {k}": [f"slept {wait}"] * 6 for k in range(6)}
+
+
 def test_the_clock_starts_when_the_job_says_so() -> None:
     def slow_to_load(job, clock):
         time.sleep(2 * LIMIT)

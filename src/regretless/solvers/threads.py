@@ -41,6 +41,7 @@ class Threads(Generic[Job, Result]):
         self._jobs: queue.SimpleQueue[tuple[_Batch, int] | None] = queue.SimpleQueue()
         self._threads: list[_Thread] = []
         self._left: list[_Thread] = []
+        self._lock = threading.Lock()  # several threads may call ``map`` at the same time
         # Threads hold the queue and not this object, so that they end when it is no longer needed.
         weakref.finalize(self, _dismiss, self._jobs, workers)
 
@@ -53,8 +54,9 @@ class Threads(Generic[Job, Result]):
         """
         if self._inline and (self.workers == 1 or len(jobs) < 2):
             return [self.work(job, _no_clock) for job in jobs]
-        while len(self._threads) < self.workers:
-            self._threads.append(_Thread(self._jobs))
+        with self._lock:
+            while len(self._threads) < self.workers:
+                self._threads.append(_Thread(self._jobs))
         batch = _Batch(self.work, jobs)
         results: dict[int, Result | Unanswered] = {}
         for k in range(len(jobs)):
@@ -64,8 +66,7 @@ class Threads(Generic[Job, Result]):
                 try:
                     k, answer = batch.answers.get(timeout=self._patience())
                 except queue.Empty:
-                    late = Unanswered(Status.TIME_LIMIT, f"took longer than {self.limit:g} s and was given up on")
-                    results |= dict.fromkeys(self._given_up(), late)
+                    self._give_up()
                     continue
                 if isinstance(answer, BaseException):
                     raise answer
@@ -81,24 +82,21 @@ class Threads(Generic[Job, Result]):
         began = [since for thread in self._threads if (since := thread.since) is not None]
         return max(min(began) + self.limit - time.monotonic(), 0.001) if began else self.limit
 
-    def _given_up(self) -> list[int]:
-        """Replace threads that are late and return the positions of their jobs."""
+    def _give_up(self) -> None:
+        """Answer late jobs, of whichever batch, and replace their threads."""
         assert self.limit is not None
-        positions = []
-        for place, thread in enumerate(self._threads):
-            with thread.lock:
-                if thread.since is None or time.monotonic() - thread.since < self.limit:
+        late = Unanswered(Status.TIME_LIMIT, f"took longer than {self.limit:g} s and was given up on")
+        with self._lock:
+            for place, thread in enumerate(self._threads):
+                if not thread.abandon(late, self.limit):
                     continue
-                thread.abandoned = True
-            positions.append(thread.position)
-            self._left = [*(old for old in self._left if old.is_alive()), thread]
-            if len(self._left) > MOST_HANGING:
-                raise SolveError(
-                    f"{len(self._left)} solves hang past their time limit, more than {MOST_HANGING}: the solver is "
-                    "broken, or the time limit is far too short"
-                )
-            self._threads[place] = _Thread(self._jobs)
-        return positions
+                self._left = [*(old for old in self._left if old.is_alive()), thread]
+                if len(self._left) > MOST_HANGING:
+                    raise SolveError(
+                        f"{len(self._left)} solves hang past their time limit, more than {MOST_HANGING}: the solver is "
+                        "broken, or the time limit is far too short"
+                    )
+                self._threads[place] = _Thread(self._jobs)
 
 
 class _Batch:
@@ -116,24 +114,37 @@ class _Thread(threading.Thread):
     def __init__(self, jobs: queue.SimpleQueue[tuple[_Batch, int] | None]) -> None:
         super().__init__(name="regretless-solver", daemon=True)  # one that hangs must not keep the process alive
         self.jobs, self.lock = jobs, threading.Lock()
-        self.position, self.abandoned = -1, False
+        self.abandoned = False
         self.since: float | None = None  # when the clock of the current job started
+        self._batch: _Batch | None = None  # of the current job
+        self._position = -1
         self.start()
+
+    def abandon(self, late: Unanswered, limit: float) -> bool:
+        """Answer the current job with ``late`` and end after it, if it takes longer than ``limit`` seconds."""
+        with self.lock:
+            if self.abandoned or self._batch is None or self.since is None or time.monotonic() - self.since < limit:
+                return False
+            self.abandoned = True
+            self._batch.answers.put((self._position, late))
+            self._batch = None
+            return True
 
     def run(self) -> None:
         while not self.abandoned and (item := self.jobs.get()) is not None:
-            batch, self.position = item
+            batch, position = item
             if batch.dropped:
                 continue
+            self._batch, self._position = batch, position
             answer: Any
             try:
-                answer = batch.work(batch.jobs[self.position], self._clock)
+                answer = batch.work(batch.jobs[position], self._clock)
             except BaseException as error:  # the thread must go on: the caller of map raises it
                 answer = error
             with self.lock:
-                self.since = None
+                self.since = self._batch = None
                 if not self.abandoned:
-                    batch.answers.put((self.position, answer))
+                    batch.answers.put((position, answer))
             del batch, item, answer  # otherwise the last batch stays in memory until the next one comes
 
     def _clock(self) -> None:
