@@ -75,6 +75,18 @@ def test_the_answer_does_not_depend_on_what_was_solved_before(case: tuple[MILP, 
         assert np.array_equal(again.x, fresh.x)
 
 
+@pytest.mark.parametrize("warm", [False, True])
+def test_the_last_digits_of_a_linear_program_do_not_depend_on_what_was_solved_before(warm: bool) -> None:
+    chance = np.random.default_rng(0)
+    A = chance.random((20, 40)) * 10.0 ** chance.uniform(-2, 2, (20, 1))  # HiGHS scales such rows
+    milp = MILP(A, row_upper=A.sum(axis=1) / 4, upper=3.7, integer=False)
+    objectives = -chance.random((6, 40))
+    fresh = [make_engine("highs", milp, warm=warm).solve(objective).x for objective in objectives]
+    used = make_engine("highs", milp, warm=warm)
+    for objective, expected in zip(reversed(objectives), reversed(fresh), strict=True):
+        assert np.array_equal(used.solve(objective).x, expected)
+
+
 def test_mixed_models_keep_their_continuous_part() -> None:
     milp = MILP([[1.0, 1.0]], row_upper=2.5, upper=[3.0, 1.0], integer=[True, False])
     outcome = make_engine("highs", milp).solve(np.array([-2.0, -1.0]))

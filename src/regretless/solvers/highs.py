@@ -51,11 +51,14 @@ class HighsEngine:
         for name, value in settings.items():
             if self._highs.setOptionValue(name, value) == highspy.HighsStatus.kError:
                 raise InputError(f"HiGHS does not know the option {name} = {value!r}")
-        pass_model(self._highs, milp)
+        model = pass_model(self._highs, milp)
         lower, upper = np.ceil(milp.lower - TOLERANCE), np.floor(milp.upper + TOLERANCE)
         self._empty = bool((lower > upper)[milp.integer].any())
         self._columns = np.arange(milp.n, dtype=np.int32)
         self._is_mip = bool(milp.integer.any())
+        # HiGHS scales a linear program at its first solve and keeps the factors: the last digits of later answers would
+        # depend on that solve. Where all begin with the reference basis, so do the factors.
+        self._passed_again = None if self._is_mip or warm else model
         self._basis: Any = None
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
@@ -64,7 +67,10 @@ class HighsEngine:
             return Outcome(None, Status.INFEASIBLE, np.inf, "the bounds of an integer variable hold no integer")
         highs, highspy = self._highs, self._highspy
         basis = self._reference_basis() if self.warm and not self._is_mip else None
-        highs.clearSolver()
+        if self._passed_again is None:
+            highs.clearSolver()
+        else:
+            highs.passModel(self._passed_again)
         if basis is not None:
             highs.setBasis(basis)
         highs.changeColsCost(len(objective), self._columns, objective)
@@ -121,8 +127,13 @@ class HighsEngine:
         return told_apart(self.solve(np.zeros(self.milp.n)).status)
 
 
-def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> None:
-    """Pass a model to a HiGHS object, with an objective of zeros; ``relaxed`` leaves integrality out.
+def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:
+    """Pass a model to a HiGHS object, with an objective of zeros, and return it as HiGHS takes it.
+
+    Args:
+        highs: gets the model.
+        milp: the model.
+        relaxed: leave integrality out.
 
     Raises:
         InputError: HiGHS refuses the model.
@@ -134,6 +145,7 @@ def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> None:
     lp = highs_lp(highspy, milp.A, milp.row_lower, milp.row_upper, lower, upper, integer)
     if highs.passModel(lp) == highspy.HighsStatus.kError:
         raise InputError("HiGHS refuses the model; check its bounds and coefficients")
+    return lp
 
 
 def highs_lp(
