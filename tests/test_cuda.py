@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -109,6 +110,17 @@ def test_linear_programs_agree_with_the_cpu(method, batch, monkeypatch):
         there = problem(costs.cuda())
         assert there.is_cuda
         torch.testing.assert_close((there.cpu() * costs).sum(1), (problem(costs) * costs).sum(1), rtol=1e-6, atol=1e-6)
+
+
+def test_threads_that_share_a_batched_engine_get_their_own_solutions():
+    generator = torch.Generator().manual_seed(1)
+    rows = torch.rand(8, 60, generator=generator).numpy()
+    problem = Problem(MILP(rows, row_upper=6.0, integer=False), engine="batched-lp")
+    costs = [-torch.rand(4, 60, generator=generator, dtype=torch.float64).cuda() for _ in range(40)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(problem, costs))
+    for there, alone in zip(found, map(problem, costs), strict=True):
+        torch.testing.assert_close(there, alone, rtol=1e-6, atol=1e-6)
 
 
 def test_costs_of_the_cpu_can_be_solved_on_the_gpu():

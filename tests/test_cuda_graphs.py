@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -24,6 +25,15 @@ def test_a_captured_function_has_the_values_of_the_function_for_every_batch():
         assert torch.equal(captured(given), given * given)
     assert before.tolist() == [[1.0, 1.0]] * 3  # a result is not overwritten by the next call
     assert len(captured._graphs) == 3 <= GRAPHS
+
+
+@needs_gpu
+def test_threads_that_share_a_captured_function_get_their_own_values():
+    captured = CapturedFunction(squares)
+    given = [torch.full((3, 2), float(k), device="cuda") for k in range(300)]
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(captured, given))
+    assert all(map(torch.equal, found, map(squares, given)))
 
 
 @needs_gpu

@@ -5,6 +5,7 @@ Small batches keep a GPU busy for a few microseconds per operation, and launchin
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -13,6 +14,10 @@ from typing import Any, Generic, Protocol, TypeVar
 import torch
 from torch import Tensor
 
+# Threads that use a graph take turns, each until its result is copied: a graph reads and writes fixed places in memory.
+# There is one turn for all, because some work of other threads ends a capture, and because torch's linear algebra fails
+# if two threads call it for the first time on a GPU.
+TURN = threading.RLock()
 WARM_UP = 3
 GRAPHS = 12
 SMALLEST = 16
@@ -34,7 +39,7 @@ Value = TypeVar("Value")
 
 
 class CapturedSteps(Generic[State]):
-    """Runs steps from graphs, one graph per size of the batch.
+    """Runs steps from graphs, one graph per size of the batch; a caller with threads holds ``TURN``.
 
     Args:
         begin: makes the state of a batch from its input ``(batch, ...)``.
@@ -113,17 +118,18 @@ class CapturedFunction:
         if size > self.most or batch == 0:
             return self.function(given)
         key = (size, given.shape[1:], given.dtype, given.device)
-        if key not in self._graphs:
-            place = given.new_zeros(size, *given.shape[1:])
-            graph, value = capture(lambda: self.function(place))
-            self._graphs[key] = graph, place, value
-            if len(self._graphs) > GRAPHS:
-                self._graphs.popitem(last=False)
-        self._graphs.move_to_end(key)
-        graph, place, value = self._graphs[key]
-        place[:batch].copy_(given)
-        graph.replay()
-        return value[:batch].clone()
+        with TURN:
+            if key not in self._graphs:
+                place = given.new_zeros(size, *given.shape[1:])
+                graph, value = capture(lambda: self.function(place))
+                self._graphs[key] = graph, place, value
+                if len(self._graphs) > GRAPHS:
+                    self._graphs.popitem(last=False)
+            self._graphs.move_to_end(key)
+            graph, place, value = self._graphs[key]
+            place[:batch].copy_(given)
+            graph.replay()
+            return value[:batch].clone()
 
 
 def capture(job: Callable[[], Value]) -> tuple[torch.cuda.CUDAGraph, Value]:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.cuda_graphs import TURN
 from regretless.errors import InputError
 from regretless.family import Family, member
 from regretless.linear_programs.program_answers import Answers
@@ -27,7 +28,8 @@ MODELS = 64
 class BatchBackend:
     """Solves batches with an engine whose table row says ``batched``; see ``types.Backend``.
 
-    A batch is one computation, so there are no workers. Statuses and checks are those of every engine.
+    A batch is one computation: there are no workers, and threads take turns. Statuses and checks are those of every
+    engine.
 
     Args:
         model: a MILP or a family of them.
@@ -66,7 +68,8 @@ class BatchBackend:
         """Solve ``(batch, width)`` costs; see ``types.Backend``. Starting points are not used."""
         home = costs.device
         there = home if self._device is None else self._device
-        solved = self._solve(costs.detach().to(there, torch.float64), instance, decision)
+        with TURN:
+            solved = self._solve(costs.detach().to(there, torch.float64), instance, decision)
         return solved if there == home else _moved(solved, home)
 
     def _solve(self, costs: Tensor, instance: Tensor | None, decision: bool) -> Solved:
