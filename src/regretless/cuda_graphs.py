@@ -9,7 +9,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -39,16 +39,16 @@ Value = TypeVar("Value")
 
 
 class CapturedSteps(Generic[State]):
-    """Runs steps from graphs, one graph per size of the batch; a caller with threads holds ``TURN``.
+    """Runs steps from graphs, two per size of the batch; a caller with threads holds ``TURN``.
 
     Args:
-        begin: makes the state of a batch from its input ``(batch, ...)``.
+        begin: makes the state of a batch from its input ``(batch, ...)``, without a synchronization.
         advance: makes one step in place, without a synchronization.
     """
 
     def __init__(self, begin: Callable[[Tensor], State], advance: Callable[[State], None]) -> None:
         self.begin, self.advance = begin, advance
-        self._graphs: OrderedDict[int, tuple[torch.cuda.CUDAGraph, State]] = OrderedDict()
+        self._graphs: OrderedDict[int, _StepGraphs[State]] = OrderedDict()
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_graphs": OrderedDict()}  # a graph cannot be copied; the copy captures its own
@@ -67,67 +67,79 @@ class CapturedSteps(Generic[State]):
         """
         batch = len(given)
         size = max(2, 1 << (batch - 1).bit_length())
-        graph, state = self._graph(torch.cat([given, given[:1].expand(size - batch, *given.shape[1:])]))
+        graphs = self._captured(torch.cat([given, given[:1].expand(size - batch, *given.shape[1:])]))
+        graphs.begin.replay()
         for step in range(most):
-            graph.replay()
+            graphs.advance.replay()
             if step < first_check:
                 continue
-            if bool(state.ended.all()) or (deadline is not None and time.monotonic() > deadline):
+            if bool(graphs.state.ended.all()) or (deadline is not None and time.monotonic() > deadline):
                 break
-        return state
+        return graphs.state
 
-    def _graph(self, given: Tensor) -> tuple[torch.cuda.CUDAGraph, State]:
-        """The graph for this size, with its state at the beginning."""
-        fresh, size = self.begin(given), len(given)
+    def _captured(self, given: Tensor) -> _StepGraphs[State]:
+        """The graphs for this size, with the input in its place."""
+        size = len(given)
         if size not in self._graphs:
-            self._graphs[size] = self._capture(given)
+            self._graphs[size] = self._capture(given.clone())
             if len(self._graphs) > GRAPHS:
                 self._graphs.popitem(last=False)
         self._graphs.move_to_end(size)
-        graph, state = self._graphs[size]
-        for mine, new in zip(state.tensors, fresh.tensors, strict=True):
-            mine.copy_(new)
-        return graph, state
+        self._graphs[size].place.copy_(given)
+        return self._graphs[size]
 
-    def _capture(self, given: Tensor) -> tuple[torch.cuda.CUDAGraph, State]:
-        state = self.begin(given)
-        return capture(lambda: self.advance(state))[0], state
+    def _capture(self, place: Tensor) -> _StepGraphs[State]:
+        state = self.begin(place)
+
+        def begin() -> None:
+            for mine, new in zip(state.tensors, self.begin(place).tensors, strict=True):
+                mine.copy_(new)
+
+        return _StepGraphs(place, state, capture(begin)[0], capture(lambda: self.advance(state))[0])
+
+
+class _StepGraphs(NamedTuple, Generic[State]):
+    place: Tensor  # of the input
+    state: State
+    begin: torch.cuda.CUDAGraph
+    advance: torch.cuda.CUDAGraph
 
 
 class CapturedFunction:
-    """A function of one batch ``(batch, ...)`` on a GPU, run from graphs, one per size of the batch.
+    """A function of batches ``(batch, ...)`` on a GPU, run from graphs, one per size of the batch.
 
     The function must treat rows separately and must not synchronize: a batch is filled up to a power of two.
 
     Args:
-        function: from a tensor to a tensor with as many rows.
+        function: from one tensor or more to a tensor, all with as many rows.
         most: largest batch that is captured; larger ones call the function itself.
     """
 
-    def __init__(self, function: Callable[[Tensor], Tensor], *, most: int = 4096) -> None:
+    def __init__(self, function: Callable[..., Tensor], *, most: int = 4096) -> None:
         self.function, self.most = function, most
-        self._graphs: OrderedDict[Hashable, tuple[torch.cuda.CUDAGraph, Tensor, Tensor]] = OrderedDict()
+        self._graphs: OrderedDict[Hashable, tuple[torch.cuda.CUDAGraph, list[Tensor], Tensor]] = OrderedDict()
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_graphs": OrderedDict()}  # a graph cannot be copied; the copy captures its own
 
-    def __call__(self, given: Tensor) -> Tensor:
+    def __call__(self, *given: Tensor) -> Tensor:
         """The function's value; a tensor of its own."""
-        batch = len(given)
+        batch = len(given[0])
         size = max(SMALLEST, 1 << (batch - 1).bit_length())
         if size > self.most or batch == 0:
-            return self.function(given)
-        key = (size, given.shape[1:], given.dtype, given.device)
+            return self.function(*given)
+        key = (size, *((one.shape[1:], one.dtype, one.device) for one in given))
         with TURN:
             if key not in self._graphs:
-                place = given.new_zeros(size, *given.shape[1:])
-                graph, value = capture(lambda: self.function(place))
-                self._graphs[key] = graph, place, value
+                places = [one.new_zeros(size, *one.shape[1:]) for one in given]
+                graph, value = capture(lambda: self.function(*places))
+                self._graphs[key] = graph, places, value
                 if len(self._graphs) > GRAPHS:
                     self._graphs.popitem(last=False)
             self._graphs.move_to_end(key)
-            graph, place, value = self._graphs[key]
-            place[:batch].copy_(given)
+            graph, places, value = self._graphs[key]
+            for place, one in zip(places, given, strict=True):
+                place[:batch].copy_(one)
             graph.replay()
             return value[:batch].clone()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -103,7 +104,7 @@ def solve_interior(
     scale = torch.where(scale > 0, scale, 1.0)
     method = form.remember(("interior", tolerance), lambda: _Method(form, tolerance))
     cost = torch.cat([c / scale, c.new_zeros(len(c), len(form.lower) - form.n)], dim=1)
-    if method.launch_bound(len(c)):
+    if launch_bound(form, len(c)):
         state = method.captured.run(cost, first_check=FIRST_CHECK, most=ITERATIONS + 1, deadline=deadline)
         return Iterate(*(part[: len(c)].clone() for part in state.final.parts)), state.good[: len(c)].clone(), scale
     state = method.begin(cost)
@@ -125,6 +126,12 @@ def solve_interior(
     return final, done, scale
 
 
+def launch_bound(form: StandardForm, batch: int) -> bool:
+    """Whether launching operations on so many programs takes longer than computing them, as on a GPU with few."""
+    plain = form.A.is_cuda and len(form.free) == 0 and len(form.A) > 0
+    return plain and batch * len(form.lower) <= LAUNCH_BOUND
+
+
 class _Method:
     """The method for one form; ``has`` and ``bound`` stand for lower bounds first, then for upper bounds."""
 
@@ -135,16 +142,11 @@ class _Method:
         self.missing = 1.0 - self.has
         self.count = float(self.has.sum().clamp(min=1.0))
         self.primal_size = 1.0 + (float(form.b.abs().max()) if len(form.b) else 0.0)
-        self.captured = CapturedSteps(self.begin, self.advance)
+        self.captured = CapturedSteps(partial(self.begin, checked=False), self.advance)
 
-    def launch_bound(self, batch: int) -> bool:
-        """Whether launching the operations takes longer than computing them."""
-        form = self.form
-        return form.A.is_cuda and len(form.free) == 0 and len(form.A) > 0 and batch * self.width <= LAUNCH_BOUND
-
-    def begin(self, cost: Tensor) -> _State:
-        """Programs at the start."""
-        now = self._start(cost)
+    def begin(self, cost: Tensor, *, checked: bool = True) -> _State:
+        """Programs at the start; see ``NormalEquations`` for ``checked``."""
+        now = self._start(cost, checked)
         nothing = torch.zeros(len(cost), dtype=torch.bool, device=cost.device)
         return _State(cost.clone(), now, Iterate(*(part.clone() for part in now.parts)), nothing, nothing.clone())
 
@@ -162,14 +164,14 @@ class _Method:
         torch.logical_or(state.good, ~torch.isfinite(mu[:, 0]), out=state.ended)
         self._step(now, reduced, primal, mu)
 
-    def _start(self, cost: Tensor) -> Iterate:
+    def _start(self, cost: Tensor, checked: bool) -> Iterate:
         """The center, with multipliers of the reduced costs at the rows' best multipliers there."""
         form = self.form
         z = form.start.expand(len(cost), -1).clone()
         distance = torch.where(self.has > 0, torch.cat([z, -z], dim=1) - self.bound, 1.0)
         near = torch.where(self.has > 0, distance, torch.inf)
         near = torch.minimum(near[:, : self.width], near[:, self.width :]).clamp(max=1e3)
-        _, y = NormalEquations(form, near.square().reciprocal()).solve(-cost)
+        _, y = NormalEquations(form, near.square().reciprocal(), checked=checked).solve(-cost)
         reduced = cost - form.transposed(y)
         mu = (reduced.abs() * near).mean(dim=1, keepdim=True).clamp(min=1e-8)
         multiplier = torch.cat([reduced, -reduced], dim=1).clamp(min=0.0) + mu / distance

@@ -108,6 +108,11 @@ def _inverse_factor(M: Tensor) -> Tensor:
     diagonal = M.diagonal(dim1=1, dim2=2)
     diagonal += JITTER[0] * diagonal.amax(dim=1, keepdim=True)
     L, info = torch.linalg.cholesky_ex(M)
-    unit = torch.eye(M.shape[1], dtype=M.dtype, device=M.device)
-    W = torch.linalg.solve_triangular(L, unit.expand_as(M), upper=False)
-    return torch.where((info > 0)[:, None, None], torch.nan, W)
+    return torch.where((info > 0)[:, None, None], torch.nan, inverse_of_factor(L))
+
+
+def inverse_of_factor(L: Tensor) -> Tensor:
+    """Inverse ``W`` of lower factors ``(batch, m, m)``: a solve with ``L L'`` is ``W' W right``."""
+    unit = torch.eye(L.shape[1], dtype=L.dtype, device=L.device)
+    W: Tensor = torch.linalg.solve_triangular(L, unit.expand_as(L), upper=False)
+    return W

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from regretless.linear_programs.interior_point import Iterate
+from regretless.cuda_graphs import CapturedFunction
+from regretless.linear_programs.interior_point import Iterate, launch_bound
+from regretless.linear_programs.normal_equations import inverse_of_factor
 from regretless.linear_programs.standard_form import StandardForm
 
 REFINEMENTS = 3
@@ -27,11 +31,20 @@ def to_vertex(form: StandardForm, end: Iterate) -> Tensor:
         form: the constraints.
         end: points of ``solve_interior``, for costs whose largest entry is 1.
     """
+    parts = end.z, end.distance, end.multiplier
+    if launch_bound(form, len(end.z)):
+        captured: CapturedFunction = form.remember("vertex", lambda: CapturedFunction(partial(_vertices, form)))
+        return captured(*parts)
+    return _vertices(form, *parts)
+
+
+def _vertices(form: StandardForm, end: Tensor, distance: Tensor, multiplier: Tensor) -> Tensor:
+    """The same, of the parts of an ``Iterate``, without a synchronization."""
     width = len(form.lower)
-    active = (end.multiplier > end.distance) & (torch.cat([form.has_lower, form.has_upper]) > 0)
+    active = (multiplier > distance) & (torch.cat([form.has_lower, form.has_upper]) > 0)
     lower, upper = active[:, :width], active[:, width:]
-    nearer = end.distance[:, :width] <= end.distance[:, width:]
-    z = torch.where(upper & ~(lower & nearer), form.upper, end.z)
+    nearer = distance[:, :width] <= distance[:, width:]
+    z = torch.where(upper & ~(lower & nearer), form.upper, end)
     z = torch.where(lower & (nearer | ~upper), form.lower, z)
     free = (~(lower | upper)).to(z.dtype)
     if len(form.A):
@@ -39,14 +52,16 @@ def to_vertex(form: StandardForm, end: Iterate) -> Tensor:
         # Fewer free variables than rows make the matrix singular; refinement removes the error of the added diagonal.
         matrix.diagonal(dim1=1, dim2=2).add_(1e-10)
         factor = torch.linalg.cholesky_ex(matrix)[0]
+        inverse = inverse_of_factor(factor) if factor.is_cuda else None  # a CUDA graph cannot hold cholesky_solve
         for _ in range(REFINEMENTS):
-            left = form.b - form.apply(z)
-            z = z + free * form.transposed(torch.cholesky_solve(left[:, :, None], factor)[:, :, 0])
+            left = (form.b - form.apply(z))[:, :, None]
+            y = torch.cholesky_solve(left, factor) if inverse is None else inverse.mT @ (inverse @ left)
+            z = z + free * form.transposed(y[:, :, 0])
     room = EXACT * (1.0 + z.abs())
     inside = ((form.has_lower == 0) | (z >= form.lower - room)) & ((form.has_upper == 0) | (z <= form.upper + room))
     exact = inside.all(dim=1)
     if len(form.A):
         exact &= (form.b - form.apply(z)).abs().amax(dim=1) <= EXACT * (1.0 + form.b.abs().max())
-    z = torch.where(exact[:, None], z, end.z)[:, : form.n]
+    z = torch.where(exact[:, None], z, end)[:, : form.n]
     rounded = torch.round(z * GRAIN) / GRAIN
     return torch.where(z.abs() < 2.0**15, rounded, z)
