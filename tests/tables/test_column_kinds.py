@@ -8,7 +8,7 @@ import pytest
 
 from regretless.errors import InputError
 from regretless.tables.cells import Cells
-from regretless.tables.column_kinds import kind_of, unread_date, value_of, values_of, word_of
+from regretless.tables.column_kinds import as_date, kind_of, unread_date, value_of, values_of, word_of
 
 
 def cells(column: list[Any]) -> Cells:
@@ -76,7 +76,8 @@ def test_words_for_an_empty_cell_are_empty_cells(word: str) -> None:
 @pytest.mark.parametrize(
     ("column", "first"),
     [
-        (["31.01.2024", "01.02.2024"], "31.01.2024"),
+        (["31/01/2024", "01/02/2024"], "31/01/2024"),
+        (["31.01.2024", "01.02.2024"], None),
         (["20240131", "20240201"], "20240131"),
         (["2024-01-31", "2024-02-01"], None),
         (["a", "b"], None),
@@ -85,6 +86,24 @@ def test_words_for_an_empty_cell_are_empty_cells(word: str) -> None:
 )
 def test_dates_in_a_form_that_is_not_read_are_recognized(column: list[Any], first: str | None) -> None:
     assert unread_date(cells(column), "a") == first
+
+
+@pytest.mark.parametrize(
+    ("cell", "when"),
+    [
+        ("31.01.2024", "2024-01-31 00:00:00"),
+        ("1.2.2024", "2024-02-01 00:00:00"),
+        ("31.01.2024 12:30", "2024-01-31 12:30:00"),
+        ("31.01.2024T12:30:05+01:00", "2024-01-31 12:30:05+01:00"),
+        ("30.02.2024", "None"),
+        ("01.13.2024", "None"),
+        ("31.01.24", "None"),
+        ("31.01.2024 noon", "None"),
+        ("31/01/2024", "None"),
+    ],
+)
+def test_in_a_date_with_points_the_day_comes_first(cell: str, when: str) -> None:
+    assert str(as_date(cell)) == when
 
 
 def test_a_text_with_an_underscore_is_no_number() -> None:

@@ -132,7 +132,7 @@ def test_an_id_is_no_feature_unless_it_holds_dates() -> None:
         Encoding.learn(table, id="ordr")
 
 
-@pytest.mark.parametrize("days", [["31.01.2024", "01.02.2024"], [20240131, 20240201]])
+@pytest.mark.parametrize("days", [["31/01/2024", "01/02/2024"], [20240131, 20240201]])
 def test_dates_of_an_id_that_are_not_read_are_reported(days: list[Any]) -> None:
     table = cells(day=days, wind=["1", "2"])
     with pytest.warns(RegretlessWarning, match=r"x\.csv, line 1, column 'day': '.*2024.*' looks like a date"):

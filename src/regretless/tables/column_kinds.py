@@ -17,7 +17,7 @@ BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 EXAMPLES = {
     "number": "a finite number",
     "boolean": "true or false",
-    "date": "a date such as 2024-01-31 or 2024-01-31 12:30",
+    "date": "a date such as 2024-01-31, 31.01.2024 or 2024-01-31 12:30",
     "time": "a time of day such as 12:30",
     "category": "a word",
 }
@@ -25,6 +25,8 @@ EXAMPLES = {
 EMPTY = {"nan", "na", "n/a", "#n/a", "<na>", "null"}
 # A column of words is a set of categories only if they repeat.
 MOST_LEVELS = 20
+# A day as most of Europe writes it: with points, the day always comes first. With slashes it need not.
+DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T]+(.+))?")
 # A number without a fraction, as text.
 WHOLE = re.compile(r"(0|-?[1-9]\d*)(?:\.0*)?")
 
@@ -66,7 +68,7 @@ def kind_of(cells: Cells, column: str) -> Kind:
 
 
 def unread_date(cells: Cells, column: str) -> str | None:
-    """The first cell of a column of dates in a form that is not read, such as 31.01.2024; ``None`` for others."""
+    """The first cell of a column of dates in a form that is not read, such as 31/01/2024; ``None`` for others."""
     own = cells.columns[column]
     plain = plain_numbers(own)
     if plain is not None:
@@ -131,15 +133,23 @@ def word_of(cell: Any) -> str:
 
 
 def as_date(cell: Any) -> dt.datetime | None:
-    """A date or a date with a time, as a point in local time."""
+    """A date or a date with a time, as a point in local time.
+
+    >>> str(as_date("2024-01-31 12:30")), str(as_date("31.1.2024"))
+    ('2024-01-31 12:30:00', '2024-01-31 00:00:00')
+    """
     if isinstance(cell, dt.datetime):
         return cell
     if isinstance(cell, dt.date):
         return dt.datetime(cell.year, cell.month, cell.day)
     if not isinstance(cell, str) or number(cell) is not None:
         return None
+    dotted = DOTTED.fullmatch(cell)
     try:
-        return dt.datetime.fromisoformat(cell)
+        if dotted is None:
+            return dt.datetime.fromisoformat(cell)
+        day, month, year, time = dotted.groups(default="00:00")
+        return dt.datetime.fromisoformat(f"{year}-{int(month):02}-{int(day):02} {time}")
     except ValueError:
         return None
 
