@@ -51,9 +51,10 @@ def new_rows(
     known = [(position, place) for position, place in enumerate(places) if place is not None]
     if not known:
         return NewRows(fresh, repeated, [])
-    same = (rows[[position for position, _ in known]] == stored_rows([place for _, place in known])).all(axis=1)
+    same = rows[[position for position, _ in known]] == stored_rows([place for _, place in known])
     if same.all():
         return NewRows(fresh, repeated, known)
     # Two different rows with one hash: both are stored.
+    same = same.all(axis=1)
     fresh += [position for (position, _), equal in zip(known, same, strict=True) if not equal]
     return NewRows(sorted(fresh), repeated, [pair for pair, equal in zip(known, same, strict=True) if equal])

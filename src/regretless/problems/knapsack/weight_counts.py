@@ -60,12 +60,11 @@ class WeightCounts:
 
     def _solve(self, costs: NDArray[np.floating]) -> Floats:
         batch, shape = len(costs), self.members.shape
-        # An item of negative value is never taken; counting it as zero keeps sums monotone, and it is dropped later.
-        worth = np.zeros((batch, self.items + 1))
-        np.negative(costs, out=worth[:, : self.items])
-        np.maximum(worth, 0.0, out=worth)
-        classed = worth.take(self._flat, axis=1)
-        order = np.negative(classed).reshape(batch, *shape).argsort(axis=2, kind="stable")
+        # An item of positive cost is never taken. Counted as zero it keeps sums monotone, and it is dropped later.
+        gains = np.zeros((batch, self.items + 1))
+        np.minimum(costs, 0.0, out=gains[:, : self.items])
+        classed = gains.take(self._flat, axis=1)
+        order = classed.reshape(batch, *shape).argsort(axis=2, kind="stable")
         order += self._first
         places = order.reshape(batch, -1)
         items = self._flat.take(places)
@@ -77,9 +76,9 @@ class WeightCounts:
         else:
             sums = np.pad(sums, ((0, 0), (0, 0), (1, 0)))
             total = np.sum([sums[:, j].take(self.counts[:, j], axis=1) for j in range(shape[0])], axis=0)
-        chosen = self.counts.take(total.argmax(axis=1), axis=0)
-        taken = (self._ranks < chosen[:, :, None]).reshape(batch, -1) & (best > 0.0)
-        solution = np.zeros_like(worth)
+        chosen = self.counts.take(total.argmin(axis=1), axis=0)
+        taken = (self._ranks < chosen[:, :, None]).reshape(batch, -1) & (best < 0.0)
+        solution = np.zeros_like(gains)
         solution.ravel()[(items + rows * (self.items + 1))[taken]] = 1.0
         return solution[:, : self.items]
 
