@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -15,7 +14,7 @@ from regretless.cache.columns import Columns, widened
 from regretless.cache.last_use import LastUse
 from regretless.cache.lookup import Objective, best_of_first
 from regretless.cache.new_rows import new_rows
-from regretless.cache.row_index import RowIndex
+from regretless.cache.row_index import RowIndex, normalized
 from regretless.cache.running_mean import RunningMean
 from regretless.cache.store_lookup import StoreLookup, no_solution
 from regretless.cache.store_state import StoreState, read_state
@@ -146,7 +145,7 @@ class SolutionStore:
             raise InputError("solutions of a family need a mask of the instances that they serve, others take none")
         self.settle()
         device = self._columns.reserved.device
-        here = self._normalized(solutions)
+        here = normalized(solutions, self.dtype)
         serves = None if serves is None else serves.to(device, copy=True)
         keys = self._index.keys(here)
         fresh = self._fresh(here, keys, serves)
@@ -190,7 +189,7 @@ class SolutionStore:
         start = self.columns_searched
         self._reserve(start + count)
         places = slice(start, start + count)
-        # As ``_normalized`` does it, in one call: on a GPU every call costs more than the work.
+        # As ``normalized`` does it, in one call: on a GPU every call costs more than the work.
         torch.add(solutions.detach().to(self._columns.reserved.device).T, 0.0, out=self._columns.reserved[:, places])
         self._lookup.insert(self._columns.reserved[:, places].T, places, start + count)
         self._staged += count
@@ -211,19 +210,6 @@ class SolutionStore:
         self.settle()
         settled, self._settled = self._settled, (0, 0)
         return settled
-
-    def _normalized(self, solutions: Tensor) -> NDArray[Any]:
-        """A copy in which -0.0 is 0.0: both are the same solution, with different bytes.
-
-        It lies in the memory of the CPU, for hashes and comparisons. NumPy's calls take half the time of torch's, and
-        most insertions are of one or two solutions that are known.
-        """
-        rows = solutions.detach().cpu()
-        if rows.dtype == torch.bfloat16:  # unknown to NumPy
-            rows = rows.to(self.dtype)
-        kind = np.float32 if self.dtype == torch.float32 else np.float64
-        normal: NDArray[Any] = np.add(rows.numpy(), 0.0, dtype=kind, order="C", casting="unsafe")
-        return normal
 
     def clear(self) -> None:
         """Remove all solutions; what ``collect`` has to tell stays."""
