@@ -83,32 +83,32 @@ def test_nothing_is_left_beside_the_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.mps"]
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("empty.mps", ""),
-        ("empty.lp", ""),
-        ("words.mps", "hello world\n this is no model\n"),
-        ("words.lp", "hello world\n this is no model\n"),
-        ("cut.mps", MPS[:200]),
-        ("cut_late.mps", MPS[:-10]),
-        ("cut.lp", LP[:60]),
-        ("word_for_number.mps", MPS.replace(" 10", " abc")),
-        ("nan.mps", MPS.replace("obj 3", "obj nan")),
-        ("unknown_variable.mps", MPS.replace(" MI BND y", " MI BND z")),
-        ("unknown_row.mps", MPS.replace("y other 1", "y nowhere 1")),
-        ("unquoted.mps", MPS.replace("'", "")),
-        ("twice.mps", MPS.replace("    y obj", "    x[0] c1 1\n    y obj")),
-        ("binary.mps", b"\xff\xfe\x00\x01"),
-        ("plain.mps.gz", MPS),
-        ("cut.mps.gz", gzip.compress(MPS.encode())[:-12]),
-        ("word_for_number.lp", LP.replace("<= 7", "<= abc")),
-        ("model.txt", MPS),
-    ],
-)
-def test_a_damaged_file_is_an_error_that_names_it(tmp_path, name, content):
+DAMAGED = {
+    "empty.mps": "",
+    "empty.lp": "",
+    "words.mps": "hello world\n this is no model\n",
+    "words.lp": "hello world\n this is no model\n",
+    "cut.mps": MPS[:200],
+    "cut_late.mps": MPS[:-10],
+    "cut.lp": LP[:60],
+    "word_for_number.mps": MPS.replace(" 10", " abc"),
+    "nan.mps": MPS.replace("obj 3", "obj nan"),
+    "unknown_variable.mps": MPS.replace(" MI BND y", " MI BND z"),
+    "unknown_row.mps": MPS.replace("y other 1", "y nowhere 1"),
+    "unquoted.mps": MPS.replace("'", ""),
+    "twice.mps": MPS.replace("    y obj", "    x[0] c1 1\n    y obj"),
+    "binary.mps": b"\xff\xfe\x00\x01",
+    "plain.mps.gz": MPS,
+    "cut.mps.gz": gzip.compress(MPS.encode())[:-12],
+    "word_for_number.lp": LP.replace("<= 7", "<= abc"),
+    "model.txt": MPS,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path, name):
     with pytest.raises(FileError, match=name.replace(".", r"\.")):
-        read(_file(tmp_path, name, content))
+        read(_file(tmp_path, name, DAMAGED[name]))
 
 
 def test_a_row_with_two_sides_in_an_lp_file_is_named_with_what_to_do(tmp_path):
