@@ -11,6 +11,7 @@ import random
 import resource
 import shutil
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -64,6 +65,7 @@ def main(folder: Path, count: int, seed: int, wanted: list[str]) -> dict[str, An
     temporary = folder / "tmp"
     temporary.mkdir(parents=True)
     os.environ |= {"HOME": str(folder), "TMPDIR": str(temporary)}
+    tempfile.tempdir = None  # an import may have asked for the folder before
     table = readers(folder / "sound")
     names = wanted or list(table)
     states = {}

@@ -24,7 +24,8 @@ class Nursery:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.robustness.victims"],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors.open("a"), text=True,
-            env=os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "200"},
+            # Where there is a GPU, torch has threads for gradients, which do not survive a fork.
+            env=os.environ | {"OMP_NUM_THREADS": "1", "COLUMNS": "200", "CUDA_VISIBLE_DEVICES": ""},
         )  # fmt: skip
         assert self._line() == "ready"
 
