@@ -31,6 +31,8 @@ dev: $(VENV)/.developed
 demo: install
 	$(BIN)/regretless demo --out demo
 
+# Many tests start processes, each of which would compile the library again if no bytecode was written.
+test test-all: export PYTHONDONTWRITEBYTECODE :=
 # Later examples of a page depend on earlier ones, so one worker runs all tests of a file.
 test: dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
