@@ -89,7 +89,7 @@ class Problem:
         model, sense = model_and_sense(model, sense)
         if on_failure not in ("raise", "cache", "skip"):
             raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
-        width = None
+        width, own_names = None, getattr(model, "cost_names", None)
         if isinstance(model, ConvexProgram):  # it is its own oracle
             oracle, dimension, width = model, model.dimension, model.width
             model = None
@@ -117,7 +117,6 @@ class Problem:
         self.width: int = (width or self.dimension) if model is None else model.width
         self._instances = instances
         self._known = KnownCosts(model)
-        own_names = None if model is None else model.cost_names
         self.cost_names = own_names if cost_names is None else checked_names(cost_names, self.dimension)
         self.sign = 1.0 if sense == "min" else -1.0
         # An oracle of this library is known by its class and the problem's name.

@@ -142,3 +142,12 @@ def test_a_convex_program_is_trained_on_like_any_other_problem(method):
         model, make_loss(method, problem, data, seed=0), data, epochs=3, lr=0.1, seed=0, progress=False
     ).history
     assert len(history) == 3
+
+
+def test_columns_of_a_data_frame_are_matched_to_the_costs():
+    pandas = pytest.importorskip("pandas")
+    x, c = cp.Variable(2, name="x"), cp.Parameter(2)
+    problem = Problem(cp.Problem(cp.Maximize(c @ x), [cp.norm(x) <= 1]))
+    assert problem.cost_names == ("x[0]", "x[1]")
+    answer = problem.solve(pandas.DataFrame({"x[1]": [4.0], "x[0]": [3.0]}))
+    assert answer.solution.tolist() == [pytest.approx([0.6, 0.8], abs=1e-4)]

@@ -70,3 +70,9 @@ def test_only_problems_that_are_not_linear_and_hold_a_parameter_are_convex_progr
     assert is_convex_program(cp.Problem(least, [cp.SOC(x[0], x)]))
     assert is_convex_program(cp.Problem(cp.Minimize(c @ x + cp.sum_squares(x))))
     assert is_convex_program(cp.Problem(cp.Minimize(cp.Parameter() * cp.trace(cp.Variable((2, 2), PSD=True)))))
+
+
+def test_the_predicted_costs_must_not_be_in_a_constraint():
+    x, c = cp.Variable(2), cp.Parameter(2, name="c")
+    with pytest.raises(InputError, match="'c' is in the objective and in a constraint"):
+        read(c @ x, cp.norm(x) <= 1, c @ x <= 1)

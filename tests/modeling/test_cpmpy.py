@@ -74,3 +74,16 @@ def test_a_constraint_that_is_false_makes_the_model_infeasible():
     a = cp.intvar(0, 3, name="a")
     milp, _, _ = read(cp.Model([a >= 1, False], minimize=a))
     assert [str(status) for status in Problem(milp).solve([[1.0]]).status] == ["infeasible"]
+
+
+def test_a_constraint_that_cpmpy_finds_to_be_false_makes_the_model_infeasible():
+    a, b = cp.intvar(0, 3, name="a"), cp.intvar(0, 3, name="b")
+    for constraint in (cp.BoolVal(False), cp.max([a, b]) >= 7):
+        answer = Problem(read(cp.Model(constraint, minimize=a + b))).solve([[1.0, 1.0]])
+        assert [str(status) for status in answer.status] == ["infeasible"]
+
+
+def test_a_variable_may_have_the_name_of_an_operator():
+    a, b, c = cp.intvar(0, 3, name="sum"), cp.boolvar(name="and"), cp.boolvar(name="or")
+    milp = read(cp.Model([b, c, a >= 1], minimize=a)).milp
+    assert (milp.names, milp.lower.tolist()) == (("sum", "and", "or"), [1.0, 1.0, 1.0])

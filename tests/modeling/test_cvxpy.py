@@ -54,6 +54,7 @@ def test_parameters_count_with_their_values_and_variables_keep_theirs():
         (lambda x: cp.Problem(cp.Minimize(cp.sum(x)), [cp.abs(x) <= 1]), "not affine"),
         (lambda x: cp.Problem(cp.Minimize(cp.sum(x)), [cp.SOC(x[0], x)]), "SOC"),
         (lambda x: cp.Problem(cp.Minimize(cp.trace(cp.Variable((2, 2), PSD=True)))), "PSD"),
+        (lambda x: cp.Problem(cp.Minimize(cp.sum(x)), [cp.real(cp.Variable(2, complex=True)) >= x]), "is complex"),
     ],
 )
 def test_what_is_not_linear_is_refused_with_the_reason(make, reason):

@@ -49,3 +49,11 @@ def test_what_is_not_linear_is_refused_with_the_reason(model, change, reason):
     change(model, x)
     with pytest.raises(InputError, match=reason):
         read(model)
+
+
+def test_a_variable_that_becomes_binary_later_is_between_0_and_1(model):
+    x = model.addVar(lb=-3.0, name="x")
+    model.setObjective(x, gurobipy.GRB.MAXIMIZE)
+    x.VType = "B"
+    milp = read(model).milp
+    assert (milp.lower.tolist(), milp.upper.tolist()) == ([0.0], [1.0])

@@ -88,3 +88,16 @@ def test_rows_can_be_kept_as_they_are_with_their_names():
     assert kept.A.toarray().tolist() == [[-1, -1], [2, 0], [1, 0]]
     assert kept.row_upper.tolist() == [-1, 4, 1]
     assert canonical(model).row_names is None
+
+
+@pytest.mark.parametrize("side", ["row_lower", "row_upper", "lower", "upper"])
+def test_a_bound_that_is_nan_is_refused_and_its_row_is_not_dropped(side: str) -> None:
+    model = _linear([[1, 1]], [-inf], [2])
+    broken = replace(model, **{side: np.full(len(getattr(model, side)), np.nan)})
+    with pytest.raises(InputError, match=r"a bound of the (row 0|variable 'x0') is NaN"):
+        canonical(broken)
+
+
+def test_a_model_without_variables_is_refused() -> None:
+    with pytest.raises(InputError, match="has no variables"):
+        canonical(_linear(np.zeros((0, 0)), [], []))

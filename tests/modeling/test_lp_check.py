@@ -8,7 +8,7 @@ import pytest
 
 from regretless.errors import FileError
 from regretless.modeling import read
-from regretless.modeling.lp_check import refuse_constants, unread_row
+from regretless.modeling.lp_check import refuse_misread, unread_part
 
 TEXT = "minimize\n obj: x + 2 y + 5 - 1\n{st}\n {rows}\nbounds\n -1 <= x <= 4\nend\n"
 
@@ -30,7 +30,7 @@ def lp(rows: str, st: str = "subject to") -> str:
 @pytest.mark.parametrize("st", ["subject to", "Such That", "st", "s.t."])
 def test_a_number_among_the_terms_of_a_row_is_refused(rows: str, number: str, st: str) -> None:
     with pytest.raises(FileError, match=rf"m\.lp: the row 'c1' has the number {number} among its terms: move it"):
-        refuse_constants(Path("m.lp"), lp(rows, st))
+        refuse_misread(Path("m.lp"), lp(rows, st))
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_a_number_among_the_terms_of_a_row_is_refused(rows: str, number: str, st
     ],
 )
 def test_coefficients_and_right_sides_are_no_such_numbers(rows: str) -> None:
-    refuse_constants(Path("m.lp"), lp(rows))
-    refuse_constants(Path("m.lp"), lp(rows).replace("\n", "\r\n"))
+    refuse_misread(Path("m.lp"), lp(rows))
+    refuse_misread(Path("m.lp"), lp(rows).replace("\n", "\r\n"))
 
 
 @pytest.mark.parametrize("filler", ["\n", " ", "x", "1", "+", "<", "st\n", "end "])
@@ -55,8 +55,8 @@ def test_the_time_grows_with_the_length_of_the_file(filler: str) -> None:
     began = time.monotonic()
     text = lp("c1: x >= 1\n" + filler * (100_000 // len(filler)))
     with contextlib.suppress(FileError):
-        refuse_constants(Path("m.lp"), text)
-    unread_row(text)
+        refuse_misread(Path("m.lp"), text)
+    unread_part(text)
     assert time.monotonic() - began < 20
 
 
@@ -66,7 +66,10 @@ def test_the_time_grows_with_the_length_of_the_file(filler: str) -> None:
         ("c1: 1 <= x + y <= 3", "no row with two sides there: write 'c1: 1 <= x \\+ y <= 3' as two rows"),
         ("c1: x >= 2 y", "no variable on the right side: write those of 'c1: x >= 2 y' on the left"),
         ("c1: 3 <= x + y", "no variable on the right side"),
-        ("c1: x + y => 2", "HiGHS reads <= and >=: correct 'c1: x \\+ y => 2'"),
+        ("c1: x + y => 2", "HiGHS reads <=, >= and =: correct '=>'"),
+        ("c1: x + y < 2", "HiGHS reads <=, >= and =: correct '<'"),
+        ("c1: x + y[1] <= 2", r"no names with brackets, such as 'y\[1\]': use \.mps"),
+        ("c1: x <= 2\nlazy constraints\n c2: y <= 1", "does not read the section 'lazy constraints'"),
     ],
 )
 def test_a_row_that_is_not_read_is_named_with_a_remedy(rows: str, said: str, tmp_path: Path) -> None:
@@ -76,5 +79,43 @@ def test_a_row_that_is_not_read_is_named_with_a_remedy(rows: str, said: str, tmp
 
 
 def test_nothing_is_said_of_rows_that_are_read() -> None:
-    assert unread_row(lp("c1: x + y >= 1\n c2: x\n - y\n <= 2")) is None
-    assert unread_row("") is None
+    assert unread_part(lp("c1: x + y >= 1\n c2: x\n - y\n <= 2")) is None
+    assert "'end' is missing" in str(unread_part(lp("c1: x + y >= 1").removesuffix("end\n")))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "1 <= 2 x + y <= 7",  # HiGHS reads x + y <= 7
+        "c1: 1 <= 2 x + y <= 7",
+        "c1: - 5 <= -2 x - y <= 5",
+        "c1: 5 >= 3 x >= 2",
+        "c1: x - y <= 5 >= -5",
+        "c1: -inf <= 3 x + y <= 4",
+        "c0: x + y >= 1\n 1 <= 2 x + y <= 7",
+    ],
+)
+def test_a_row_with_two_sides_is_refused_whatever_highs_makes_of_it(row: str, tmp_path: Path) -> None:
+    (tmp_path / "m.lp").write_text(lp(row))
+    with pytest.raises(FileError, match=r"m\.lp: .* on its left side: .* as two rows, or use \.mps"):
+        read(tmp_path / "m.lp")
+
+
+@pytest.mark.parametrize("begin", ["maximise", "max:", "obj: x", "\\ only a comment\n"])
+def test_a_file_begins_with_its_sense(begin: str, tmp_path: Path) -> None:
+    (tmp_path / "m.lp").write_text(lp("c1: x + y >= 1").replace("minimize", begin, 1))
+    with pytest.raises(FileError, match="must begin with minimize or maximize"):
+        read(tmp_path / "m.lp", "x")
+
+
+def test_sections_may_stand_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "m.lp").write_text("max obj: x + 3 y st c1: x + 2 y + 3 <= 7 bounds x <= 4 end")
+    with pytest.raises(FileError, match="the row 'c1' has the number 3 among its terms"):
+        read(tmp_path / "m.lp")
+
+
+def test_a_binary_variable_is_between_0_and_1_whatever_its_bounds(tmp_path: Path) -> None:
+    bounds = "bounds\n x <= 9\n -1 <= y <= 0\n z <= 5\nbinary\n x\n y\ngeneral\n z\nend\n"
+    (tmp_path / "m.lp").write_text(f"max\n x + y + z\nst\n c1: x + y + z <= 8\n{bounds}")
+    milp = read(tmp_path / "m.lp").milp
+    assert (milp.lower.tolist(), milp.upper.tolist()) == ([0.0, 0.0, 0.0], [1.0, 0.0, 5.0])

@@ -174,3 +174,15 @@ def test_windows_needs_a_temporary_folder_that_highs_can_open(tmp_path, monkeypa
 def test_a_negative_upper_bound_needs_a_lower_one(tmp_path, name, content):
     with pytest.raises(FileError, match=r"a\.\w+: the variable 'x.*' has the upper bound -3 and the lower bound 0"):
         read(_file(tmp_path, name, content))
+
+
+def test_small_coefficients_are_read(tmp_path):
+    small = MPS.replace("x[0] c2 1", "x[0] c2 1e-10").replace("y obj -1 c2 1", "y obj -1 c2 1e-10")
+    milp = read(_file(tmp_path, "a.mps", small)).milp
+    assert (milp.written("A")[1].toarray()[[0, 2]] == 1e-10).all()
+
+
+def test_what_highs_leaves_out_is_an_error_with_its_words(tmp_path):
+    spoiled = MPS.replace("BOUNDS", "RANGES\n    R obj 5\nBOUNDS")
+    with pytest.raises(FileError, match=r'does not read all of .*a\.mps: Row name "obj" in RANGES .* ignored'):
+        read(_file(tmp_path, "a.mps", spoiled))

@@ -72,6 +72,41 @@ def test_the_sense_may_stand_on_its_own_line() -> None:
         refuse_damaged(Path("m.mps"), "NAME t\n" + sense + HEAD + "ENDATA\n")
 
 
+GOOD = HEAD.replace("RANGES", "    RHS obj -1\nRANGES") + "BOUNDS\n UP BND x 3\nENDATA\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("ROWS\n", "OBJSENSE MAXIMIZE\nROWS\n", "line 1: HiGHS ignores 'MAXIMIZE' there"),
+        ("ROWS\n", "OBJSENSE\n    LARGEST\nROWS\n", "line 2: expected MAX or MIN"),
+        ("ROWS\n", "OBJSENSEMAX\nROWS\n", "line 1: unknown section"),
+        ("ROWS\n", "OBJNAME\n    c9\nROWS\n", "line 4: HiGHS takes the first row N for the objective, and not 'c9'"),
+        (" L c1\n", " L c1\n G c1\n", "line 4: there are two rows 'c1'"),
+        (
+            "RHS\n    RHS c1 4\n",
+            "RANGES\n    R c1 1\nRHS\n    RHS c1 4\n",
+            "line 8: HiGHS needs the section RHS before",
+        ),
+        ("    RHS c1 4\n", "    RHS c1 4\n    RHS c1 5\n", "line 8: two values for the row 'c1': 4 and 5"),
+        ("    RHS obj -1\n", "    RHS2 obj -1\n", "line 8: a second set of RHS, 'RHS2' after 'RHS'"),
+        ("    RHS c1 4\n", "    c1 c1 4\n", "line 7: HiGHS takes 'c1' for the row of that name"),
+        (" UP BND x 3\n", " UP x x 3\n", "line 12: HiGHS takes 'x' for the variable of that name"),
+        (" UP BND x 3\n", " UP BND x 3\n UP B2 x 3\n", "line 13: a second set of BOUNDS"),
+        (" UP BND x 3\n", " FR BND x\n UP BND x 3\n", "line 13: two values for the upper bound of 'x': inf and 3"),
+        ("    x obj 1 c1 2\n", "    x obj 1 c1 2 c1 2\n", "line 5: HiGHS reads two pairs .* and here are 3"),
+    ],
+)
+def test_what_highs_would_read_as_something_else_is_refused(old: str, new: str, said: str) -> None:
+    refuse_damaged(Path("m.mps"), GOOD)
+    with pytest.raises(FileError, match=rf"m\.mps, {said}"):
+        refuse_damaged(Path("m.mps"), GOOD.replace(old, new, 1))
+
+
+def test_a_value_may_be_there_twice() -> None:
+    refuse_damaged(Path("m.mps"), GOOD.replace(" UP BND x 3\n", " BV BND x\n UP BND x 1\n LO BND x 0\n"))
+
+
 def test_two_numbers_in_one_place_are_refused() -> None:
     text = "NAME\nROWS\n N c\n L r\nCOLUMNS\n    x c 1 r 1\n    y c 1\n    x2 c 1\n    x2 r 1 r 5\nENDATA\n"
     with pytest.raises(FileError, match="line 9: the variable 'x2' has two numbers in the row 'r'"):

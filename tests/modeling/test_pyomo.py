@@ -4,6 +4,7 @@ import pytest
 
 from regretless.errors import InputError
 from regretless.modeling import read
+from regretless.problem import Problem
 
 pe = pytest.importorskip("pyomo.environ")
 
@@ -41,7 +42,19 @@ def test_a_fixed_variable_has_its_value_as_both_bounds():
     model.y.fix(2.0)
     milp = read(model, "x").milp
     assert (milp.lower[4], milp.upper[4]) == (2.0, 2.0)
-    assert (milp.row_upper[0], milp.constant) == (0.0, 1.0)
+    assert (milp.row_upper[0], milp.fixed_cost[4], milp.constant) == (0.0, 1.0, -1.0)
+
+
+def test_the_cost_of_a_fixed_variable_can_be_predicted():
+    model = _model()
+    model.y.fix(2.0)
+    milp, sense, names = read(model)
+    assert names == ("x[0,a]", "y")
+    answer = Problem(milp, sense=sense).solve([[0.0, 5.0]])
+    assert answer.objective.item() == 5.0 * 2.0 - 1.0, "its coefficient in the model does not count"
+    assert model.y.fixed
+    model.cost.set_value(pe.exp(model.y) + model.x[0, "a"])  # linear only because y is fixed
+    assert read(model).cost_names == ("x[0,a]",)
 
 
 def _quadratic(model):
@@ -67,6 +80,15 @@ def _foreign(model):
     model.foreign = pe.Constraint(expr=other.z + model.y <= 1)
 
 
+def _fixed_without_value(model):
+    model.y.fix()
+
+
+def _nan(model):
+    model.side = pe.Param(mutable=True, initialize=float("nan"), within=pe.Any)
+    model.late = pe.Constraint(expr=model.x[0, "a"] + model.y <= model.side)
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
@@ -75,6 +97,8 @@ def _foreign(model):
         (_quadratic_objective, "objective .* not linear"),
         (_sos, "SOSConstraint 'sos'"),
         (_foreign, "'z', which does not belong"),
+        (_fixed_without_value, "'y' is fixed but has no value"),
+        (_nan, "a bound of the row 'late' is NaN"),
     ],
 )
 def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason):
@@ -87,3 +111,9 @@ def test_what_cannot_be_represented_is_refused_with_the_reason(change, reason):
 def test_an_abstract_model_is_refused():
     with pytest.raises(InputError, match="create_instance"):
         read(pe.AbstractModel())
+
+
+def test_a_kernel_model_is_refused():
+    kernel = pytest.importorskip("pyomo.kernel")
+    with pytest.raises(InputError, match=r"ConcreteModel, got one of pyomo\.kernel"):
+        read(kernel.block())

@@ -315,3 +315,8 @@ def test_a_known_option_arrives() -> None:
 def test_it_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     make_engine("highs", MILP([[1.0]])).solve(np.array([-1.0]))
     assert capfd.readouterr() == ("", "")
+
+
+def test_small_coefficients_count():
+    milp = MILP([[1.0, 1e-10]], row_lower=5.0, upper=[10.0, 1e11], integer=False)
+    assert make_engine("highs", milp).solve(np.array([100.0, 1e-10])).x == pytest.approx([0.0, 5e10])

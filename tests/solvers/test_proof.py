@@ -12,7 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regretless.milp import MILP
+from regretless.problem import Problem
 from regretless.solvers.proof import Prover, objective_step
+from regretless.types import Status
 
 inf = np.inf
 
@@ -123,3 +125,8 @@ def test_a_proof_depends_on_its_own_objective_alone() -> None:
 )
 def test_the_step_of_an_objective(costs: list[float], integer: list[bool], step: float) -> None:
     assert objective_step(np.array(costs), np.array(integer)) == pytest.approx(step, rel=1e-12)
+
+
+def test_bounds_without_an_integer_are_infeasible_beside_large_integers() -> None:
+    milp = MILP(np.zeros((0, 2)), lower=[0.2, 0.0], upper=[0.8, 1e4])
+    assert Problem(milp).solve([[1.0, -1.0]]).status == [Status.INFEASIBLE]

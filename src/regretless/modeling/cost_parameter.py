@@ -80,6 +80,11 @@ def _parameter(model: Any) -> Any:
             f"the Parameter {found[0].name()!r} is restricted, but predicted costs may have any value: make it without "
             "attributes such as nonneg=True"
         )
+    if any(parameter is found[0] for row in model.constraints for parameter in row.parameters()):
+        raise InputError(
+            f"the Parameter {found[0].name()!r} is in the objective and in a constraint, but predicted costs must not "
+            "change what is feasible: use another Parameter in the constraint"
+        )
     for other in model.parameters():
         if other.value is None and other is not found[0]:
             raise InputError(f"the cvxpy parameter {other.name()!r} has no value; set it before reading the problem")

@@ -86,7 +86,7 @@ class _Columns:
         return sums
 
     def row(self, constraint: Any) -> Row:
-        if isinstance(constraint, bool | np.bool_):
+        if isinstance(constraint, bool | np.bool_) or type(constraint).__name__ == "BoolVal":
             return Row({}, 0.0 if constraint else 1.0, np.inf)
         if type(constraint).__name__ != "Comparison":
             return self._clause(constraint)
@@ -106,7 +106,7 @@ class _Columns:
 
     def _clause(self, constraint: Any) -> Row:
         """A Boolean variable, or a disjunction of Boolean variables: at least one is true."""
-        literals = constraint.args if getattr(constraint, "name", None) == "or" else [constraint]
+        literals = constraint.args if _is_operator(constraint, "or") else [constraint]
         if not all(type(literal).__name__ in ("_BoolVarImpl", "NegBoolView") for literal in literals):
             raise _NotLinearError
         terms = [_terms(literal) for literal in literals]
@@ -169,11 +169,16 @@ def _flat(constraints: Any) -> list[Any]:
     for constraint in constraints:
         if isinstance(constraint, list | tuple | np.ndarray):
             flat += _flat(constraint)
-        elif getattr(constraint, "name", None) == "and":
+        elif _is_operator(constraint, "and"):
             flat += _flat(constraint.args)
         else:
             flat.append(constraint)
     return flat
+
+
+def _is_operator(expression: Any, name: str) -> bool:
+    """Whether an expression is this operator, and not a variable with such a name."""
+    return type(expression).__name__ == "Operator" and expression.name == name
 
 
 def _linearized(constraints: list[Any]) -> list[Any]:

@@ -29,11 +29,11 @@ def linear(model: Any) -> LinearModel:
         if parameter.value is None:
             raise InputError(f"the cvxpy parameter {parameter.name()!r} has no value; set one before the call")
     variables = sorted_variables(model)
+    boxes = [_box(variable) for variable in variables]
     with at_zero(variables):
         blocks = [_rows(constraint, variables) for constraint in model.constraints]
         objective, constant = affine(model.objective.args[0], variables)
     n = sum(int(variable.size) for variable in variables)
-    boxes = [_box(variable) for variable in variables]
     return LinearModel(
         A=sparse.vstack([A for A, _, _ in blocks], format="csr") if blocks else sparse.csr_array((0, n)),
         row_lower=np.concatenate([np.zeros(0), *(low for _, low, _ in blocks)]),

@@ -68,6 +68,8 @@ def canonical(model: LinearModel, *, keep_rows: bool = False) -> LinearModel:
         keep_rows: keep rows that have an effect as they are written, with their names, so that their sides can be
             varied by name.
     """
+    if not model.names:
+        raise InputError("the model has no variables")
     A = sparse.csr_array(model.A, dtype=np.float64)
     A.sum_duplicates()
     A.eliminate_zeros()
@@ -76,6 +78,8 @@ def canonical(model: LinearModel, *, keep_rows: bool = False) -> LinearModel:
         raise InputError("the rows of the model contain NaN or infinite coefficients")
     row_lower, row_upper = with_infinities(model.row_lower), with_infinities(model.row_upper)
     lower, upper = with_infinities(model.lower), with_infinities(model.upper)
+    _refuse_nan("row", model.row_names, row_lower, row_upper)  # such a row would count as one without sides
+    _refuse_nan("variable", model.names, lower, upper)
     entries = np.diff(A.indptr)
     first = np.array([A.data[A.indptr[i]] if entries[i] else 1.0 for i in range(A.shape[0])])
     flip = (first < 0) & (not keep_rows)
@@ -102,6 +106,14 @@ def canonical(model: LinearModel, *, keep_rows: bool = False) -> LinearModel:
         names=_named(model.names),
         row_names=_row_names(model, keep) if keep_rows else None,
     )
+
+
+def _refuse_nan(what: str, names: tuple[str, ...] | None, low: Floats, high: Floats) -> None:
+    bad = np.flatnonzero(np.isnan(low) | np.isnan(high))
+    if bad.size:
+        i = int(bad[0])
+        name = (names[i] if names else "") or i
+        raise InputError(f"a bound of the {what} {name!r} is NaN; use infinity where there is no bound")
 
 
 def _row_names(model: LinearModel, keep: NDArray[np.bool_]) -> tuple[str, ...]:

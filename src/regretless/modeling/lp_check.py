@@ -1,4 +1,4 @@
-"""Find what HiGHS ignores or does not read in the rows of an ``.lp`` file."""
+"""Find what HiGHS ignores, misreads or does not read in an ``.lp`` file."""
 
 from __future__ import annotations
 
@@ -10,55 +10,86 @@ from pathlib import Path
 from regretless.errors import FileError
 
 COMMENT = re.compile(r"\\.*")
-ROWS = re.compile(r"^[ \t]*(?:subject[ \t]+to|such[ \t]+that|s\.t\.|st\.?)(?=[\s:])", re.MULTILINE | re.IGNORECASE)
+SENSE = re.compile(r"\s*(?:max|min)(?:imize|imum)?(?=\s)", re.IGNORECASE)
+ROWS = re.compile(r"(?<!\S)(?:subject\s+to|such\s+that|s\.t\.|st\.?)(?=[\s:])", re.IGNORECASE)
 # The sections that may follow the rows.
 NEXT = re.compile(
-    r"^[ \t]*(?:bounds?|binar(?:y|ies)|bin|generals?|gen|integers?|int|semi(?:s|-continuous|-integer)?|sos[12]?"
-    r"|lazy constraints|user cuts|end)[ \t]*:?[ \t\r]*$",
-    re.MULTILINE | re.IGNORECASE,
+    r"(?<!\S)(?:bounds?|(?P<binary>binar(?:y|ies)|bin)|generals?|gen|integers?|semi(?:s|-continuous|-integer)?|sos"
+    r"|lazy\s+constraints|user\s+cuts|end)(?:\s*:)?(?!\S)",
+    re.IGNORECASE,
 )
+BRACKET = re.compile(r"[^\s+\-<>=:*^\[\]]\[")  # in a name; others hold quadratic terms
 COMPARISON = re.compile(r"[<>=]+")
 TOKEN = re.compile(
     r"(?P<power>\^\s*\d+)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<compare>[<>=]+)|(?P<sign>[+-])"
-    r"|(?P<colon>:)|(?P<name>[^\s+\-<>=:*^\[\]]+)"
+    r"|(?P<colon>:)|(?P<number_word>inf(?:inity)?(?![^\s+\-<>=:*^\[\]]))|(?P<name>[^\s+\-<>=:*^\[\]]+)",
+    re.IGNORECASE,
 )
 
 
-def refuse_constants(path: Path, text: str) -> None:
-    """Refuse a number among the terms of a row, as in ``c: x + 3 >= 5``: HiGHS reads the row without it.
+def refuse_misread(path: Path, text: str) -> None:
+    """Refuse names with brackets, and what HiGHS reads as something else without a warning.
+
+    The latter is a file that does not begin with the sense (``maximise``); a number among the terms of a row, as in
+    ``c: x + 3 >= 5``; and a number on the left side, as in ``c: 1 <= 2 x + y <= 3``.
 
     Raises:
         FileError: the message names the row.
     """
+    plain = COMMENT.sub("", text)
+    if not SENSE.match(plain):
+        begin = " ".join(plain[:200].split())[:30]
+        raise FileError(
+            f"{path} must begin with minimize or maximize, got {begin!r}: it is not an .lp file, or damaged"
+        )
+    if name := next((word for word in plain.split() if BRACKET.search(word)), None):
+        raise FileError(f"{path}: HiGHS reads no names with brackets, such as {name[:40]!r}: use .mps")
     before, row = "", ""  # kind of the last token that is no sign; name of the row
-    for (kind, word), (follows, _) in pairwise([*_tokens(_rows(text)), ("", "")]):
+    for (kind, word), (follows, _) in pairwise([*_tokens(_rows(plain)), ("", "")]):
         if kind == "name" and follows == "colon":
             row = word
+        where = f"{path}: the row {row!r}" if row else f"{path}: a row"
+        number = kind == "number" and float(word) != 0.0
         alone = follows in ("sign", "number") or (follows == "compare" and before == "name")
-        if kind == "number" and before != "compare" and alone and float(word):
-            where = f"the row {row!r}" if row else "a row"
-            raise FileError(f"{path}: {where} has the number {word} among its terms: move it to the right side")
+        if number and before != "compare" and alone:
+            raise FileError(f"{where} has the number {word} among its terms: move it to the right side")
+        if follows == "compare" and kind.startswith("number") and before != "name":
+            remedy = unread_part(text) or "write a row with two sides as two rows, or use .mps"
+            raise FileError(f"{where} has the number {word} on its left side: {remedy}")
         if kind != "sign":
             before = kind
 
 
-def unread_row(text: str) -> str | None:
-    """What HiGHS does not read in the rows of a file, with the remedy; ``None`` if nothing is known."""
-    for line in _rows(text).splitlines():
+def binary_names(text: str) -> set[str]:
+    """Names of the variables in the section ``binary``; HiGHS keeps their bounds outside of 0 and 1."""
+    plain = COMMENT.sub("", text)
+    headings = [*NEXT.finditer(plain)]
+    ends = [heading.start() for heading in headings[1:]] + [len(plain)]
+    found = (plain[one.end() : end] for one, end in zip(headings, ends, strict=True) if one["binary"])
+    return {name for names in found for name in names.split()}
+
+
+def unread_part(text: str) -> str | None:
+    """What HiGHS does not read in a file, with the remedy; ``None`` if nothing is known."""
+    plain = COMMENT.sub("", text)
+    for line in _rows(plain).splitlines():
         sides, row = COMPARISON.split(line), f"'{line.strip()}'"
         words = [any(map(str.isalpha, side.partition(":")[2] or side)) for side in sides]
-        if len(sides) == 3 and ":" not in sides[1] and words[1]:
+        if len(sides) == 3 and ":" not in sides[1]:
             return f"HiGHS reads no row with two sides there: write {row} as two rows, or use .mps"
         if len(sides) == 2 and words[1] and ":" not in sides[1]:
             return f"HiGHS reads no variable on the right side: write those of {row} on the left"
-        if "=>" in line or "=<" in line:
-            return f"HiGHS reads <= and >=: correct {row}"
+    if odd := next((found[0] for found in COMPARISON.finditer(plain) if found[0] not in ("<=", ">=", "=")), None):
+        return f"HiGHS reads <=, >= and =: correct {odd!r}"
+    if section := re.search(r"(?<!\S)(?:lazy\s+constraints|user\s+cuts)", plain, re.IGNORECASE):
+        return f"HiGHS does not read the section {section[0]!r}: write its rows with the others"
+    if not re.search(r"(?<!\S)end\s*$", plain, re.IGNORECASE):
+        return "the line 'end' is missing: the file is cut off"
     return None
 
 
-def _rows(text: str) -> str:
-    """The section of the rows, without comments."""
-    plain = COMMENT.sub("", text)
+def _rows(plain: str) -> str:
+    """The section of the rows of a text without comments."""
     start = ROWS.search(plain)
     if start is None:
         return ""

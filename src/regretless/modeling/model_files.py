@@ -7,6 +7,7 @@ import re
 import sys
 import tempfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from scipy import sparse
 
 from regretless.errors import FileError, InputError
 from regretless.modeling.linear_model import QUADRATIC, LinearModel
-from regretless.modeling.lp_check import refuse_constants, unread_row
+from regretless.modeling.lp_check import binary_names, refuse_misread, unread_part
 from regretless.modeling.mps_check import refuse_damaged
 from regretless.optional import need
 
@@ -29,6 +30,11 @@ UNSUPPORTED = {
     "GENCONS": "general constraints",
     "PWLOBJ": "a piecewise-linear objective",
 }
+# Coefficients from this size on are read; by default HiGHS ignores those below 1e-9, also where a row has no others.
+SMALL = 1e-12
+# Warnings of HiGHS about something that it leaves out, except for such small coefficients and for values that are there
+# twice, which ``mps_check`` compares.
+LOST = re.compile(r"WARNING:(?!.*(?:duplicate|fractional|LP matrix)).*(?:ignored|fixed format)")
 
 
 def linear(model: Any) -> LinearModel:
@@ -45,11 +51,11 @@ def linear(model: Any) -> LinearModel:
     text = _text(path, kind)
     if kind.startswith(".mps"):
         refuse_damaged(path, text)
-    elif re.search(r"=\s*[01](\.0*)?\s*->", text):
+    elif re.search(r"=\s*[01](\.0*)?\s*<?->", text):
         # HiGHS refuses this, too, but prints a message even with its output switched off.
         raise InputError(f"{path} has indicator constraints, which a linear model cannot represent")
     else:
-        refuse_constants(path, text)
+        refuse_misread(path, text)
     # A copy with a plain name: HiGHS decides by the suffix, and does not read gzip.
     try:
         with tempfile.TemporaryDirectory(prefix="regretless-") as folder:
@@ -57,7 +63,8 @@ def linear(model: Any) -> LinearModel:
                 raise FileError(f"cannot read {path} through the folder {folder}: set TMPDIR to one with an ASCII name")
             copy = Path(folder) / f"model{kind.removesuffix('.gz')}"
             copy.write_bytes(text.encode())  # as it is: Windows would end each line with one more return
-            return _from_highs(path, copy, Path(folder) / "log")
+            found = _from_highs(path, copy, Path(folder) / "log")
+            return found if kind.startswith(".mps") else _with_binaries(found, binary_names(text))
     except OSError as error:
         if isinstance(error, FileError):
             raise
@@ -82,6 +89,7 @@ def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
     highs.setOptionValue("log_file", str(log))
     highs.setOptionValue("log_to_console", False)
     highs.setOptionValue("output_flag", True)
+    highs.setOptionValue("small_matrix_value", SMALL)
     status = highs.readModel(str(copy))
     highs.setOptionValue("log_file", "")
     said = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
@@ -91,9 +99,11 @@ def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
                 raise InputError(f"{path} has {what}, which a linear model cannot represent")
         reasons = [line.removeprefix("ERROR:").strip() for line in said.splitlines() if line.startswith("ERROR")]
         reason = "; ".join(reasons).replace(str(copy), path.name)
-        if copy.suffix == ".lp" and (unread := unread_row(copy.read_text(encoding="utf-8"))):
+        if copy.suffix == ".lp" and (unread := unread_part(copy.read_text(encoding="utf-8"))):
             reason += f"; {unread}"
         raise FileError(f"{path} is damaged or not a model file: {reason or 'HiGHS cannot read it'}")
+    if lost := next((line for line in said.splitlines() if LOST.match(line)), None):
+        raise FileError(f"HiGHS does not read all of {path}: {lost.removeprefix('WARNING:').strip()}")
     lp = highs.getLp()
     if highs.getModel().hessian_.dim_:
         raise InputError(f"{path} has a quadratic objective; only linear ones can be predicted")
@@ -103,6 +113,12 @@ def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
     if len(names) != lp.num_col_:
         raise FileError(f"{path} has two variables with the same name, or a variable without a name")
     return _arrays(path, highspy, lp, names)
+
+
+def _with_binaries(model: LinearModel, names: set[str]) -> LinearModel:
+    binary = np.array([name in names for name in model.names], dtype=bool)
+    lower = np.where(binary, np.maximum(model.lower, 0.0), model.lower)
+    return replace(model, lower=lower, upper=np.where(binary, np.minimum(model.upper, 1.0), model.upper))
 
 
 def _arrays(path: Path, highspy: Any, lp: Any, names: tuple[str, ...]) -> LinearModel:

@@ -23,6 +23,8 @@ def linear(model: Any) -> LinearModel:
     A fixed variable stays a variable whose two bounds are its value.
     """
     pyomo = need("pyomo.environ", pip="pyomo", why="read Pyomo models")
+    if not hasattr(model, "is_constructed"):
+        raise InputError("the model must be a pyomo.environ.ConcreteModel, got one of pyomo.kernel; write an .mps file")
     if not model.is_constructed():
         raise InputError("the Pyomo model is abstract; call create_instance() and read what it returns")
     for component in model.component_objects(active=True):
@@ -32,6 +34,9 @@ def linear(model: Any) -> LinearModel:
                 "cannot represent; transform or deactivate it"
             )
     variables = list(model.component_data_objects(pyomo.Var, descend_into=True))
+    for variable in variables:
+        if variable.fixed and variable.value is None:
+            raise InputError(f"the Pyomo variable {variable.name!r} is fixed but has no value; fix it to a number")
     column = {id(variable): j for j, variable in enumerate(variables)}
     rows, row_names = [], []
     for constraint in model.component_data_objects(pyomo.Constraint, active=True, descend_into=True):
@@ -44,7 +49,7 @@ def linear(model: Any) -> LinearModel:
     targets = list(model.component_data_objects(pyomo.Objective, active=True, descend_into=True))
     if len(targets) > 1:
         raise InputError(f"the Pyomo model has {len(targets)} active objectives; deactivate all but one")
-    terms, constant = _terms(targets[0].expr, column, "the objective") if targets else ({}, 0.0)
+    terms, constant = _objective(pyomo, targets[0].expr, variables, column) if targets else ({}, 0.0)
     objective = np.zeros(len(variables))
     objective[list(terms)] = list(terms.values())
     bounds = [_bounds(pyomo, variable) for variable in variables]
@@ -61,6 +66,25 @@ def linear(model: Any) -> LinearModel:
         names=tuple(variable.name for variable in variables),
         row_names=tuple(row_names),
     )
+
+
+def _objective(pyomo: Any, expression: Any, variables: list[Any], column: dict[int, int]) -> Any:
+    """Terms and constant of the objective, in which a fixed variable is a term like any other.
+
+    Pyomo adds fixed variables to the constant, but their costs may be predicted, too.
+    """
+    fixed = [variable for variable in variables if variable.fixed]
+    try:
+        for variable in fixed:
+            variable.fixed = False
+        return _terms(expression, column, "the objective")
+    except InputError:
+        if not fixed:
+            raise
+    finally:
+        for variable in fixed:
+            variable.fixed = True
+    return _terms(expression, column, "the objective")  # linear only with these values
 
 
 def _terms(expression: Any, column: dict[int, int], where: str) -> tuple[dict[int, float], float]:

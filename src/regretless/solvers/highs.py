@@ -14,6 +14,7 @@ from regretless.types import Status
 
 # The feasibility jump takes more time than it saves on models of this size, and the default gap of 1e-4 calls wrong
 # solutions optimal. Both were measured on the paper's problems.
+# Coefficients below 1e-9 count as zero by default, also where they are multiplied with values of 1e9 and more.
 DEFAULTS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
@@ -22,6 +23,7 @@ DEFAULTS: dict[str, Any] = {
     "mip_rel_gap": 0.0,
     "mip_abs_gap": 0.0,
     "mip_heuristic_run_feasibility_jump": False,
+    "small_matrix_value": 1e-12,
 }
 
 

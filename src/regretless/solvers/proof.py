@@ -87,7 +87,8 @@ class Prover:
             x: a feasible decision, or ``None``.
             deadline: by ``time.monotonic``, or ``None``.
         """
-        if (self.low > self.high).any():  # as in 6 x + 36 y = 5, where divisors leave no integer point
+        # as in 6 x + 36 y = 5, where divisors leave no integer point, or 0.2 <= x <= 0.8
+        if (self.low > self.high).any() or (self.check.lower > self.check.upper).any():
             return Proof(None, np.inf, np.inf, closed=True)
         if x is not None and not objective.any():
             return Proof(x, 0.0, 0.0, closed=True)
