@@ -98,7 +98,7 @@ def test_a_csr_matrix_is_read_if_its_indices_are_inside_its_shape(tmp_path: Path
     if fits:
         assert read_pickle(path).toarray().tolist() == [[0.0, 5.0]]
     else:
-        with pytest.raises(FileError, match="indices must be < 2"):
+        with pytest.raises(FileError, match="must be < 2"):
             read_pickle(path)
 
 
