@@ -47,17 +47,17 @@ def doctor(json: Json = False) -> None:
         print(line)
 
 
-def examine(*, probe: bool = True) -> dict[str, Any]:
-    """Collect what ``doctor`` prints; with ``probe`` every engine solves a tiny model."""
+def examine() -> dict[str, Any]:
+    """Collect what ``doctor`` prints; every engine solves a tiny model."""
     versions = {"regretless": __version__, "python": platform.python_version(), "torch": torch.__version__}
     versions["cuda"] = "available" if torch.cuda.is_available() else "not available"
     versions |= {package: _version(package, pip) for package, pip in OPTIONAL.items()}
     return {
         "versions": versions,
-        "engines": [asdict(engine) for engine in inventory(probe=probe)],
+        "engines": [asdict(engine) for engine in inventory(probe=True)],
         "data": {row.name: row.present for row in files.status()},
         "data_folder": os.environ.get("REGRETLESS_DATA", ""),
-        "ray_cluster": _ray_cluster() if probe else None,
+        "ray_cluster": _ray_cluster(),
         "conflicts": _conflicts(versions),
     }
 

@@ -95,6 +95,11 @@ def given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if value is not None and value != []}
 
 
+def comma_list(text: str | None) -> list[str] | None:
+    """Read names that are separated by commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
 def parse(words: list[str] | None) -> dict[str, Any]:
     """Read ``["tau=0.1", "select=predicted"]``; values are numbers, true, false, null or text.
 

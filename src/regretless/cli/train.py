@@ -11,8 +11,8 @@ import typer
 from regretless.cli import spec_options as options
 from regretless.cli.auto_options import refuse_for_auto
 from regretless.cli.columns_read import columns_read
+from regretless.cli.output_check import refuse_unwritable
 from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers, warn_of_inexact
-from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run

@@ -25,7 +25,6 @@ COLUMNS = (
     "problem", "method", "p_solve", "seed", "init", "status", "regret", "relative_regret", "mse", "auc", "epochs",
     "epoch_seconds", "solver_seconds", "solves", "lookups", "cache_size", "engine", "options", "run", "error",
 )  # fmt: skip
-TIMES = ("epoch_seconds", "solver_seconds")
 FIGURES = COLUMNS[6:16]
 
 
