@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -14,6 +15,13 @@ SIGNALS = [getattr(signal, name) for name in NAMES if hasattr(signal, name)]
 
 class Interrupted(KeyboardInterrupt):
     """Training was interrupted and ended after a step, with a checkpoint where one was requested."""
+
+
+def kept_in(path: Path | None, what: str = "it") -> str:
+    """What an interruption leaves, and what continues it, for messages."""
+    if path is None:
+        return "nothing was kept (no checkpoint was requested)"
+    return f"{what} is kept in {path}; the same call continues it (train, retrain: with --resume)"
 
 
 class Interruption:

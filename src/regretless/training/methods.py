@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from regretless.cache import SolutionCache
@@ -72,13 +73,6 @@ class Method:
     needs_costs: bool = True
     batch_size: int | None = None
     search: Callable[..., Fitted] | None = None
-
-
-def _contrastive(loss: type[NCE] | type[MAP], cost: str) -> Callable[..., Loss]:
-    def build(oracle: Oracle, **options: Any) -> Loss:
-        return loss(oracle, cost=cost, **options)  # type: ignore[arg-type]
-
-    return build
 
 
 def _spo_relax(problem: Problem, *, engine: Literal["highs", "batched-lp"] = "highs", **options: Any) -> Loss:
@@ -156,15 +150,15 @@ TABLE: dict[str, Method] = {
         "regret through a log-barrier relaxation", Interior, solves=False, options={"cutoff": 0.1, "damping": 0.0}
     ),
     "nce-c": Method(
-        "NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}, needs_costs=False
+        "NCE at c_hat", partial(NCE, cost="c_hat"), cached=True, options={"over": "mean"}, needs_costs=False
     ),
-    "nce-dc": Method("NCE at c_hat - c", _contrastive(NCE, "c_hat-c"), cached=True, options={"over": "mean"}),
-    "nce-2c": Method("NCE at 2 c_hat - c", _contrastive(NCE, "2c_hat-c"), cached=True, options={"over": "mean"}),
+    "nce-dc": Method("NCE at c_hat - c", partial(NCE, cost="c_hat-c"), cached=True, options={"over": "mean"}),
+    "nce-2c": Method("NCE at 2 c_hat - c", partial(NCE, cost="2c_hat-c"), cached=True, options={"over": "mean"}),
     "map-c": Method(
-        "MAP at c_hat", _contrastive(MAP, "c_hat"), cached=True, options={"select": "shifted"}, needs_costs=False
+        "MAP at c_hat", partial(MAP, cost="c_hat"), cached=True, options={"select": "shifted"}, needs_costs=False
     ),
-    "map-dc": Method("MAP at c_hat - c", _contrastive(MAP, "c_hat-c"), cached=True, options={"select": "shifted"}),
-    "map-2c": Method("MAP at 2 c_hat - c", _contrastive(MAP, "2c_hat-c"), cached=True, options={"select": "shifted"}),
+    "map-dc": Method("MAP at c_hat - c", partial(MAP, cost="c_hat-c"), cached=True, options={"select": "shifted"}),
+    "map-2c": Method("MAP at 2 c_hat - c", partial(MAP, cost="2c_hat-c"), cached=True, options={"select": "shifted"}),
     "soft": Method(
         "expected regret over the cache (ours)",
         _soft,
