@@ -9,7 +9,6 @@ import platform
 import subprocess
 import sys
 from dataclasses import asdict
-from importlib import metadata
 from typing import Any
 
 import torch
@@ -18,6 +17,7 @@ from regretless import __version__
 from regretless.cli.show import print_json, print_table
 from regretless.cli.spec_options import Json
 from regretless.downloads import fetch as files
+from regretless.optional import version_of
 from regretless.solvers.inventory import inventory
 
 CLUSTER_SECONDS = 60.0  # for a cluster to answer
@@ -89,11 +89,7 @@ def _row(engine: dict[str, Any]) -> tuple[str, ...]:
 def _version(package: str, pip: str) -> str:
     if importlib.util.find_spec(package) is None:
         return f"missing (pip install '{pip}')"
-    name = pip.partition("<")[0]
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "installed"
+    return version_of(pip.partition("<")[0]) or "installed"
 
 
 def _conflicts(versions: dict[str, str]) -> list[str]:

@@ -6,7 +6,6 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from torch import nn
 from regretless.begun_solves import BegunSolves, beside
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
+from regretless.optional import version_of
 from regretless.problems import BenchmarkProblem, load
 from regretless.runs import run_folder as files
 from regretless.runs.held_out import write_held_out
@@ -256,12 +256,7 @@ def load_trained(
 
 def environment() -> dict[str, str]:
     """Versions and machine, kept with every run."""
-    versions = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = "not installed"
+    versions = {package: version_of(package) or "not installed" for package in PACKAGES}
     return versions | {"python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
 
 
