@@ -59,11 +59,8 @@ def _read_run(folder: Path) -> Run:
         environment = {key: str(value) for key, value in _object(folder / "environment.json").items()}
         if (folder / "metrics.json").is_file():
             history = _history(folder / "history.csv")
-            metrics, search, view = (
-                _object(folder / "metrics.json"),
-                _object(folder / "search.json"),
-                read_held_out(folder),
-            )
+            metrics, search = _object(folder / "metrics.json"), _object(folder / "search.json")
+            view = read_held_out(folder)
             days = () if view is None else tuple(held_out_days(view))
             return Run(name, spec, DONE, metrics, history, environment, search=search, days=days)
         if (folder / "failure.json").is_file():
