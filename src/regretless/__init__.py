@@ -24,35 +24,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time a name is loaded
     from regretless.data import Dataset
     from regretless.deciding import Decider, LoggedDecider, audit_decisions
     from regretless.family import Family
-    from regretless.losses import (
-        LAVA,
-        MAP,
-        NCE,
-        QPTL,
-        AdaptiveImplicitMLE,
-        AutogradLoss,
-        Blackbox,
-        ClosedFormLoss,
-        ConeAlignment,
-        ExpectedRegret,
-        ImplicitMLE,
-        Interior,
-        Listwise,
-        Loss,
-        NegativeIdentity,
-        Pairwise,
-        PairwiseDifference,
-        PerturbationGradient,
-        PerturbedFenchelYoung,
-        PerturbedOptimizer,
-        Pointwise,
-        RegularizedFenchelYoung,
-        RegularizedOptimizer,
-        SmoothedContrastive,
-        SPOPlus,
-        TwoStage,
-        WarmUp,
-    )
+    from regretless.losses import *
     from regretless.metrics import regret
     from regretless.milp import MILP
     from regretless.modeling import read

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import torch
 from torch import Tensor
+
+from regretless.most_recent import MostRecent
 
 # Threads that use a graph take turns, each until its result is copied: a graph reads and writes fixed places in memory.
 # There is one turn for all, because some work of other threads ends a capture, and because torch's linear algebra fails
@@ -48,10 +49,7 @@ class CapturedSteps(Generic[State]):
 
     def __init__(self, begin: Callable[[Tensor], State], advance: Callable[[State], None]) -> None:
         self.begin, self.advance = begin, advance
-        self._graphs: OrderedDict[int, _StepGraphs[State]] = OrderedDict()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_graphs": OrderedDict()}  # a graph cannot be copied; the copy captures its own
+        self._graphs: MostRecent[int, _StepGraphs[State]] = MostRecent(GRAPHS)
 
     def run(self, given: Tensor, *, first_check: int, most: int, deadline: float | None = None) -> State:
         """Make steps until all have ended.
@@ -79,14 +77,9 @@ class CapturedSteps(Generic[State]):
 
     def _captured(self, given: Tensor) -> _StepGraphs[State]:
         """The graphs for this size, with the input in its place."""
-        size = len(given)
-        if size not in self._graphs:
-            self._graphs[size] = self._capture(given.clone())
-            if len(self._graphs) > GRAPHS:
-                self._graphs.popitem(last=False)
-        self._graphs.move_to_end(size)
-        self._graphs[size].place.copy_(given)
-        return self._graphs[size]
+        graphs = self._graphs.find(len(given), lambda: self._capture(given.clone()))
+        graphs.place.copy_(given)
+        return graphs
 
     def _capture(self, place: Tensor) -> _StepGraphs[State]:
         state = self.begin(place)
@@ -117,10 +110,7 @@ class CapturedFunction:
 
     def __init__(self, function: Callable[..., Tensor], *, most: int = 4096) -> None:
         self.function, self.most = function, most
-        self._graphs: OrderedDict[Hashable, tuple[torch.cuda.CUDAGraph, list[Tensor], Tensor]] = OrderedDict()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_graphs": OrderedDict()}  # a graph cannot be copied; the copy captures its own
+        self._graphs: MostRecent[Hashable, tuple[torch.cuda.CUDAGraph, list[Tensor], Tensor]] = MostRecent(GRAPHS)
 
     def __call__(self, *given: Tensor) -> Tensor:
         """The function's value; a tensor of its own."""
@@ -130,18 +120,16 @@ class CapturedFunction:
             return self.function(*given)
         key = (size, *((one.shape[1:], one.dtype, one.device) for one in given))
         with TURN:
-            if key not in self._graphs:
-                places = [one.new_zeros(size, *one.shape[1:]) for one in given]
-                graph, value = capture(lambda: self.function(*places))
-                self._graphs[key] = graph, places, value
-                if len(self._graphs) > GRAPHS:
-                    self._graphs.popitem(last=False)
-            self._graphs.move_to_end(key)
-            graph, places, value = self._graphs[key]
+            graph, places, value = self._graphs.find(key, lambda: self._capture(size, given))
             for place, one in zip(places, given, strict=True):
                 place[:batch].copy_(one)
             graph.replay()
             return value[:batch].clone()
+
+    def _capture(self, size: int, given: tuple[Tensor, ...]) -> tuple[torch.cuda.CUDAGraph, list[Tensor], Tensor]:
+        places = [one.new_zeros(size, *one.shape[1:]) for one in given]
+        graph, value = capture(lambda: self.function(*places))
+        return graph, places, value
 
 
 def capture(job: Callable[[], Value]) -> tuple[torch.cuda.CUDAGraph, Value]:

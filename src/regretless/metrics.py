@@ -103,17 +103,14 @@ def regret_of_decisions(
         problem, predicted.detach().to(torch.float64), instance, begun or BegunSolves(None),
         purpose="evaluation", size=SOLVE_BATCH, label="evaluation", progress=progress,
     ):  # fmt: skip
-        members, known = None if instance is None else instance[part], None if status is None else _of(status, part)
+        members = None if instance is None else instance[part]
+        known = None if status is None else [status[i] for i in part]
         regrets[part] = checked_regrets(
             problem, solved, cost[part], best[part], instance=members, status=known, rows=part
         )
         decisions[part] = solved.solution.to(torch.float64)
         cut_short += solved.not_optimal - int((~solved.found).sum())
     return Decided(regrets, decisions, cut_short)
-
-
-def _of(status: Sequence[Status], part: Sequence[int]) -> list[Status]:
-    return [status[i] for i in part]
 
 
 def checked_regrets(

@@ -1,8 +1,9 @@
-"""Import of optional packages, with the pip command that installs them."""
+"""Optional packages: their import, with the pip command that installs them, and their versions."""
 
 from __future__ import annotations
 
 import importlib
+from importlib import metadata
 from typing import Any
 
 from regretless.errors import MissingDependencyError
@@ -29,3 +30,11 @@ def need(module: str, *, pip: str, why: str) -> Any:
             f"the package '{module.partition('.')[0]}' is needed to {why}, and importing it failed ({error}); "
             f"install it with: pip install '{pip}'"
         ) from error
+
+
+def version_of(distribution: str) -> str | None:
+    """Version of an installed distribution; ``None`` where there is none of this name."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None

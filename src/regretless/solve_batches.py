@@ -29,12 +29,9 @@ def solve_batches(
         progress: show a bar; by default on a terminal.
     """
     most = n if size is None else size * problem.workers
-    parts = _adaptive(n, problem.workers, most) if _one_by_one(problem) else _fixed(n, most)
+    one_by_one = getattr(problem.backend, "one_by_one", False)
+    parts = _adaptive(n, problem.workers, most) if one_by_one else _fixed(n, most)
     yield from track(parts, total=n, label=label, show=progress, count=lambda part: part.stop - part.start)
-
-
-def _one_by_one(problem: Problem) -> bool:
-    return getattr(problem.backend, "one_by_one", False)
 
 
 def _fixed(n: int, size: int) -> Iterator[slice]:

@@ -7,14 +7,16 @@ renamed. Equal states give equal bytes.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import math
 import os
 import secrets
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,15 @@ def _replace(temporary: Path, path: Path) -> None:
 def write_text(path: Path | str, text: str) -> None:
     """Write a text file atomically."""
     write_bytes(path, text.encode("utf-8"))
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Rows as the text of a CSV file with a header; what a row does not have is empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def write_json(path: Path | str, value: Any) -> None:

@@ -31,7 +31,7 @@ def test_an_engine_is_built_once_per_thread_and_model(monkeypatch: pytest.Monkey
     assert len(built) == 2
     for _ in range(3 * MODELS_PER_LANE):
         engines.solve(MILP([[1.0]], row_upper=1.0), np.array([1.0]), None)
-    assert len(engines._engines()) == MODELS_PER_LANE
+    assert len(engines._built.entries) == MODELS_PER_LANE
 
 
 def test_an_exception_becomes_a_status_and_the_next_solve_gets_a_new_engine() -> None:
@@ -41,8 +41,8 @@ def test_an_exception_becomes_a_status_and_the_next_solve_gets_a_new_engine() ->
     assert "nonsense" in outcome.message
     engines = LaneEngines("highs")
     engines.solve(MODEL, np.ones(3), None)
-    (key,) = engines._engines()
-    engines._engines()[key] = (MODEL, object())
+    (key,) = engines._built.entries
+    engines._built.entries[key] = (MODEL, object())
     assert engines.solve(MODEL, np.ones(3), None).status is Status.ERROR
     assert engines.solve(MODEL, np.ones(3), None).status is Status.OPTIMAL
 

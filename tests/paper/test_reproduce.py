@@ -15,7 +15,7 @@ import pytest
 from regretless.errors import InputError, MissingDependencyError
 from regretless.paper.reproduce import plan, reproduce_runs
 from regretless.runs import Spec
-from regretless.runs.results import TIMES, read_results, register, write_results
+from regretless.runs.results import read_results, register, write_results
 from regretless.runs.worker import Worker
 from tests import runs_here
 
@@ -53,7 +53,10 @@ class Grid:
 
 def rows(out: Path) -> list[dict[str, str]]:
     with (out / "results.csv").open(newline="") as file:
-        return [{name: value for name, value in row.items() if name not in TIMES} for row in csv.DictReader(file)]
+        return [
+            {name: value for name, value in row.items() if not name.endswith("_seconds")}
+            for row in csv.DictReader(file)
+        ]
 
 
 def touched(out: Path) -> int:

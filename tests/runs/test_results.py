@@ -86,5 +86,5 @@ def test_a_folder_without_results_is_an_error_that_says_how_to_make_some(tmp_pat
 def test_a_grid_file_that_is_no_object_is_named(content: str, tmp_path: Path) -> None:
     (tmp_path / "grid.json").write_text(content)
     for read in (lambda: read_results(tmp_path), lambda: register(tmp_path, [])):
-        with pytest.raises(FileError, match=r"grid\.json must hold an object"):
+        with pytest.raises(FileError, match=r"grid\.json must hold a JSON object"):
             read()

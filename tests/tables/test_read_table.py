@@ -13,7 +13,7 @@ def test_a_table_holds_numbers_and_the_names_of_its_rows(tmp_path: Path) -> None
     path.write_bytes(b"\xef\xbb\xbfinstance, a ,b\r\n7, 1.5 ,1\r\n\r\n8,2,-3\r\n")
     table = read_table(path)
     assert (table.names, table.values.tolist()) == (("a", "b"), [[1.5, 1.0], [2.0, -3.0]])
-    assert (table.instances, table.lines, len(table)) == (("7", "8"), ("line 2", "line 4"), 2)
+    assert (table.instances, table.cells.lines, len(table.values)) == (("7", "8"), ("line 2", "line 4"), 2)
     assert read_table(path, id=None).names == ("instance", "a", "b")
 
 

@@ -9,15 +9,14 @@ import sys
 import warnings
 from typing import Any
 
-from regretless.cli import early_interrupt
-from regretless.cli.interrupted import say_interrupted
+from regretless.cli import interrupts
 from regretless.errors import InputError, MissingDependencyError, RegretlessError, RegretlessWarning
 from regretless.progress import end_bars
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    early_interrupt.begin()
+    interrupts.begin()
     _print_any_character()
     try:
         code = _run(arguments)
@@ -68,7 +67,7 @@ def _run(arguments: list[str] | None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) and not isinstance(error, MissingDependencyError) else 1
     except KeyboardInterrupt as stop:
-        say_interrupted(stop)
+        interrupts.say_interrupted(stop)
         return 130
 
 

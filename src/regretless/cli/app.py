@@ -10,8 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from regretless import __version__
-from regretless.cli import early_interrupt
-from regretless.cli.interrupted import say_interrupted
+from regretless.cli import interrupts
 
 # The class is click's, of which some versions of typer bring their own copy.
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
@@ -46,7 +45,7 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
-            say_interrupted(stop)
+            interrupts.say_interrupted(stop)
             raise typer.Exit(130) from stop
 
 
@@ -90,7 +89,7 @@ def _options(
     from regretless.runs.training_run import single_threaded
 
     single_threaded()
-    early_interrupt.finish()
+    interrupts.finish()
 
 
 commands: Any = typer.main.get_command(app)

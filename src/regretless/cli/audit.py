@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from regretless.cli.output_check import refuse_overwriting
+from regretless.cli.output_check import need_report_packages, refuse_overwriting, refuse_unwritable
 from regretless.cli.show import print_json, print_table
 from regretless.cli.spec_options import Json, Workers
-from regretless.cli.writable import need_report_packages, refuse_unwritable
 from regretless.deciding.audit import Audit, audit_decisions
 from regretless.errors import InputError
 from regretless.report.audit_page import write_audit

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,7 +17,7 @@ data = typer.Typer(help="The public data behind the paper's problems.", no_args_
 def list_(json: Json = False) -> None:
     """List the data sets, where they are, and which problems need them."""
     table = files.datasets()
-    rows = [
+    rows: list[dict[str, Any]] = [
         {
             "name": row.name,
             "present": row.present,
@@ -33,10 +33,7 @@ def list_(json: Json = False) -> None:
     if json:
         print_json(rows)
         return
-    cells = [
-        (row.name, "yes" if row.present else "no", ", ".join(table[row.name].problems), table[row.name].what)
-        for row in files.status()
-    ]
+    cells = [(row["name"], "yes" if row["present"] else "no", ", ".join(row["problems"]), row["what"]) for row in rows]
     print_table("public data", ("data set", "present", "problems", "what it is"), cells)
     print(f"folder: {files.folder()}")
 

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli.one_by_one import Made, decide_one_by_one
-from regretless.cli.output_check import refuse_overwriting
+from regretless.cli.output_check import refuse_overwriting, refuse_unwritable
 from regretless.cli.show import print_json, print_ledger
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
-from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
 from regretless.runs.decide import decider
 from regretless.runs.decision_files import check_decision_file, write_decisions

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import torch
 import typer
 
+from regretless.cli.output_check import need_report_packages, refuse_unwritable
 from regretless.cli.show import print_json, print_ledger, print_table
 from regretless.cli.spec_options import Json, Seed
-from regretless.cli.writable import need_report_packages, refuse_unwritable
 from regretless.data import Dataset
 from regretless.milp import MILP
 from regretless.paper.training_defaults import training_defaults

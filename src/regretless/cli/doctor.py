@@ -9,7 +9,6 @@ import platform
 import subprocess
 import sys
 from dataclasses import asdict
-from importlib import metadata
 from typing import Any
 
 import torch
@@ -18,6 +17,7 @@ from regretless import __version__
 from regretless.cli.show import print_json, print_table
 from regretless.cli.spec_options import Json
 from regretless.downloads import fetch as files
+from regretless.optional import version_of
 from regretless.solvers.inventory import inventory
 
 CLUSTER_SECONDS = 60.0  # for a cluster to answer
@@ -47,17 +47,17 @@ def doctor(json: Json = False) -> None:
         print(line)
 
 
-def examine(*, probe: bool = True) -> dict[str, Any]:
-    """Collect what ``doctor`` prints; with ``probe`` every engine solves a tiny model."""
+def examine() -> dict[str, Any]:
+    """Collect what ``doctor`` prints; every engine solves a tiny model."""
     versions = {"regretless": __version__, "python": platform.python_version(), "torch": torch.__version__}
     versions["cuda"] = "available" if torch.cuda.is_available() else "not available"
     versions |= {package: _version(package, pip) for package, pip in OPTIONAL.items()}
     return {
         "versions": versions,
-        "engines": [asdict(engine) for engine in inventory(probe=probe)],
+        "engines": [asdict(engine) for engine in inventory(probe=True)],
         "data": {row.name: row.present for row in files.status()},
         "data_folder": os.environ.get("REGRETLESS_DATA", ""),
-        "ray_cluster": _ray_cluster() if probe else None,
+        "ray_cluster": _ray_cluster(),
         "conflicts": _conflicts(versions),
     }
 
@@ -89,11 +89,7 @@ def _row(engine: dict[str, Any]) -> tuple[str, ...]:
 def _version(package: str, pip: str) -> str:
     if importlib.util.find_spec(package) is None:
         return f"missing (pip install '{pip}')"
-    name = pip.partition("<")[0]
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "installed"
+    return version_of(pip.partition("<")[0]) or "installed"
 
 
 def _conflicts(versions: dict[str, str]) -> list[str]:

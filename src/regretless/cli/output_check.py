@@ -1,10 +1,12 @@
-"""Refuse an output that is one of the inputs, before any work is done."""
+"""Refuse an output that cannot be written, or that is one of the inputs, before any work is done."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from regretless.errors import InputError
+from regretless.errors import FileError, InputError
+from regretless.optional import need
 
 
 def refuse_overwriting(out: Path | None, *inputs: Path | None) -> None:
@@ -12,3 +14,20 @@ def refuse_overwriting(out: Path | None, *inputs: Path | None) -> None:
     for path in inputs:
         if out is not None and path is not None and out.resolve() == path.resolve():
             raise InputError(f"{out} would overwrite {path}, which this command uses: choose another file to write")
+
+
+def refuse_unwritable(path: Path, *, folder: bool = True, option: str = "--out") -> None:
+    """Raise ``FileError`` if a folder, or a file, cannot be made at ``path``, which was given with ``option``."""
+    if path.exists() and path.is_dir() != folder:
+        raise FileError(f"cannot write {path}: it is a {'file' if folder else 'folder'}; choose another {option}")
+    place = path if folder else path.parent
+    while not place.exists():
+        place = place.parent
+    if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
+        raise FileError(f"cannot write {path}: {place} is not a writable folder; choose another {option}")
+
+
+def need_report_packages() -> None:
+    """Raise ``MissingDependencyError`` if a package is missing that the report or its charts need."""
+    for package in ("jinja2", "matplotlib"):
+        need(package, pip=package, why="write the report")

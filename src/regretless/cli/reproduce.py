@@ -8,9 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from regretless.cli.output_check import need_report_packages, refuse_unwritable
 from regretless.cli.show import print_json, print_ledger
-from regretless.cli.spec_options import Json
-from regretless.cli.writable import need_report_packages, refuse_unwritable
+from regretless.cli.spec_options import Json, comma_list
 from regretless.paper.reproduce import Outcome, plan, reproduce_runs
 from regretless.paper.table_text import layout
 from regretless.report import write
@@ -47,8 +47,7 @@ def reproduce(
 
     After an interruption of any kind, the same command continues from the last epoch.
     """
-    chosen = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
-    specs = plan(group, methods=chosen, seeds=seeds, init=init, engine=engine, epochs=epochs)
+    specs = plan(group, methods=comma_list(methods), seeds=seeds, init=init, engine=engine, epochs=epochs)
     need_report_packages()
     refuse_unwritable(out)
     outcome = reproduce_runs(group, specs, out, workers=workers, executor=executor, stream=None if json else sys.stderr)

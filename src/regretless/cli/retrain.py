@@ -9,9 +9,9 @@ import typer
 
 from regretless.cli import spec_options as options
 from regretless.cli.auto_options import refuse_for_auto
+from regretless.cli.output_check import refuse_unwritable
 from regretless.cli.show import print_json
 from regretless.cli.train import print_figures
-from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
 from regretless.runs.retrain import go_on, retrain_spec
 from regretless.runs.run_folder import has_epochs

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,6 +14,11 @@ from regretless.problems import names as problem_names
 from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
+# Options that are for model files only.
+OF_FILES = (
+    "features", "costs", "constraints", "cost_variables", "validation", "test", "model", "hidden", "intercepts", "id",
+    "categories", "missing", "unseen",
+)  # fmt: skip
 ProblemName = Annotated[
     str, typer.Argument(help=f"One of {', '.join(problem_names())}, energy:PATH, or an .mps or .lp file.")
 ]
@@ -93,6 +99,16 @@ def given(**options: Any) -> dict[str, Any]:
     """Leave out what was not given; paths become strings."""
     plain = {name: str(value) if isinstance(value, Path) else value for name, value in options.items()}
     return {name: value for name, value in plain.items() if value is not None and value != []}
+
+
+def for_model_files(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Those arguments of a command that are for model files, without what was not given."""
+    return given(**{name: arguments[name] for name in OF_FILES})
+
+
+def comma_list(text: str | None) -> list[str] | None:
+    """Read names that are separated by commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def parse(words: list[str] | None) -> dict[str, Any]:

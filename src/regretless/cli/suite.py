@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
+from regretless.cli.output_check import need_report_packages, refuse_unwritable
 from regretless.cli.show import print_json
-from regretless.cli.spec_options import Json
-from regretless.cli.writable import need_report_packages, refuse_unwritable
+from regretless.cli.spec_options import Json, comma_list
 from regretless.suite import cells_of, plan_suite, run_suite
 from regretless.suite.leaderboard_text import leaderboard_markdown
 
@@ -34,10 +34,10 @@ def suite(
 
     After an interruption of any kind, the same command continues.
     """
-    cells = cells_of(grid, _names(problems))
+    cells = cells_of(grid, comma_list(problems))
     starts = ("two-stage", "random") if start == "both" else (start,)
     specs = [
-        spec for one in starts for spec in plan_suite(cells, methods=_names(methods), seeds=seeds, start=one)
+        spec for one in starts for spec in plan_suite(cells, methods=comma_list(methods), seeds=seeds, start=one)
     ]  # fmt: skip
     specs = list({spec.digest: spec for spec in specs}.values())  # two-stage itself has one start
     need_report_packages()
@@ -52,7 +52,3 @@ def suite(
         print(f"leaderboard: {out / 'leaderboard.md'}")
     if board.failed:
         raise typer.Exit(1)
-
-
-def _names(text: str | None) -> list[str] | None:
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

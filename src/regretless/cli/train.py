@@ -11,8 +11,8 @@ import typer
 from regretless.cli import spec_options as options
 from regretless.cli.auto_options import refuse_for_auto
 from regretless.cli.columns_read import columns_read
+from regretless.cli.output_check import refuse_unwritable
 from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers, warn_of_inexact
-from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
@@ -68,7 +68,7 @@ def train(
     features: options.Features = None,
     costs: options.Costs = None,
     constraints: options.Constraints = None,
-    id_: options.Id = None,
+    id: options.Id = None,
     categories: options.Categories = None,
     missing: options.Missing = None,
     unseen: options.Unseen = None,
@@ -88,12 +88,8 @@ def train(
     Without --method, a search (auto) trains many methods and settings over one shared cache and averages the best.
     Options marked "Model file" are for a problem that is an .mps or .lp file.
     """
+    files = options.for_model_files(locals())
     defaults = training_defaults(problem, method)
-    files = options.given(
-        features=features, costs=costs, constraints=constraints, cost_variables=cost_variables, validation=validation,
-        test=test, model=model, hidden=hidden, intercepts=intercepts, id=id_, categories=categories, missing=missing,
-        unseen=unseen,
-    )  # fmt: skip
     options.check_files(problem, files)
     if method == "auto":
         refuse_for_auto(lr=lr, epochs=epochs, patience=patience, validation=validation, init=init, start=start)

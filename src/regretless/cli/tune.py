@@ -10,8 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli import spec_options as options
+from regretless.cli.output_check import refuse_unwritable
 from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers
-from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec
@@ -22,12 +22,8 @@ from regretless.runs.tune import tune_settings
 from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
-# Options of problems that are options of the command line, too; the second ones only of model files.
+# Options of all problems that are options of the command line, too.
 OF_ANY = ("split", "engine", "time_limit", "on_failure")
-OF_FILES = (
-    "features", "costs", "constraints", "id", "categories", "missing", "unseen", "cost_variables", "validation",
-    "test", "model", "hidden", "intercepts",
-)  # fmt: skip
 
 
 def tune(
@@ -60,7 +56,7 @@ def tune(
     features: options.Features = None,
     costs: options.Costs = None,
     constraints: options.Constraints = None,
-    id_: options.Id = None,
+    id: options.Id = None,
     categories: options.Categories = None,
     missing: options.Missing = None,
     unseen: options.Unseen = None,
@@ -78,11 +74,7 @@ def tune(
 
     Options marked "Model file" are for a problem that is an .mps or .lp file.
     """
-    files = options.given(
-        features=features, costs=costs, constraints=constraints, cost_variables=cost_variables, validation=validation,
-        test=test, model=model, hidden=hidden, intercepts=intercepts, id=id_, categories=categories, missing=missing,
-        unseen=unseen,
-    )  # fmt: skip
+    files = options.for_model_files(locals())
     options.check_files(problem, files)
     if method == "auto":
         raise InputError(
@@ -140,7 +132,7 @@ def train_command(spec: Spec) -> str:
     for name, value in spec.settings.items():
         words += ["--set", f"{name}={value if isinstance(value, str) else json_text.dumps(value)}"]
     for name, value in spec.options.items():
-        if name in OF_ANY or (is_model_file(spec.problem) and name in OF_FILES):
+        if name in OF_ANY or (is_model_file(spec.problem) and name in options.OF_FILES):
             word = f"--{name.replace('_', '-')}"
             for one in value if isinstance(value, list) else [value]:
                 words += [word] if one is True else [word, str(one)]

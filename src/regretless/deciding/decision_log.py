@@ -196,15 +196,10 @@ class DecisionLog:
         if self._db.execute("PRAGMA application_id").fetchone()[0]:
             return
         self._write_ahead()
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with self._writing():
             if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 for statement in _statements(SCHEMA):
                     self._db.execute(statement)
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
 
     def _write_ahead(self) -> None:
         """Switch to a write-ahead log. SQLite does not wait for other processes here, as it does everywhere else."""

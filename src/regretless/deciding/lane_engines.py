@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
 from regretless.errors import InputError, MissingDependencyError
 from regretless.milp import MILP, Floats
+from regretless.most_recent import MostRecentOfThread
 from regretless.solvers import Outcome, make_engine
 from regretless.solvers.ledger import PurposeCount
 from regretless.solvers.objective_scale import solve_scaled
@@ -35,7 +35,7 @@ class LaneEngines:
     def __init__(self, engine: str, options: Mapping[str, Any] | None = None) -> None:
         self.engine, self.options = engine, dict(options or {})
         self.count = PurposeCount()
-        self._local, self._lock = threading.local(), threading.Lock()
+        self._built, self._lock = MostRecentOfThread(MODELS_PER_LANE), threading.Lock()
 
     def refuse_wrong_settings(self, milp: MILP) -> None:
         """Build an engine once. Otherwise a wrong name or setting would make every request fall back, without an error.
@@ -59,7 +59,7 @@ class LaneEngines:
             return solve_scaled(engine, objective)
         except (Exception, SystemExit) as error:  # a solver must not end its thread
             # An exception may leave a solver in any state: the next solve gets a new one.
-            self._engines().pop(key, None)
+            self._built.entries.pop(key, None)
             return Outcome(None, Status.ERROR, np.inf, f"{type(error).__name__}: {error}")
         finally:
             with self._lock:
@@ -73,16 +73,5 @@ class LaneEngines:
         return relaxation(objective)
 
     def _kept(self, key: tuple[int, float | None], milp: MILP, build: Callable[[], Any]) -> Any:
-        engines = self._engines()
-        if key not in engines:
-            engines[key] = (milp, build())  # the model too: an id belongs to it only while it exists
-            if len(engines) > MODELS_PER_LANE:
-                engines.popitem(last=False)
-        engines.move_to_end(key)
-        return engines[key][1]
-
-    def _engines(self) -> OrderedDict[tuple[int, float | None], tuple[MILP, Any]]:
-        if not hasattr(self._local, "engines"):
-            self._local.engines = OrderedDict()
-        engines: OrderedDict[tuple[int, float | None], tuple[MILP, Any]] = self._local.engines
-        return engines
+        # the model too: an id belongs to it only while it exists
+        return self._built.entries.find(key, lambda: (milp, build()))[1]

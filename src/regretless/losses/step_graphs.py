@@ -6,15 +6,15 @@ take.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from regretless.cuda_graphs import capture
 from regretless.losses.label_check import LabelCheck, Noted
+from regretless.most_recent import MostRecent
 
 # A graph of a growing S serves until its columns move, so few are of use at a time.
 GRAPHS = 4
@@ -56,13 +56,9 @@ class StepGraphs:
 
     def __init__(self, labels: LabelCheck) -> None:
         self.labels = labels
-        self._graphs: OrderedDict[Hashable, _StepGraph] = OrderedDict()
+        self._graphs: MostRecent[Hashable, _StepGraph] = MostRecent(GRAPHS)
         self._seen: Hashable = None
         self._refused = False
-
-    def __getstate__(self) -> dict[str, Any]:
-        # A graph cannot be copied; the copy captures its own.
-        return self.__dict__ | {"_graphs": OrderedDict(), "_seen": None}
 
     def run(self, key: Hashable, inputs: Inputs, compute: Compute, *, held: object) -> Step:
         """Make a step; a graph of it is captured when its key comes for the second time in a row.
@@ -74,19 +70,15 @@ class StepGraphs:
             held: what the key identifies by its ``id``, which must not be used again while the graph exists.
         """
         key = (key, *((one.shape, one.dtype, one.device) for one in inputs))
-        if key not in self._graphs:
-            if key != self._seen or self._refused:
-                self._seen = key
-                return compute(*inputs)
-            try:
-                self._graphs[key] = self._capture(inputs, compute, held)
-            except RuntimeError:  # an operation of this version of torch or CUDA; the step itself may be fine
-                self._refused = True
-                return compute(*inputs)
-            if len(self._graphs) > GRAPHS:
-                self._graphs.popitem(last=False)
-        self._graphs.move_to_end(key)
-        return self._replay(self._graphs[key], inputs)
+        if key not in self._graphs and (key != self._seen or self._refused):
+            self._seen = key
+            return compute(*inputs)
+        try:
+            captured = self._graphs.find(key, lambda: self._capture(inputs, compute, held))
+        except RuntimeError:  # an operation of this version of torch or CUDA; the step itself may be fine
+            self._refused = True
+            return compute(*inputs)
+        return self._replay(captured, inputs)
 
     def _capture(self, inputs: Inputs, compute: Compute, held: object) -> _StepGraph:
         places = [one.clone(memory_format=torch.contiguous_format) for one in inputs]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,11 +41,7 @@ class Outcome:
     @property
     def ledger(self) -> Ledger:
         """Exact solves of all runs, by purpose."""
-        return grid_ledger((_problem(result), result.figures.get("ledger")) for result in self.results)
-
-
-def _problem(result: Result) -> str:
-    return json.dumps([result.spec.problem, result.spec.options], sort_keys=True)
+        return grid_ledger((result.spec.problem_key, result.figures.get("ledger")) for result in self.results)
 
 
 def plan(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from typing import Any
+
+from regretless.storage import csv_text
 
 Row = dict[str, Any]
 NOTHING = "–"
@@ -14,11 +14,7 @@ NOTHING = "–"
 
 def as_csv(columns: Sequence[str], rows: Sequence[Row]) -> str:
     """One line per cell, in full precision; missing values are empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: "" if _empty(value) else value for name, value in row.items()} for row in rows)
-    return text.getvalue()
+    return csv_text(columns, ({name: "" if _empty(cell) else cell for name, cell in row.items()} for row in rows))
 
 
 def as_markdown(about: Row, rows: Sequence[Row]) -> str:

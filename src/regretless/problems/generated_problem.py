@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
 from regretless.benchmark_problem import BenchmarkProblem
-from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.problems.labelled_parts import labelled_parts
 from regretless.problems.polynomial_costs import check_counts, random
 from regretless.problems.seeded_models import seeded
-from regretless.types import Backend, OnFailure, Sense
+from regretless.problems.solving import Solving
 
 BATCH_SIZE = 32  # as in PyEPO's notebooks
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Settings of all problems with data from a formula, beside those of the formula itself.
+class Settings(Solving):
+    """Settings of all problems with data from a formula, beside those of the formula itself and of ``Solving``.
 
     Attributes:
         train, test: number of instances of these parts, at least 1.
@@ -33,12 +29,6 @@ class Settings:
         split_seed: ``None`` takes the rows in order: train, validation, test. A number shuffles them first, and the
             test rows are those of scikit-learn's ``train_test_split(..., random_state=split_seed)``.
         seed: of the data; by default that of PyEPO's notebooks.
-        engine: ``oracle`` for the problem's own exact solver, or the name of an engine that solves its model.
-        workers: solves of an engine at the same time.
-        executor: who runs them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
-        time_limit: seconds for one solve by an engine, or by an oracle that can be slow.
-        on_failure: with ``cache`` or ``skip`` instances without an optimum are left out, with a warning.
-        store: folder that keeps true optima by content.
     """
 
     train: int = 1000
@@ -46,12 +36,6 @@ class Settings:
     validation: int = 0
     split_seed: int | None = None
     seed: int = 135
-    engine: str = "oracle"
-    workers: int = 1
-    executor: str = "threads"
-    time_limit: float | None = None
-    on_failure: OnFailure = "raise"
-    store: Path | str | None = None
 
     def __post_init__(self) -> None:
         check_counts(train=self.train, test=self.test)
@@ -77,14 +61,6 @@ class Settings:
         fit, validation, test = np.split(order, [self.train, self.train + self.validation])
         return fit, validation, test
 
-    def problem(self, model: MILP, sense: Sense, oracle: Callable[[], Backend] | None = None) -> Problem:
-        """The model with an engine, or with the special oracle that ``oracle`` builds, which must agree with it."""
-        if self.engine == "oracle" and oracle is not None:
-            return Problem(model, oracle=oracle(), sense=sense)
-        engine = "highs" if self.engine == "oracle" else self.engine
-        how: dict[str, Any] = {"workers": self.workers, "executor": self.executor, "time_limit": self.time_limit}
-        return Problem(model, sense=sense, engine=engine, **how)
-
     def load(
         self,
         name: str,
@@ -103,9 +79,7 @@ class Settings:
             model: ``seed -> fresh model``; by default one linear layer on the raw features, the field's usual model.
         """
         problem.name = name
-        train, validation, test = labelled_parts(
-            problem, features, costs, self.rows(), on_failure=self.on_failure, store=self.store
-        )
+        train, validation, test = self.labelled(problem, features, costs, self.rows())
         return BenchmarkProblem(
             name=name,
             problem=problem,

@@ -10,6 +10,10 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from regretless.errors import InputError
 from regretless.problems.generated_problem import Settings
+from regretless.problems.solving import Solving
+
+# What a loader takes beside its own options, by the name of that argument.
+SHARED = {"settings": Settings, "solving": Solving}
 
 
 @dataclass(frozen=True)
@@ -22,14 +26,14 @@ class Option:
 
 
 def options_of(loader: Callable[..., Any]) -> dict[str, Option]:
-    """Options of a problem: keyword-only arguments of its loader, and the shared ``Settings`` where it takes them."""
+    """Options of a problem: keyword-only arguments of its loader, and what its ``**settings`` or ``**solving`` take."""
     hints, parameters = get_type_hints(loader), inspect.signature(loader).parameters.values()
     found = {
         p.name: Option(hints[p.name], str(p.annotation), p.default) for p in parameters if p.kind is p.KEYWORD_ONLY
     }
-    if any(p.kind is p.VAR_KEYWORD for p in parameters):
-        shared = get_type_hints(Settings)
-        more = {one.name: Option(shared[one.name], str(one.type), one.default) for one in fields(Settings)}
+    for kind in (SHARED[p.name] for p in parameters if p.kind is p.VAR_KEYWORD):
+        shared = get_type_hints(kind)
+        more = {one.name: Option(shared[one.name], str(one.type), one.default) for one in fields(kind)}
         found |= {key: option for key, option in more.items() if key not in found}
     return found
 

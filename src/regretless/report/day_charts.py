@@ -28,9 +28,10 @@ def day_charts(days: Sequence[Day], anchor: str) -> tuple[list[PageChart], list[
     styles = series_styles([(BASELINE, ""), (MODEL, "")])
     ticks = _ticks([day.name for day in days])
     below = "The distance between the lines is the gain over two-stage, in units of the objective; below is better."
+    summed = {label: list(accumulate(values)) for label, values in lines.items()}
     charts = [
         ("Regret per instance", "How much worse than the best decision in hindsight.", lines, "regret"),
-        ("Regret summed up", below if BASELINE in lines else "", _summed(lines), "sum of regrets"),
+        ("Regret summed up", below if BASELINE in lines else "", summed, "sum of regrets"),
     ]
     drawn = []
     for position, (title, caption, values, y_title) in enumerate(charts):
@@ -47,10 +48,6 @@ def day_charts(days: Sequence[Day], anchor: str) -> tuple[list[PageChart], list[
         for key, label in enumerate(lines)
     ]
     return drawn, legend
-
-
-def _summed(lines: dict[str, list[float]]) -> dict[str, list[float]]:
-    return {label: list(accumulate(values)) for label, values in lines.items()}
 
 
 def _points(label: str, days: Sequence[Day], values: Sequence[float]) -> tuple[Point, ...]:

@@ -13,18 +13,16 @@ from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.training import methods
 
 FIELDS = ("epochs", "lr", "batch_size", "init", "patience")
+NUMBERS = ("epochs", "learning rate", "batch size", "patience", "p_solve")
+TITLES = (
+    "method", "problem", "seeds", "epochs", "learning rate", "batch size", "initial weights", "patience", "p_solve",
+    "settings",
+)  # fmt: skip
 
 
 def protocol(sections: Iterable[Section]) -> SortableTable:
     """One row per group: what its specification says, with the defaults of the method filled in."""
-    columns = [Column("method", numeric=False), Column("problem", numeric=False), Column("seeds", numeric=False)]
-    columns += [
-        Column("epochs"),
-        Column("learning rate"),
-        Column("batch size"),
-        Column("initial weights", numeric=False),
-    ]
-    columns += [Column("patience"), Column("p_solve"), Column("settings", numeric=False)]
+    columns = [Column(title, title in NUMBERS) for title in TITLES]
     rows = []
     for section in sections:
         for group in section.groups:

@@ -14,7 +14,7 @@ from regretless.report.display_order import run_order
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
 from regretless.report.results_table import read_rows, runs_from_table
 from regretless.runs.held_out import read_held_out
-from regretless.storage import read_json
+from regretless.runs.run_folder import read_object
 
 MAKE_ONE = "make results with: regretless demo, train or reproduce"
 
@@ -59,11 +59,8 @@ def _read_run(folder: Path) -> Run:
         environment = {key: str(value) for key, value in _object(folder / "environment.json").items()}
         if (folder / "metrics.json").is_file():
             history = _history(folder / "history.csv")
-            metrics, search, view = (
-                _object(folder / "metrics.json"),
-                _object(folder / "search.json"),
-                read_held_out(folder),
-            )
+            metrics, search = _object(folder / "metrics.json"), _object(folder / "search.json")
+            view = read_held_out(folder)
             days = () if view is None else tuple(held_out_days(view))
             return Run(name, spec, DONE, metrics, history, environment, search=search, days=days)
         if (folder / "failure.json").is_file():
@@ -76,10 +73,7 @@ def _read_run(folder: Path) -> Run:
 
 def _object(path: Path) -> dict[str, Any]:
     # A run that failed early may have no environment; the other files are read only where they exist.
-    value = read_json(path) if path.exists() else {}
-    if not isinstance(value, dict):
-        raise FileError(f"{path} must hold a JSON object, got {type(value).__name__}")
-    return value
+    return read_object(path) if path.exists() else {}
 
 
 def _history(path: Path) -> tuple[Mapping[str, float | None], ...]:

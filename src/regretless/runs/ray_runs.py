@@ -8,7 +8,6 @@ that mark it as done last.
 from __future__ import annotations
 
 import contextlib
-import json
 import pickle
 import tempfile
 import threading
@@ -61,7 +60,7 @@ class RayRuns:
 
     def problem(self, spec: Spec) -> tuple[str, Any]:
         """The problem of a run in the cluster, with a key; loaded and sent when it is first needed."""
-        key = json.dumps([spec.problem, spec.options], sort_keys=True)
+        key = spec.problem_key
         with self._lock:
             if key not in self._problems:
                 loaded = load_problem(spec, store=self.results / "labels")

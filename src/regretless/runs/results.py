@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
 import statistics
@@ -18,14 +17,13 @@ from regretless.problems import names as problem_names
 from regretless.runs.run_folder import METRICS, read_object, run_path
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
-from regretless.storage import write_json, write_text
+from regretless.storage import csv_text, write_json, write_text
 from regretless.training import methods
 
 COLUMNS = (
     "problem", "method", "p_solve", "seed", "init", "status", "regret", "relative_regret", "mse", "auc", "epochs",
     "epoch_seconds", "solver_seconds", "solves", "lookups", "cache_size", "engine", "options", "run", "error",
 )  # fmt: skip
-TIMES = ("epoch_seconds", "solver_seconds")
 FIGURES = COLUMNS[6:16]
 
 
@@ -104,11 +102,7 @@ def _registered(path: Path) -> list[Spec]:
 
 def write_results(found: Sequence[Result], path: Path | str) -> None:
     """Write ``results.csv``, one row per run."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(result.row() for result in found)
-    write_text(path, text.getvalue())
+    write_text(path, csv_text(COLUMNS, (result.row() for result in found)))
 
 
 def select(found: Iterable[Result], spec: Spec, *, init: str | None = None, engine: str = "oracle") -> list[Result]:

@@ -43,7 +43,7 @@ def read_object(path: Path) -> dict[str, Any]:
     """Read a JSON file that must hold an object."""
     value = read_json(path)
     if not isinstance(value, dict):
-        raise FileError(f"{path} must hold an object, got {type(value).__name__}")
+        raise FileError(f"{path} must hold a JSON object, got {type(value).__name__}")
     return value
 
 

@@ -80,6 +80,16 @@ class Spec:
         """Hash of the specification, which names the run's folder."""
         return hashlib.sha256(json.dumps(self.as_dict(), sort_keys=True).encode()).hexdigest()[:16]
 
+    @property
+    def problem_key(self) -> str:
+        """Equal for runs on the same problem with the same data, which is then loaded once."""
+        return json.dumps([self.problem, self.options], sort_keys=True)
+
+    @property
+    def first_weights(self) -> int:
+        """Seed of random initial weights."""
+        return 0 if self.init == "shared" else self.seed
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data; without ``start`` and ``retrain`` where they are empty, as in specifications of version 0.1."""
         return {name: value for name, value in asdict(self).items() if name not in ("start", "retrain") or value}

@@ -6,7 +6,6 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from torch import nn
 from regretless.begun_solves import BegunSolves, beside
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
+from regretless.optional import version_of
 from regretless.problems import BenchmarkProblem, load
 from regretless.runs import run_folder as files
 from regretless.runs.held_out import write_held_out
@@ -101,7 +101,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     for left in folder.glob(".*.tmp"):  # by a process that was killed while it wrote; the lock is ours
         left.unlink(missing_ok=True)
     _write_first(spec, folder, loaded)
-    model, before = loaded.model(0 if spec.init == "shared" else spec.seed), solve_ledger(loaded.problem)
+    model, before = loaded.model(spec.first_weights), solve_ledger(loaded.problem)
     start = time.perf_counter()
     fitted = _train(
         spec, loaded, model, loaded.validation if spec.patience else None, folder / files.CHECKPOINT, progress
@@ -160,7 +160,7 @@ def _baseline(spec: Spec, loaded: BenchmarkProblem, fitted: Trained) -> nn.Modul
         return fitted.search.two_stage
     if spec.method == "two-stage" and spec.settings.get("fit") == "best":
         return fitted.model
-    model = loaded.model(0 if spec.init == "shared" else spec.seed)
+    model = loaded.model(spec.first_weights)
     fit_two_stage(model, loaded.train, seed=spec.seed, progress=False)
     return model
 
@@ -240,7 +240,7 @@ def load_problem(
 
 
 def load_trained(
-    folder: Path | str, *, workers: int = 1, executor: str = "threads", store: Path | str | None = None
+    folder: Path | str, *, workers: int = 1, executor: str = "threads"
 ) -> tuple[Spec, BenchmarkProblem, nn.Module]:
     """Load a finished run: its specification, its problem and its model."""
     spec = files.read_spec(Path(folder))
@@ -250,18 +250,13 @@ def load_trained(
     else:
         if saved_problem.has_saved_problem(folder):
             refuse_other_files(folder, {"model": spec.problem} | spec.options)
-        loaded = load_problem(spec, workers=workers, executor=executor, store=store)
+        loaded = load_problem(spec, workers=workers, executor=executor)
     return spec, loaded, files.with_weights(loaded.model(0), Path(folder))
 
 
 def environment() -> dict[str, str]:
     """Versions and machine, kept with every run."""
-    versions = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            versions[package] = "not installed"
+    versions = {package: version_of(package) or "not installed" for package in PACKAGES}
     return versions | {"python": platform.python_version(), "machine": f"{platform.system()} {platform.machine()}"}
 
 

@@ -189,7 +189,7 @@ def _validation_regret(spec: Spec, loaded: BenchmarkProblem) -> float:
     if row.search is None:
         batch_size = spec.batch_size or row.batch_size or loaded.batch_size
         training = {"epochs": spec.epochs, "lr": spec.lr, "batch_size": batch_size}
-    first = loaded.model(0 if spec.init == "shared" else spec.seed)
+    first = loaded.model(spec.first_weights)
     model = train(
         loaded.problem, loaded.train, first, method=spec.method, seed=spec.seed, progress=False, **training,
         **spec.settings,

@@ -49,7 +49,7 @@ class Worker:
                 return failure | {"seconds": time.monotonic() - start}
 
     def _load(self, spec: Spec) -> BenchmarkProblem:
-        key = json.dumps([spec.problem, spec.options], sort_keys=True)
+        key = spec.problem_key
         if key not in self.loaded:
             self.loaded[key] = load_problem(spec, store=self.results / "labels")
         return self.loaded[key]

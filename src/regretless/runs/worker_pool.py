@@ -24,7 +24,7 @@ from regretless.runs.ray_runs import RayRuns
 from regretless.runs.run_folder import record_failure, run_path
 from regretless.runs.spec import Spec
 from regretless.solvers.executors import parse_executor
-from regretless.training.interrupt import SIGNALS
+from regretless.training.interrupt import catch_signals, restore_signals
 
 STOP_SECONDS = 60.0  # for a worker to end before it is killed
 RETRY_SECONDS = 0.5  # until a run of another process is tried again
@@ -248,18 +248,12 @@ def _termination_as_interrupt() -> Iterator[None]:
 
     SIGINT is caught as well: some solvers leave it at the system's default, which would end the process at once.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt(signal.Signals(number).name)
 
-    caught = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, interrupt) for number in caught}
+    before = catch_signals(interrupt)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            # None stands for a handler that was not set from Python.
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        restore_signals(before)

@@ -12,6 +12,7 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.search.scores import HeldOut
 from regretless.solvers.checked_solve import refuse_failures
+from regretless.training.solve_totals import totals
 from regretless.training.stacked_models import StackedModels
 
 LEADERS = 5
@@ -97,14 +98,8 @@ class LeaderGrowth:
 
     def _counts(self) -> dict[str, float]:
         """Running totals of the problem and the cache; methods without a cache solve in every step as well."""
-        used = self.cache.problem.statistics
-        found = {
-            "solves": used.count("growth"),
-            "solver_seconds": used.seconds,
-            "not_optimal": used.not_optimal,
-            "failed": used.failed,
-        }
-        return found | {"lookups": self.cache.statistics.lookups}
+        growth = {"solves": self.cache.problem.statistics.count("growth")}  # the first column, and not all solves
+        return growth | totals(self.cache) | growth
 
     def state_dict(self) -> dict[str, Any]:
         """Generator, leaders and counts."""

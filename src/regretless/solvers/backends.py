@@ -16,26 +16,17 @@ from regretless.solvers.pool import EnginePool
 from regretless.types import Backend
 
 
-def engine_backend(
-    model: MILP | Family,
-    *,
-    engine: str = "highs",
-    workers: int = 1,
-    time_limit: float | None = None,
-    executor: str = "threads",
-    **options: Any,
-) -> Backend:
+def engine_backend(model: MILP | Family, *, engine: str = "highs", **how: Any) -> Backend:
     """Build the oracle; the arguments are those of ``EnginePool``.
 
     Raises:
         InputError: an unknown engine, or workers for an engine that solves whole batches.
     """
     if engine not in TABLE or not TABLE[engine].batched:
-        pool = {"workers": workers, "time_limit": time_limit, "executor": executor}
-        return EnginePool(model, engine=engine, **pool, **options)  # type: ignore[arg-type]
-    if workers != 1 or executor != "threads":
+        return EnginePool(model, engine=engine, **how)
+    if (how.pop("workers", 1), how.pop("executor", "threads")) != (1, "threads"):
         raise InputError(f"engine {engine!r} solves a batch in one computation: leave out workers= and executor=")
-    return BatchBackend(model, engine=engine, time_limit=time_limit, **options)
+    return BatchBackend(model, engine=engine, **how)
 
 
 def oracle_backend(oracle: Backend | Callable[..., Any], *, settings: dict[str, Any], **how: Any) -> Backend:

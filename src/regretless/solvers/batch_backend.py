@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from regretless.errors import InputError
 from regretless.family import Family, member
 from regretless.linear_programs.program_answers import Answers
 from regretless.milp import MILP, Floats
+from regretless.most_recent import MostRecent
 from regretless.solvers.batch_answers import BatchAnswerCheck, sparse_or_dense
 from regretless.solvers.engine import TABLE
 from regretless.solvers.time_limit import limit_or_none
@@ -52,8 +52,8 @@ class BatchBackend:
         time_limit = limit_or_none(time_limit)
         self.model, self.engine, self.time_limit, self.workers = model, engine, time_limit, 1
         self._options, self._device = options, None if device is None else _usable(device)
-        self._members: OrderedDict[tuple[int, torch.device], _Member] = OrderedDict()
-        self._engines: OrderedDict[int, Any] = OrderedDict()
+        self._members: MostRecent[tuple[int, torch.device], _Member] = MostRecent(MODELS)
+        self._engines: MostRecent[int, Any] = MostRecent(MODELS)
         if isinstance(model, MILP):  # a model that does not fit the engine is refused here, not in training
             self._engine(0)
 
@@ -84,22 +84,11 @@ class BatchBackend:
         return _joined(parts, torch.cat(order)) if parts else self._member(0, costs.device).solve(costs, decision)
 
     def _member(self, i: int, device: torch.device) -> _Member:
-        key = (i, device)
-        if key not in self._members:
-            self._members[key] = _Member(member(self.model, i), self._engine(i), device)
-            if len(self._members) > MODELS:
-                self._members.popitem(last=False)
-        self._members.move_to_end(key)
-        return self._members[key]
+        return self._members.find((i, device), lambda: _Member(member(self.model, i), self._engine(i), device))
 
     def _engine(self, i: int) -> Any:
-        if i not in self._engines:
-            build = importlib.import_module(TABLE[self.engine].module).build
-            self._engines[i] = build(member(self.model, i), time_limit=self.time_limit, **self._options)
-            if len(self._engines) > MODELS:
-                self._engines.popitem(last=False)
-        self._engines.move_to_end(i)
-        return self._engines[i]
+        build = importlib.import_module(TABLE[self.engine].module).build
+        return self._engines.find(i, lambda: build(member(self.model, i), time_limit=self.time_limit, **self._options))
 
 
 class _Member:

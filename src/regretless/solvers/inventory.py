@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import metadata
 
 import numpy as np
 
 from regretless.milp import MILP
+from regretless.optional import version_of
 from regretless.solvers.checked_engine import make_engine
 from regretless.solvers.engine import TABLE, available
 from regretless.types import Status
@@ -51,7 +51,7 @@ def inventory(*, probe: bool = True) -> list[EngineReport]:
         elif probe:
             problem = _trial(name)
             works = not problem
-        version = _version(entry.package) if here[name] else ""
+        version = (version_of(entry.package) or "unknown") if here[name] else ""
         reports.append(EngineReport(name, here[name], version, entry.licence, entry.limits, works, problem))
     return reports
 
@@ -68,10 +68,3 @@ def _trial(name: str) -> str:
     return (
         "" if outcome.x.tolist() == [0.0, 1.0] else f"it solved a knapsack of two items wrongly: {outcome.x.tolist()}"
     )
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "unknown"

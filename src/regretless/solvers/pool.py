@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +12,7 @@ from torch import Tensor
 from regretless.errors import InputError, RegretlessError
 from regretless.family import Family, member
 from regretless.milp import MILP, Floats
+from regretless.most_recent import MostRecentOfThread
 from regretless.solvers.checked_engine import make_engine
 from regretless.solvers.engine import Engine, Outcome, names
 from regretless.solvers.executors import Clock, Execution, Unanswered
@@ -98,20 +97,14 @@ class _Engines:
 
     def __init__(self, model: MILP | Family, engine: str, time_limit: float | None, options: Mapping[str, Any]) -> None:
         self.model, self.engine, self.time_limit, self.options = model, engine, time_limit, options
-        self._local = threading.local()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_local": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state | {"_local": threading.local()})
+        self._built = MostRecentOfThread(MODELS_PER_WORKER)
 
     def __call__(self, job: Job, clock: Clock) -> Outcome:
         index, objective, start = job
         if not np.isfinite(objective).all():
             return _failed("the objective is not finite: the costs are not, or they overflow in the cost map")
         try:
-            engine = self._engine(index)
+            engine = self._built.entries.find(index, lambda: self._build(index))
         except RegretlessError:
             raise
         except Exception as error:
@@ -121,24 +114,11 @@ class _Engines:
             return solve_scaled(engine, objective, start)
         except (Exception, SystemExit) as error:  # a solver must not end the process or its thread
             # An exception may leave a solver in any state: the next solve gets a new one.
-            self._engines().pop(index, None)
+            self._built.entries.pop(index, None)
             return _failed(f"{type(error).__name__}: {error}")
 
-    def _engines(self) -> OrderedDict[int, Engine]:
-        if not hasattr(self._local, "engines"):
-            self._local.engines = OrderedDict()
-        engines: OrderedDict[int, Engine] = self._local.engines
-        return engines
-
-    def _engine(self, index: int) -> Engine:
-        engines = self._engines()
-        if index not in engines:
-            milp = member(self.model, index)
-            engines[index] = make_engine(self.engine, milp, time_limit=self.time_limit, **self.options)
-            if len(engines) > MODELS_PER_WORKER:
-                engines.popitem(last=False)
-        engines.move_to_end(index)
-        return engines[index]
+    def _build(self, index: int) -> Engine:
+        return make_engine(self.engine, member(self.model, index), time_limit=self.time_limit, **self.options)
 
 
 def _failed(message: str) -> Outcome:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import pickle
 import time
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
+from regretless.optional import version_of
 from regretless.solvers.executors import Clock, Work
 from regretless.solvers.threads import Threads
 
@@ -65,8 +64,4 @@ class SolveActor:
 
 def versions_here() -> dict[str, str]:
     """Versions of the packages that decide which of several optima is found."""
-    found = {}
-    for package in PACKAGES:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+    return {package: version for package in PACKAGES if (version := version_of(package))}

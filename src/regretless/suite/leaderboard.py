@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import statistics
 from collections.abc import Sequence
@@ -14,7 +12,7 @@ from typing import Any
 from regretless.charts import png_file, svg_file
 from regretless.runs.results import Result
 from regretless.runs.spec import Spec
-from regretless.storage import strict, write_bytes, write_json, write_text
+from regretless.storage import csv_text, strict, write_bytes, write_json, write_text
 from regretless.suite.cells import Cell
 from regretless.suite.drawing import draw_leaderboard
 from regretless.suite.leaderboard_text import leaderboard_markdown
@@ -80,11 +78,8 @@ def write_leaderboard(board: Leaderboard, out: Path | str) -> None:
     """Write ``leaderboard.md``, ``.json``, ``.csv`` and the figure into a folder."""
     out = Path(out)
     write_json(out / "leaderboard.json", strict(board.as_dict()))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(CellScore.__dataclass_fields__), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(score) for score in board.cells)
-    write_text(out / "leaderboard.csv", text.getvalue())
+    columns = list(CellScore.__dataclass_fields__)
+    write_text(out / "leaderboard.csv", csv_text(columns, (asdict(score) for score in board.cells)))
     chart = draw_leaderboard(board.cells, BASELINE)
     if chart is not None:
         write_text(out / "leaderboard.svg", svg_file(chart))

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError, InputError
-from regretless.listing import first_repeated, listed, missing_and_unknown
+from regretless.listing import first_repeated
 from regretless.optional import need
 from regretless.tables.csv_file import read_csv
 from regretless.tables.row_names import row_key, row_names
-from regretless.tables.table import refuse_missing, suffix_of
+from regretless.tables.table import other_columns, refuse_missing, suffix_of
 from regretless.tables.whole_columns import number_cells
 
 # How pandas calls an index without a name in a Parquet file.
@@ -128,14 +128,8 @@ def row_cells(row: Mapping[str, Any], name: str) -> Cells:
 
 def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str) -> None:
     """Refuse a table whose columns are not the wanted ones, in any order."""
-    have = list(cells.columns)
-    missing, extra = missing_and_unknown(have, wanted)
-    if missing or extra:
-        parts = [f"missing: {listed(missing)}" if missing else "", f"unknown: {listed(extra)}" if extra else ""]
-        raise cells.error(
-            f"expected {len(wanted)} {what} columns ({listed(wanted)}), got {len(have)}; "
-            + "; ".join(part for part in parts if part)
-        )
+    if said := other_columns(list(cells.columns), wanted, what):
+        raise cells.error(said)
 
 
 def _read_csv(path: Path) -> Cells:

@@ -16,8 +16,7 @@ from regretless.listing import listed
 from regretless.milp import MILP, ROW_SIDES, Floats, with_infinities
 from regretless.tables.cells import Cells, row_cells
 from regretless.tables.costs import row_order
-from regretless.tables.read_table import numeric_table, read_table
-from regretless.tables.table import Table
+from regretless.tables.read_table import Table, numeric_table, read_table
 from regretless.variations import first_crossed
 
 # Words before the colon of a column, and the vectors of the model that it changes; "row" depends on the row.
@@ -122,23 +121,21 @@ def _variations(table: Table, milp: MILP) -> Constraints:
         parts, place = _target(table, column, milp)
         for part in parts:
             if (part, place) in source:
-                raise _error(
-                    table, None, column, f"{source[part, place]!r} gives the same number: leave one of them out"
-                )
+                said = f"{source[part, place]!r} gives the same number: leave one of them out"
+                raise table.cells.error(said, column=column)
             source[part, place] = column
             if part not in arrays:
-                arrays[part] = np.tile(milp.written(part), (len(table), 1))
+                arrays[part] = np.tile(milp.written(part), (len(table.values), 1))
             values = table.values[:, k]
             arrays[part][:, place] = values if part == "fixed_cost" else with_infinities(values)
     crossed = first_crossed(milp, arrays)
     if crossed is not None:
         what = "row" if crossed.part.startswith("row") else "variable"
-        raise _error(
-            table,
-            crossed.member,
-            source[crossed.part, crossed.place],
+        raise table.cells.error(
             f"nothing is left between the bounds {crossed.low:g} and {crossed.high:g} of the {what} {crossed.name}: "
             "correct the cell",
+            row=crossed.member,
+            column=source[crossed.part, crossed.place],
         )
     return Constraints(arrays, table.instances, table.names, table.values)
 
@@ -152,7 +149,7 @@ def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int
     if name not in known:
         close = difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {word}:{close[0]}?" if close else f"its {what}s are {listed(known) or 'not named'}"
-        raise _error(table, None, column, f"the model has no {what} {name!r}; {hint}")
+        raise table.cells.error(f"the model has no {what} {name!r}; {hint}", column=column)
     place = known.index(name)
     if word != "row":
         return WORDS[word], place
@@ -161,7 +158,8 @@ def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int
         return ("row_lower", "row_upper"), place
     if np.isfinite(low) and np.isfinite(high):
         sides = f"row_lower:{name} and row_upper:{name}"
-        raise _error(table, None, column, f"the row {name!r} has two sides, {low:g} and {high:g}: use {sides}")
+        said = f"the row {name!r} has two sides, {low:g} and {high:g}: use {sides}"
+        raise table.cells.error(said, column=column)
     return ("row_upper",) if np.isfinite(high) else ("row_lower",), place
 
 
@@ -174,9 +172,3 @@ def _refuse_other_columns(cells: Cells) -> None:
 
 def _forms() -> str:
     return ", ".join(f"{word}:NAME" for word in WORDS)
-
-
-def _error(table: Table, row: int | None, column: str, said: str) -> InputError:
-    place = table.header if row is None else table.lines[row]
-    where = f", {place}" if place else ""  # one row of Python has no line
-    return InputError(f"{table.path}{where}, column {column!r}: {said}")

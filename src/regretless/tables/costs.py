@@ -44,7 +44,7 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
     # A variable of the model may be called "instance": then that column holds its cost.
     known = partial(missing_and_extra, wanted=cost_names, what="cost")
     table = read_table(path, id=None if id in cost_names else id, check=known)
-    return Costs(ordered(table.path, table.names, table.values, cost_names, "cost"), table.instances)
+    return Costs(ordered(table.cells.source, table.names, table.values, cost_names, "cost"), table.instances)
 
 
 def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Features:

@@ -4,16 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from regretless.milp import Floats
 from regretless.tables.cells import Cells, frame_cells, number, read_cells
 from regretless.tables.decimal_marks import with_points
 from regretless.tables.foreign_numbers import number_remedy
-from regretless.tables.table import Table
 from regretless.tables.whole_columns import plain_numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The rows of a file.
+
+    Attributes:
+        cells: from which they were read, for messages.
+        names: names of the numeric columns.
+        values: ``(rows, columns)`` finite numbers.
+        instances: names of the rows, if the file has them.
+    """
+
+    cells: Cells
+    names: tuple[str, ...]
+    values: Floats
+    instances: tuple[str, ...] | None
 
 
 def read_table(path: Any, *, id: str | None = "instance", check: Callable[[Cells], None] | None = None) -> Table:
@@ -54,4 +71,4 @@ def numeric_table(cells: Cells, *, id: str | None = "instance") -> Table:
                 raise cells.error("the cell is empty: fill it" if cell is None else said, row=i, column=name)
             values[i, k] = value
     instances = None if id is None else cells.unique_key(id)
-    return Table(Path(cells.source), names, values, instances, cells.lines, cells.header)
+    return Table(cells, names, values, instances)

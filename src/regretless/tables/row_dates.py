@@ -16,15 +16,11 @@ def first_before(names: Sequence[str]) -> tuple[str, str] | None:
     >>> first_before(["2024-01-01", "2024-01-03", "2024-01-02"])
     ('2024-01-03', '2024-01-02')
     """
-    dates = [as_date(name) for name in names]
-    if None in dates or len({date.tzinfo is None for date in dates if date is not None}) > 1:
+    dates = [date for name in names if (date := as_date(name)) is not None]
+    if len(dates) < len(names) or len({date.tzinfo is None for date in dates}) > 1:
         return None
-    return next((pair for pair in pairwise(names) if _later(*pair)), None)
-
-
-def _later(one: str, other: str) -> bool:
-    first, second = as_date(one), as_date(other)
-    return first is not None and second is not None and first > second
+    pairs = zip(pairwise(names), pairwise(dates), strict=True)
+    return next((pair for pair, (first, second) in pairs if first > second), None)
 
 
 def warn_of_order(source: str, names: Sequence[str] | None, held_out: float) -> None:

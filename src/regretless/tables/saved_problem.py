@@ -123,7 +123,7 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
     Raises:
         FileError: the file is missing, damaged or foreign.
     """
-    path = Path(folder) / FILE
+    path, encoding = Path(folder) / FILE, Path(folder) / ENCODING
     state = load_state(path, kind=KIND)
     try:
         milp = MILP(
@@ -150,15 +150,11 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
             state["engine"]["time_limit"],
             state["files"],
             bool(state.get("family", False)),
-            _read_encoding(path.parent / ENCODING) if state.get("encoding") else None,
+            Encoding.from_dict(read_json(encoding), str(encoding)) if state.get("encoding") else None,
             bool(state["model"].get("intercepts", False)),
         )
     except MALFORMED as error:
         raise FileError(f"{path}: field 'state' holds no problem: {error}") from error
-
-
-def _read_encoding(path: Path) -> Encoding:
-    return Encoding.from_dict(read_json(path), str(path))
 
 
 def _matrix(matrix: Any) -> dict[str, Any]:

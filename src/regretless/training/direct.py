@@ -23,7 +23,7 @@ from regretless.progress import track
 from regretless.training.evaluation import evaluate, predict
 from regretless.training.history import History
 from regretless.training.identity import digest_of
-from regretless.training.interrupt import Interrupted, Interruption
+from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.running_fit import Fitted
 from regretless.training.search_log import SearchLog
@@ -137,11 +137,8 @@ def _search(
             history.append(row)
             if interruption.received:
                 _put(model, kept)
-                where = "nothing was kept (no checkpoint was requested)"
-                if log.path is not None:
-                    where = f"it is kept in {log.path}; the same call continues it (train, retrain: with --resume)"
                 said = f"{interruption.received}: direct search ended after generation {generation + 1}"
-                raise Interrupted(f"{said}; {where}")
+                raise Interrupted(f"{said}; {kept_in(log.path)}")
             if since >= patience:
                 reason = f"no better validation regret than {best:.6g} for {patience} generations"
                 break

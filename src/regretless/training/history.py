@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator
 from typing import Any
+
+from regretless.storage import csv_text
 
 Row = dict[str, Any]
 
@@ -68,11 +68,7 @@ class History:
 
     def to_csv(self) -> str:
         """The history as CSV text."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return text.getvalue()
+        return csv_text(self.columns, self.rows)
 
 
 def _short(value: Any) -> str:

@@ -4,40 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
+from regretless import losses
 from regretless.cache import SolutionCache
 from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
 from regretless.cache.policy_names import named_policy
 from regretless.data import Dataset
 from regretless.errors import InputError
-from regretless.losses import (
-    LAVA,
-    MAP,
-    NCE,
-    QPTL,
-    AdaptiveImplicitMLE,
-    Blackbox,
-    ConeAlignment,
-    ExpectedRegret,
-    ImplicitMLE,
-    Interior,
-    Listwise,
-    Loss,
-    NegativeIdentity,
-    Pairwise,
-    PairwiseDifference,
-    PerturbationGradient,
-    PerturbedFenchelYoung,
-    PerturbedOptimizer,
-    Pointwise,
-    RegularizedFenchelYoung,
-    RegularizedOptimizer,
-    SmoothedContrastive,
-    SPOPlus,
-    TwoStage,
-    WarmUp,
-)
+from regretless.losses import Loss
 from regretless.losses.base import Reduction
 from regretless.number_checks import check_integer
 from regretless.oracle import Oracle
@@ -74,31 +50,24 @@ class Method:
     search: Callable[..., Fitted] | None = None
 
 
-def _contrastive(loss: type[NCE] | type[MAP], cost: str) -> Callable[..., Loss]:
-    def build(oracle: Oracle, **options: Any) -> Loss:
-        return loss(oracle, cost=cost, **options)  # type: ignore[arg-type]
-
-    return build
-
-
 def _spo_relax(problem: Problem, *, engine: Literal["highs", "batched-lp"] = "highs", **options: Any) -> Loss:
-    return SPOPlus(LinearRelaxation(problem, engine=engine), **options)
+    return losses.SPOPlus(LinearRelaxation(problem, engine=engine), **options)
 
 
 def _soft(cache: SolutionCache, *, warm_up_steps: int = 0, reduction: Reduction = "mean", **options: Any) -> Loss:
     """Expected regret, after a number of steps with MAP at ``c_hat - c``, whose gradient leads from any weights."""
     check_integer("warm_up_steps", warm_up_steps, least=0)
-    loss = ExpectedRegret(cache, reduction=reduction, **options)
+    loss = losses.ExpectedRegret(cache, reduction=reduction, **options)
     if not warm_up_steps:
         return loss
-    return WarmUp(MAP(cache, cost="c_hat-c", reduction=reduction), loss, steps=warm_up_steps)
+    return losses.WarmUp(losses.MAP(cache, cost="c_hat-c", reduction=reduction), loss, steps=warm_up_steps)
 
 
 def _two_stage(problem: Problem, *, fit: str = "gradient", **options: Any) -> Loss:
     """The prediction error; ``fit`` says how it is minimized, and is for ``train``."""
     if fit not in ("gradient", "best"):
         raise InputError(f"fit must be 'gradient' or 'best', got {fit!r}")
-    return TwoStage(problem, **options)
+    return losses.TwoStage(problem, **options)
 
 
 def _both(
@@ -111,6 +80,21 @@ def _both(
     return {
         name: Method(f"{what}, {solves}", build, options=options, needs_costs=needs_costs),
         f"{name}-cache": Method(f"{what} over the cache", build, cached=True, options=options, needs_costs=needs_costs),
+    }
+
+
+def _contrastive(name: str, loss: Callable[..., Loss], **options: Any) -> dict[str, Method]:
+    """Three rows of a contrastive loss, by its cost: at the predicted costs alone it needs no true ones."""
+    costs = (("c", "c_hat"), ("dc", "c_hat-c"), ("2c", "2c_hat-c"))
+    return {
+        f"{name}-{short}": Method(
+            f"{name.upper()} at {cost}",
+            partial(loss, cost=cost),
+            cached=True,
+            options=options,
+            needs_costs=short != "c",
+        )
+        for short, cost in costs
     }
 
 
@@ -146,25 +130,22 @@ TABLE: dict[str, Method] = {
         options={"criterion": "mse", "fit": "gradient"},
         batch_size=1,
     ),
-    **_both("spo", SPOPlus, "SPO+", "one solve per instance and step", needs_costs=True),
-    **_both("blackbox", Blackbox, "regret with interpolated gradient", "two solves", needs_costs=True, lambda_=1.0),
+    **_both("spo", losses.SPOPlus, "SPO+", "one solve per instance and step", needs_costs=True),
+    **_both(
+        "blackbox", losses.Blackbox, "regret with interpolated gradient", "two solves", needs_costs=True, lambda_=1.0
+    ),
     "spo-relax": Method(
         "SPO+ with the linear relaxation as oracle", _spo_relax, solves=False, options={"engine": "highs"}
     ),
-    "qptl": Method("regret through a quadratic relaxation", QPTL, solves=False, options={"tau": 0.1}),
+    "qptl": Method("regret through a quadratic relaxation", losses.QPTL, solves=False, options={"tau": 0.1}),
     "interior": Method(
-        "regret through a log-barrier relaxation", Interior, solves=False, options={"cutoff": 0.1, "damping": 0.0}
+        "regret through a log-barrier relaxation",
+        losses.Interior,
+        solves=False,
+        options={"cutoff": 0.1, "damping": 0.0},
     ),
-    "nce-c": Method(
-        "NCE at c_hat", _contrastive(NCE, "c_hat"), cached=True, options={"over": "mean"}, needs_costs=False
-    ),
-    "nce-dc": Method("NCE at c_hat - c", _contrastive(NCE, "c_hat-c"), cached=True, options={"over": "mean"}),
-    "nce-2c": Method("NCE at 2 c_hat - c", _contrastive(NCE, "2c_hat-c"), cached=True, options={"over": "mean"}),
-    "map-c": Method(
-        "MAP at c_hat", _contrastive(MAP, "c_hat"), cached=True, options={"select": "shifted"}, needs_costs=False
-    ),
-    "map-dc": Method("MAP at c_hat - c", _contrastive(MAP, "c_hat-c"), cached=True, options={"select": "shifted"}),
-    "map-2c": Method("MAP at 2 c_hat - c", _contrastive(MAP, "2c_hat-c"), cached=True, options={"select": "shifted"}),
+    **_contrastive("nce", losses.NCE, over="mean"),
+    **_contrastive("map", losses.MAP, select="shifted"),
     "soft": Method(
         "expected regret over the cache (ours)",
         _soft,
@@ -177,36 +158,42 @@ TABLE: dict[str, Method] = {
             "warm_up_steps": 0,
         },
     ),
-    **_both("pfy", PerturbedFenchelYoung, "perturbed Fenchel-Young", "K solves per instance and step", **_PFY),
-    **_both("dpo", PerturbedOptimizer, "loss of the mean perturbed solution", "K solves", **_DPO),
-    **_both("imle", ImplicitMLE, "implicit maximum likelihood", "2 K solves", **_IMLE),
-    **_both("aimle", AdaptiveImplicitMLE, "I-MLE with an adaptive width", "2 K solves", **_AIMLE),
-    **_both("nid", NegativeIdentity, "negative identity as the solver's slope", "one solve", task="squared"),
+    **_both("pfy", losses.PerturbedFenchelYoung, "perturbed Fenchel-Young", "K solves per instance and step", **_PFY),
+    **_both("dpo", losses.PerturbedOptimizer, "loss of the mean perturbed solution", "K solves", **_DPO),
+    **_both("imle", losses.ImplicitMLE, "implicit maximum likelihood", "2 K solves", **_IMLE),
+    **_both("aimle", losses.AdaptiveImplicitMLE, "I-MLE with an adaptive width", "2 K solves", **_AIMLE),
+    **_both("nid", losses.NegativeIdentity, "negative identity as the solver's slope", "one solve", task="squared"),
     **_both(
-        "pg", PerturbationGradient, "perturbation gradient", "two solves", needs_costs=True, width=0.1, central=False
+        "pg",
+        losses.PerturbationGradient,
+        "perturbation gradient",
+        "two solves",
+        needs_costs=True,
+        width=0.1,
+        central=False,
     ),
-    **_both("rfy", RegularizedFenchelYoung, "regularized Fenchel-Young", "a solve per iteration", **_RFY),
-    **_both("rfw", RegularizedOptimizer, "loss of the regularized solution", "a solve per iteration", **_RFW),
+    **_both("rfy", losses.RegularizedFenchelYoung, "regularized Fenchel-Young", "a solve per iteration", **_RFY),
+    **_both("rfw", losses.RegularizedOptimizer, "loss of the regularized solution", "a solve per iteration", **_RFW),
     "cave": Method(
-        "angle to the optimality cone", ConeAlignment, solves=False, options={"inner": 0.1}, needs_costs=False
+        "angle to the optimality cone", losses.ConeAlignment, solves=False, options={"inner": 0.1}, needs_costs=False
     ),
     "lava": Method(
         "the optimum leads its neighbors in S",
-        LAVA,
+        losses.LAVA,
         cached=True,
         options={"margin": 0.1, "candidates": 64},
         needs_costs=False,
     ),
     "sce": Method(
-        "contrastive through a quadratic relaxation", SmoothedContrastive, solves=False, options={"tau": 0.1}
+        "contrastive through a quadratic relaxation", losses.SmoothedContrastive, solves=False, options={"tau": 0.1}
     ),
-    "pointwise": Method("ranking: match every score", Pointwise, cached=True),
-    "pairwise": Method("ranking: the best leads every other", Pairwise, cached=True, options={"margin": 0.0}),
-    "pairwise-difference": Method("ranking: match the lead of the best", PairwiseDifference, cached=True),
-    "listwise": Method("ranking: match the distribution", Listwise, cached=True, options=_LISTWISE),
+    "pointwise": Method("ranking: match every score", losses.Pointwise, cached=True),
+    "pairwise": Method("ranking: the best leads every other", losses.Pairwise, cached=True, options={"margin": 0.0}),
+    "pairwise-difference": Method("ranking: match the lead of the best", losses.PairwiseDifference, cached=True),
+    "listwise": Method("ranking: match the distribution", losses.Listwise, cached=True, options=_LISTWISE),
     "direct": Method(
         "exact training regret by CMA-ES, for small models",
-        TwoStage,
+        losses.TwoStage,
         options={"generations": 150, "population": None, "sigma": 0.5},
         search=direct,
     ),

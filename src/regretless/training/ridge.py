@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from regretless.training.folds import rest_of
+
 # Relative to the variance of a standardized feature.
 PENALTIES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
@@ -41,8 +43,7 @@ def ridge(
     over = _over(z.ndim, bias, intercepts)
     errors = torch.zeros(len(PENALTIES), dtype=torch.float64)
     for held_out in folds:
-        rest = torch.ones(len(z), dtype=torch.bool)
-        rest[held_out] = False
+        rest = rest_of(len(z), held_out)
         maps = _solve(z[rest], c[rest], over, PENALTIES)
         for k, (weight, constant) in enumerate(maps):
             errors[k] += (z[held_out] @ weight + constant - c[held_out]).square().sum()

@@ -23,7 +23,7 @@ from regretless.training.callbacks import TrainingState
 from regretless.training.checkpoint import Parts, Progress
 from regretless.training.evaluation import evaluate, to_model
 from regretless.training.history import History
-from regretless.training.interrupt import Interrupted, Interruption
+from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.label_precision import to_loss
 from regretless.training.model_check import fewest_instances
 from regretless.training.rank_batches import RankBatches, total_row
@@ -250,8 +250,5 @@ class RunningFit:
             checkpoints.save(self.path, self.parts, self.at, settings, self.ranks)
 
     def _leave(self, name: str) -> NoReturn:
-        kept = "nothing was kept (no checkpoint was requested)"
-        if self.path is not None:
-            kept = f"the run is kept in {self.path}; the same call continues it (train, retrain: with --resume)"
         done = f"epoch {self.at.epoch}" if self.at.step == 0 else f"epoch {self.at.epoch + 1}, step {self.at.step}"
-        raise Interrupted(f"{name}: training ended after {done}; {kept}")
+        raise Interrupted(f"{name}: training ended after {done}; {kept_in(self.path, 'the run')}")

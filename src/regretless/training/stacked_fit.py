@@ -15,7 +15,7 @@ from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.progress import track
 from regretless.training import stack_checkpoint
-from regretless.training.interrupt import Interrupted, Interruption
+from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.long_search import LongSearch
 from regretless.training.random_draws import seeded_draws
 from regretless.training.running_stack import Observer, RunningStack
@@ -111,10 +111,8 @@ def fit_stacked(
             if path is not None:
                 stack_checkpoint.save(path, stack, state, identity or {})
             if interruption.received:
-                kept = "nothing was kept (no checkpoint was requested)"
-                if path is not None:
-                    kept = f"it is kept in {path}; the same call continues it (train, retrain: with --resume)"
-                raise Interrupted(f"{interruption.received}: the search ended after epoch {state.epoch}; {kept}")
+                said = f"{interruption.received}: the search ended after epoch {state.epoch}"
+                raise Interrupted(f"{said}; {kept_in(path)}")
     reason = f"all {epochs} epochs done"
     if observer is not None and state.epoch < epochs:
         reason = observer.why_stop()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,6 @@ import torch
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
-from regretless.problem import Problem
-from regretless.problems.labelled_parts import labelled_parts
 from regretless.problems.matching.bound import MatchingBound
 from regretless.problems.matching.cora import citation_network
 from regretless.problems.matching.cora_instances import Ids, SameField, links, nodes
@@ -19,7 +17,7 @@ from regretless.problems.matching.cora_instances import same_field as compare_fi
 from regretless.problems.matching.formulation import matching_family
 from regretless.problems.matching.oracle import MatchingOracle
 from regretless.problems.matching.pair_perceptron import pair_perceptron
-from regretless.types import OnFailure
+from regretless.problems.solving import Solving
 
 SHARES = {"matching-10": 0.10, "matching-25": 0.25, "matching-50": 0.50}
 TRAIN, VALIDATION = 19, 3
@@ -32,13 +30,8 @@ def load_matching(
     split: str = "paper",
     same_field: SameField = "paper",
     product: bool = False,
-    engine: str = "oracle",
-    workers: int = 1,
-    executor: str = "threads",
     seed: int = 0,
-    time_limit: float | None = None,
-    on_failure: OnFailure = "raise",
-    store: Path | str | None = None,
+    **solving: Any,
 ) -> BenchmarkProblem:
     """Load diverse bipartite matching with its data and model; see ``regretless.problems.load``.
 
@@ -53,7 +46,8 @@ def load_matching(
         same_field: ``paper`` compares the fields of the papers; ``position`` repeats the error behind the published
             levels (see ``regretless.problems.matching.cora_instances.same_field``).
         product: give the model the words that both papers share (not in the paper).
-        engine, workers, executor, seed, time_limit, on_failure, store: as for every problem.
+        seed: of a random split.
+        solving: see ``Solving``.
 
     Raises:
         InputError: an unknown name, split or ``same_field``.
@@ -61,23 +55,16 @@ def load_matching(
     """
     if name not in SHARES:
         raise InputError(f"name must be one of {', '.join(SHARES)}, got {name!r}")
-    order = _order(split, seed)
+    how, order = Solving(**solving), _order(split, seed)
     network, ids, share = citation_network(), nodes(), SHARES[name]
     same = compare_fields(network, ids, same_field)
-    family = matching_family(same, share, share)
+    oracle = partial(MatchingOracle, same, share, share, time_limit=how.time_limit)
     bound = MatchingBound(same, share, share)
-    if engine == "oracle":
-        oracle = MatchingOracle(same, share, share, time_limit=time_limit)
-        problem = Problem(family, oracle=oracle, sense="max", bound=bound, name=name)
-    else:
-        how: dict[str, Any] = {"workers": workers, "executor": executor, "time_limit": time_limit}
-        problem = Problem(family, sense="max", engine=engine, bound=bound, name=name, **how)
+    problem = how.problem(matching_family(same, share, share), "max", oracle, bound=bound, name=name)
     papers = torch.from_numpy(ids[order])  # a tensor of integers stays one: they are rows of the table of words
     parts = np.split(np.arange(len(order)), [TRAIN, TRAIN + VALIDATION])
     costs = links(network, ids)[order]
-    train, validation, test = labelled_parts(
-        problem, papers, costs, parts, on_failure=on_failure, instance=order, store=store
-    )
+    train, validation, test = how.labelled(problem, papers, costs, parts, instance=order)
     words = torch.as_tensor(network.words.toarray())
     return BenchmarkProblem(
         name,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
 from regretless.milp import Floats
 from regretless.optional import need
 from regretless.problems.complete_graph import graph_edges
 from regretless.problems.travelling_salesman.subtours import violated_sets
+from regretless.solvers.highs import highs_lp
 
 SETTINGS = {"output_flag": False, "threads": 1, "parallel": "off", "presolve": "off", "random_seed": 0}
 
@@ -28,16 +30,9 @@ class SubtourRelaxation:
         self._highs = self._highspy.Highs()
         for name, value in SETTINGS.items():
             self._highs.setOptionValue(name, value)
-        d = len(self._edges)
-        lp = self._highspy.HighsLp()
-        lp.num_col_, lp.num_row_ = d, nodes
-        lp.col_cost_, lp.col_lower_, lp.col_upper_ = np.zeros(d), np.zeros(d), np.ones(d)
-        lp.row_lower_ = lp.row_upper_ = np.full(nodes, 2.0)
-        lp.a_matrix_.format_ = self._highspy.MatrixFormat.kColwise
-        lp.a_matrix_.start_ = np.arange(0, 2 * d + 1, 2, dtype=np.int32)
-        lp.a_matrix_.index_ = self._edges.ravel().astype(np.int32)
-        lp.a_matrix_.value_ = np.ones(2 * d)
-        self._highs.passModel(lp)
+        d, two = len(self._edges), np.full(nodes, 2.0)
+        ends = sparse.csc_array((np.ones(2 * d), self._edges.ravel(), np.arange(0, 2 * d + 1, 2)), shape=(nodes, d))
+        self._highs.passModel(highs_lp(self._highspy, ends, two, two, np.zeros(d), np.ones(d)))
 
     def start(self, costs: Floats) -> None:
         """Take other costs, and forget the cuts and the basis of the last ones."""

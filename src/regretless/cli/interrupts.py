@@ -1,4 +1,4 @@
-"""Ctrl-C while the command line is still importing ends it at once, without a traceback; nothing was begun yet."""
+"""Ctrl-C: while the command line is still importing it ends at once, quietly; later a message says what was kept."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import signal
 import sys
 import threading
 from types import FrameType
+
+from regretless.progress import end_bars
 
 
 def _end(number: int, frame: FrameType | None) -> None:
@@ -26,3 +28,10 @@ def finish() -> None:
     """Handle Ctrl-C as usual again."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def say_interrupted(stop: KeyboardInterrupt) -> None:
+    """Print what was kept on a line of its own: a terminal shows ``^C`` where the cursor is, unless a bar ended."""
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    begin = "" if end_bars() or not terminal else "\n"
+    print(f"{begin}{str(stop) or 'interrupted'}", file=sys.stderr)

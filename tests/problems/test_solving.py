@@ -7,7 +7,7 @@ import torch
 from regretless import Problem
 from regretless.errors import RegretlessWarning, SolveError
 from regretless.problems import load
-from regretless.problems.labelled_parts import labelled_parts
+from regretless.problems.solving import Solving
 
 
 def chosen(costs):
@@ -19,7 +19,7 @@ def chosen(costs):
 
 def parts_of(costs, rows, on_failure="raise"):
     problem = Problem(oracle=chosen, dimension=2, name="cheapest")
-    return labelled_parts(problem, np.arange(len(costs))[:, None], costs, rows, on_failure=on_failure)
+    return Solving(on_failure=on_failure).labelled(problem, np.arange(len(costs))[:, None], costs, rows)
 
 
 COSTS = np.array([[1.0, 2.0], [-1.0, 0.0], [4.0, 3.0], [5.0, 6.0], [-2.0, 1.0]])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -7,7 +8,9 @@ import sys
 
 import pytest
 
-from regretless.cli import early_interrupt
+from regretless.cli import interrupts
+
+from ..terminal import Terminal
 
 
 def interrupted(words: list[str]) -> tuple[int, str]:
@@ -39,14 +42,29 @@ def test_a_program_that_imports_the_library_is_interrupted_as_usual() -> None:
 @pytest.mark.parametrize("command", ["/usr/bin/regretless", "/usr/Scripts/regretless.exe"])
 def test_afterwards_and_elsewhere_nothing_is_changed(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     before = signal.getsignal(signal.SIGINT)
-    early_interrupt.begin()
+    interrupts.begin()
     assert signal.getsignal(signal.SIGINT) is before
     monkeypatch.setattr(sys, "orig_argv", ["python", command, "train"])
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        early_interrupt.begin()
+        interrupts.begin()
         assert signal.getsignal(signal.SIGINT) is not signal.default_int_handler
-        early_interrupt.finish()
+        interrupts.finish()
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(
+    ("stream", "bar", "begin"),
+    [(io.StringIO(), False, ""), (Terminal(), True, ""), (Terminal(), False, "\n")],
+    ids=["a file", "a terminal after a bar", "a terminal that shows ^C"],
+)
+def test_the_message_has_a_line_of_its_own_and_none_is_empty(
+    stream: io.StringIO, bar: bool, begin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr(interrupts, "end_bars", lambda: bar)
+    interrupts.say_interrupted(KeyboardInterrupt("after epoch 3"))
+    interrupts.say_interrupted(KeyboardInterrupt())
+    assert stream.getvalue() == f"{begin}after epoch 3\n{begin}interrupted\n"
