@@ -48,7 +48,8 @@ class NormalCones:
         normals = np.vstack(tight)
         lengths = np.linalg.norm(normals, axis=1)
         beside = lengths > TOLERANCE  # the others lie in the subspace, up to rounding
-        return normals[beside] / lengths[beside, None]
+        unit: Floats = normals[beside] / lengths[beside, None]
+        return unit
 
     def project(self, y: Floats, normals: Floats) -> Floats:
         """Point of the cone nearest to ``y``, by non-negative least squares."""
