@@ -198,8 +198,8 @@ class Dataset:
         total = sum(shares)
         order = torch.arange(len(self))
         if seed is not None:
-            check_integer("seed", seed, least=0, most=LARGEST_SEED)
-            order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
+            start = check_integer("seed", seed, least=0, most=LARGEST_SEED)
+            order = torch.randperm(len(self), generator=torch.Generator().manual_seed(start))
         ends = [round(sum(shares[: i + 1]) * len(self)) for i in range(len(shares))]
         if total < 1 - 1e-9:
             ends.append(len(self))
