@@ -378,8 +378,13 @@ def test_data_are_compared_and_hashed_as_objects() -> None:
 
 
 @pytest.mark.parametrize(
-    "index", [[3, 1], (3, 1), np.array([3, 1]), torch.tensor([3, 1]), range(3, 0, -2), [-1, 1]], ids=repr
-)
+    "index",
+    [
+        [3, 1], (3, 1), np.array([3, 1]), torch.tensor([3, 1]), range(3, 0, -2), [-1, 1],
+        np.array([3, 1], dtype=np.uint8), np.array([3, 1], dtype=np.uint16),
+    ],
+    ids=repr,
+)  # fmt: skip
 def test_instances_are_selected_by_ids_of_any_kind(index: Any) -> None:
     assert numbers(numbered(4)[index]) == [3, 1]
 

@@ -217,6 +217,8 @@ def _selected(count: int, index: Any) -> Tensor:
     elif isinstance(index, np.ndarray):
         index = torch.as_tensor(index)
     float_ids = isinstance(index, Tensor) and index.is_floating_point()
+    if isinstance(index, Tensor) and not float_ids and index.dtype != torch.bool:
+        index = index.to(torch.int64)  # bytes would be a mask
     try:
         if float_ids or not isinstance(index, Tensor | slice | Integral):
             raise TypeError(f"got {index if float_ids else type(index).__name__}")
