@@ -329,7 +329,7 @@ def test_a_split_is_a_partition_of_the_right_sizes(n: int, shares: list[float], 
 def test_a_split_depends_on_its_seed_alone() -> None:
     data = numbered(50)
     before = torch.random.get_rng_state()
-    one, again, other = (numbers(data.split(0.5, seed=seed)[0]) for seed in (1, 1, 2))
+    one, again, other = (numbers(data.split(0.5, seed=seed)[0]) for seed in (1, np.int64(1), 2))
     assert one == again != other
     assert torch.equal(torch.random.get_rng_state(), before), "the global generator is not touched"
 
@@ -378,8 +378,13 @@ def test_data_are_compared_and_hashed_as_objects() -> None:
 
 
 @pytest.mark.parametrize(
-    "index", [[3, 1], (3, 1), np.array([3, 1]), torch.tensor([3, 1]), range(3, 0, -2), [-1, 1]], ids=repr
-)
+    "index",
+    [
+        [3, 1], (3, 1), np.array([3, 1]), torch.tensor([3, 1]), range(3, 0, -2), [-1, 1],
+        np.array([3, 1], dtype=np.uint8), np.array([3, 1], dtype=np.uint16),
+    ],
+    ids=repr,
+)  # fmt: skip
 def test_instances_are_selected_by_ids_of_any_kind(index: Any) -> None:
     assert numbers(numbered(4)[index]) == [3, 1]
 

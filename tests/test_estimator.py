@@ -11,6 +11,7 @@ import torch
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -18,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from regretless import MILP, Dataset, Problem, predict, train
+from regretless import MILP, Dataset, Family, Problem, predict, train
 from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.estimator import DecisionRegressor, decide
 from regretless.problems.knapsack.oracle import knapsack_problem
@@ -71,11 +72,24 @@ def test_score_is_the_negative_relative_regret_and_perfect_where_the_model_is_ri
     assert model.score(X[75:], C[75:]) == pytest.approx(-(chosen - best).sum() / np.abs(best).sum(), abs=1e-9)
 
 
+def test_weights_of_the_instances_count_in_the_score():
+    X, C = toy(30)
+    model = DecisionRegressor(choose_one(), method="two-stage").fit(X[:5], C[:5] ** 3)
+    weight = np.arange(30) % 3
+    repeated = np.repeat(np.arange(30), weight)
+    score = model.score(X, C, sample_weight=weight)
+    assert score < 0.0
+    assert score == pytest.approx(model.score(X[repeated], C[repeated]))
+    for wrong, message in ((weight[:4], r"shape \(30,\), got \(4,\)"), (-weight, "finite and not negative")):
+        with pytest.raises(InputError, match=f"sample_weight must .*{message}"):
+            model.score(X, C, sample_weight=wrong)
+
+
 def test_same_seed_same_predictions_and_other_seed_others():
     X, C = toy()
     a, b, c = (
         DecisionRegressor(choose_one(), method="map-dc", epochs=3, random_state=seed).fit(X, C).predict(X)
-        for seed in (0, 0, 1)
+        for seed in (0, np.int64(0), 1)
     )
     assert np.array_equal(a, b)
     assert not np.array_equal(a, c)
@@ -106,6 +120,29 @@ def test_works_in_pipeline_grid_search_and_cross_validation():
     search = GridSearchCV(model, {"method": ["two-stage", "map-dc"], "lr": [0.1, 0.01]}, cv=2).fit(X, C)
     assert search.best_score_ <= 0.0
     assert np.isfinite(cross_val_score(make_pipeline(StandardScaler(), model), X, C, cv=2)).all()
+
+
+def test_settings_may_be_numbers_of_numpy():
+    X, C = toy(30)
+    grid = {"batch_size": np.array([8]), "epochs": np.array([2]), "validation": np.array([0.2], dtype=np.float32)}
+    search = GridSearchCV(DecisionRegressor(choose_one(), method="spo"), grid, cv=2, error_score="raise").fit(X, C)
+    assert search.best_score_ <= 0.0
+
+
+def test_a_search_passes_the_ids_of_a_family_through_a_pipeline():
+    X, C = toy(20)
+    ids = np.arange(20) % 2
+    pick = MILP(np.ones((1, 4)), row_lower=1.0, row_upper=2.0)
+    problem = Problem(Family.vary(pick, row_lower=[[1.0], [2.0]]))
+    with config_context(enable_metadata_routing=True):
+        model = DecisionRegressor(problem, method="spo", epochs=1)
+        pipeline = make_pipeline(
+            StandardScaler(), model.set_fit_request(instance=True).set_score_request(instance=True)
+        )
+        search = GridSearchCV(pipeline, {"decisionregressor__lr": [0.1]}, cv=2, error_score="raise")
+        search.fit(X, C, instance=ids)
+    assert search.best_score_ <= 0.0
+    assert (decide(search, X, ids).sum(axis=1) >= 1 + ids).all()
 
 
 def test_features_of_variables_share_one_model():

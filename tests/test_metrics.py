@@ -215,6 +215,8 @@ def test_regret_refuses_infeasible_labels_and_true_costs_that_are_not_finite():
     label = problem.solve(costs).solution
     with pytest.raises(InputError, match="row 1 of the solutions is infeasible for the model"):
         metrics.regret(problem, costs, costs, [label[0].tolist(), [1.0] * 4])
+    with pytest.raises(InputError, match="solution must be finite, got NaN or infinity in row 1"):
+        metrics.regret(problem, costs, costs, [label[0].tolist(), [np.nan] * 4])
     true = costs.clone()
     true[1, 2] = torch.nan
     with pytest.raises(InputError, match="true must be finite, got nan for instance 1, cost 2"):

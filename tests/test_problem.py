@@ -147,6 +147,18 @@ def test_the_oracle_minimises_whatever_the_sense() -> None:
         assert Problem(KNAPSACK, sense=sense)(costs).tolist() == [[0.0, 0.0, 1.0]]  # type: ignore[arg-type]
 
 
+def test_a_failure_is_named_by_its_place_in_the_batch_whichever_query_it_belongs_to() -> None:
+    def fails_above_5(c: Any) -> Any:
+        if c[0] > 5:
+            raise RuntimeError("too much")
+        return c * 0.0
+
+    problem, costs = Problem(oracle=fails_above_5, dimension=1), torch.tensor([[1.0], [3.0], [2.0]])
+    with pytest.raises(SolveError, match="no solution for instance 1 of the batch: error") as raised:
+        problem.answer([costs, 2.0 * costs], costs)
+    assert raised.value.row == 1
+
+
 def test_several_queries_are_answered_as_if_asked_one_by_one() -> None:
     problem = Problem(FAMILY)
     one, two = torch.tensor([[-1.0, -2.0]]).repeat(3, 1), torch.tensor([[-2.0, -1.0]]).repeat(3, 1)

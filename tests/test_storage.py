@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -102,6 +103,13 @@ def test_parameters_and_views_are_saved_as_what_they_show(tmp_path: Path) -> Non
     assert torch.equal(back["view"], base.T[1:])
     assert torch.equal(back["again"], base)
     assert same(back["parameter"], torch.ones(2))
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.float32(0.5), np.bool_(True)])
+def test_numbers_of_numpy_are_stored_as_numbers(tmp_path: Path, value: Any) -> None:
+    save_state(tmp_path / "f", {"setting": value}, kind="test")
+    back = load_state(tmp_path / "f", kind="test")["setting"]
+    assert (back, type(back)) == (value.item(), type(value.item()))
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), 1j, b"raw", {"deep": [{"x": {3}}]}])

@@ -198,8 +198,8 @@ class Dataset:
         total = sum(shares)
         order = torch.arange(len(self))
         if seed is not None:
-            check_integer("seed", seed, least=0, most=LARGEST_SEED)
-            order = torch.randperm(len(self), generator=torch.Generator().manual_seed(seed))
+            start = check_integer("seed", seed, least=0, most=LARGEST_SEED)
+            order = torch.randperm(len(self), generator=torch.Generator().manual_seed(start))
         ends = [round(sum(shares[: i + 1]) * len(self)) for i in range(len(shares))]
         if total < 1 - 1e-9:
             ends.append(len(self))
@@ -217,6 +217,8 @@ def _selected(count: int, index: Any) -> Tensor:
     elif isinstance(index, np.ndarray):
         index = torch.as_tensor(index)
     float_ids = isinstance(index, Tensor) and index.is_floating_point()
+    if isinstance(index, Tensor) and not float_ids and index.dtype != torch.bool:
+        index = index.to(torch.int64)  # bytes would be a mask
     try:
         if float_ids or not isinstance(index, Tensor | slice | Integral):
             raise TypeError(f"got {index if float_ids else type(index).__name__}")

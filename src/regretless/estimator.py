@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_numbers(**{name: value for name, value in given.items() if value is not None})
         check_integer("patience", self.patience, least=1)
         share: Any = self.validation
-        if not isinstance(share, int | float) or not 0 <= share < 1:
+        if not isinstance(share, Real) or not 0 <= float(share) < 1:
             raise InputError(f"validation must be a share from 0 to below 1, got {share!r}")
         refuse_unused(self.method, settings, given | {"validation": self.validation or None})
         check_settings(self.method, settings, engine=problem.engine or "oracle")
@@ -164,7 +165,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             return copy.deepcopy(self.model)
         if not isinstance(self.model, str):
             with seeded_draws(self.random_state):
-                return self.model(features, dimension, self.random_state)
+                return self.model(features, dimension, int(self.random_state))
         kind: Any = self.model
         return make_model(features, dimension, costs=costs, kind=kind, hidden=self.hidden, seed=self.random_state)
 
@@ -198,15 +199,29 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         _report_missing(decisions, refuse=problem.on_failure == "raise")
         return decisions.decision.numpy()
 
-    def score(self, X: ArrayLike, y: ArrayLike, instance: ArrayLike | None = None) -> float:
-        """Return the negative relative regret: 0 is perfect, and larger is better."""
+    def score(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        instance: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Return the negative relative regret: 0 is perfect, and larger is better.
+
+        Args:
+            X: features, as for ``fit``.
+            y: ``(n, d)`` true costs.
+            instance: ``(n,)`` ids, for families.
+            sample_weight: ``(n,)`` weights of the instances in both sums of the relative regret.
+        """
         problem = self._problem()
         predicted = torch.as_tensor(self.predict(X))
         _, costs = self._checked(X, y)
         true, members = tensor("costs", costs).to(torch.float64), ids(instance)
         best, status = solve_labels(problem, true, members, store=self.store, memory=LABELS, progress=False)
         regrets = regret(problem, predicted, true, best, members, status=status)
-        return -relative_regret(regrets, optimal_values(problem, true, best, members))
+        weight = _weights(sample_weight, len(true))
+        return -relative_regret(weight * regrets, weight * optimal_values(problem, true, best, members))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -247,6 +262,18 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError("DecisionRegressor requires y to be passed, but the target y is None")
         y = by_name(y, self._problem().cost_names)
         return validate_data(self, X, y, multi_output=True, y_numeric=True, **settings)
+
+
+def _weights(given: ArrayLike | None, n: int) -> torch.Tensor:
+    """Weights ``(n,)`` of instances; 1 where none are given."""
+    if given is None:
+        return torch.ones(n, dtype=torch.float64)
+    weights = tensor("sample_weight", given).to(torch.float64)
+    if weights.shape != (n,):
+        raise InputError(f"sample_weight must have shape ({n},), got {tuple(weights.shape)}")
+    if not bool((weights >= 0).all() and torch.isfinite(weights).all()):
+        raise InputError("sample_weight must be finite and not negative")
+    return weights
 
 
 def _all_numbers(frame: Any) -> bool:

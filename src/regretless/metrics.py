@@ -53,10 +53,11 @@ def regret(
         status: how the solve of each label ended; all optimal when ``None``.
 
     Returns:
-        ``(n,)`` float64; NaN where the solve failed and ``problem.on_failure`` is not ``"raise"``.
+        ``(n,)`` float64; NaN where a solve failed and ``problem.on_failure`` is not ``"raise"``.
 
     Raises:
-        InputError: shapes that do not fit, costs that are not finite, or labels that are infeasible for the model.
+        InputError: shapes that do not fit, costs or labels that are not finite, or labels that are infeasible for the
+            model.
         SolveError: a solve failed, or a decision is better than an optimal label, so that the oracle, the sense or the
             label is wrong. Where a label is not optimal, the regret may be negative: it is only a bound.
     """
@@ -97,6 +98,9 @@ def regret_of_decisions(
             raise InputError(f"{name} must be finite, got {got}")
     if status is not None and len(status) != len(predicted):
         raise InputError(f"status must have one entry for each of the {len(predicted)} labels, got {len(status)}")
+    unlabelled = (~torch.isfinite(best).all(dim=1)).nonzero().flatten().tolist()
+    if unlabelled and problem.on_failure == "raise":  # otherwise they are failed solves
+        raise InputError(f"solution must be finite, got NaN or infinity in row {unlabelled[0]}: pass the true optima")
     refuse_infeasible_labels(problem, best, instance)
     regrets, decisions, cut_short = cost.new_zeros(len(cost)), torch.zeros_like(best), 0
     for part, solved in solve_rows(

@@ -225,7 +225,12 @@ class Problem:
         if len(queries) == 1:
             return [self(queries[0], instance)]
         ids = None if instance is None else instance.repeat(len(queries))
-        return list(self(torch.cat(list(queries)), ids).chunk(len(queries)))
+        costs = torch.cat(list(queries))
+        solved = self.attempt(costs, ids)
+        if self.on_failure == "raise" and solved.status is not None:
+            # A failure is named by its place in the batch, whichever query it belongs to.
+            refuse_failures(solved, ids, list(range(len(queries[0]))) * len(queries))
+        return list(solved.solution.to(costs.dtype).chunk(len(queries)))
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
         """Solve ``(batch, width)`` costs, minimizing; rows of NaN for failures unless ``on_failure="raise"``."""

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -202,6 +203,8 @@ def _split(value: Any, tensors: dict[str, Tensor]) -> Any:
         return {"d": [[key, _split(item, tensors)] for key, item in value.items()]}
     if isinstance(value, list | tuple):
         return {"l" if isinstance(value, list) else "t": [_split(item, tensors) for item in value]}
+    if isinstance(value, np.integer | np.floating | np.bool_):  # a user's setting, such as a seed drawn by NumPy
+        return value.item()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise InputError(f"a state holds numbers, strings, lists, dictionaries and tensors, got {type(value).__name__}")

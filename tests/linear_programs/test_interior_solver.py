@@ -26,6 +26,14 @@ def test_variables_without_bounds_and_rows_make_a_program_unbounded():
     assert answers.x[0].tolist() == [0.5, 0.0]
 
 
+def test_costs_that_fall_along_free_variables_are_unbounded():
+    model = MILP([[-1.0, 2.0]], row_upper=4.0, lower=-np.inf, upper=np.inf, integer=False)
+    costs = torch.tensor([[3.0, -2.0], [1.0, -2.0]], dtype=torch.float64)
+    answers = InteriorSolver(model, tolerance=1e-7).solve(costs)
+    assert answers.status == [Status.UNBOUNDED, Status.OPTIMAL]
+    assert answers.message == {}
+
+
 def test_a_model_that_presolve_solves_needs_no_method():
     answers = InteriorSolver(MILP([[1.0, 1.0]], row_lower=2.0, integer=False), tolerance=1e-8).solve(torch.ones(2, 2))
     assert answers.x.tolist() == [[1.0, 1.0], [1.0, 1.0]]

@@ -3,12 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from regretless import metrics
 from regretless.cache import SolutionCache
-from regretless.errors import InputError
+from regretless.data import Dataset
+from regretless.errors import InputError, SolveError
 from regretless.losses import Blackbox
 from regretless.problem import Problem
+from regretless.training import fit
 from regretless.types import Solved
 
 from .tiny import KINDS, batch, best, cache, value_and_gradient
@@ -19,6 +22,19 @@ def test_its_value_is_the_exact_regret():
         b, problem = batch(kind, seed=6), kind.problem()
         values, _ = value_and_gradient(Blackbox(problem, reduction="none"), b)
         assert torch.allclose(values, metrics.regret(problem, b.predicted, b.true, b.solution, b.instance))
+
+
+def test_fit_names_the_instance_whose_second_solve_failed():
+    def fails_above_5(c):
+        if c[0] > 5:
+            raise RuntimeError("too much")
+        return (c < 0) * 1.0
+
+    problem = Problem(oracle=fails_above_5, dimension=2)
+    costs = torch.tensor([[1.0, -1.0], [1.0, 1.0], [4.0, 1.0]])
+    data = Dataset.solve(problem, torch.zeros(3, 1), costs)
+    with pytest.raises(SolveError, match=r"training instance 2 in epoch 1, step 1.*too much"):
+        fit(nn.Linear(1, 2), Blackbox(problem, lambda_=3.0), data, epochs=1, batch_size=3)
 
 
 @pytest.mark.parametrize("lambda_", [0.1, 1.0, 25.0])

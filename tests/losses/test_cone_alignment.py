@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 
@@ -30,7 +31,26 @@ def test_the_loss_is_one_minus_the_length_of_the_projection_and_independent_of_t
     values = loss(predicted, train.costs, train.solutions)
     assert ((values >= -1e-9) & (values <= 1)).all()
     assert values.max() > 0.01
-    assert torch.allclose(values, loss(7.0 * predicted, train.costs, train.solutions))
+    for scale in (7.0, 1e-9, 1e9):
+        assert torch.allclose(values, loss(scale * predicted, train.costs, train.solutions))
+
+
+@pytest.mark.parametrize("precision", [torch.float32, torch.float64])
+def test_rows_that_are_tight_up_to_rounding_are_tight_in_any_units(precision):
+    # Both rows are tight at the optimum, whose entries single precision rounds down.
+    rows = np.array([[3.0, 7.0, 2.0], [5.0, 1.0, 9.0]]) * [[1e5], [0.01]]
+    problem = Problem(MILP(rows, row_upper=[1e8, 9.0], upper=1000.0, integer=False))
+    costs = torch.tensor([[-2.0, -5.0, -4.0]])
+    loss = ConeAlignment(problem, inner=0.0)(costs.to(precision), costs, problem.solve(costs).solution)
+    assert loss.item() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_costs_that_are_not_finite_are_named(path):
+    train = path.train
+    predicted = train.costs.clone()
+    predicted[3, 1] = torch.nan
+    with pytest.raises(InputError, match="costs must be finite, got nan at row 3, column 1"):
+        ConeAlignment(path.problem)(predicted, train.costs, train.solutions)
 
 
 def test_steps_along_the_gradient_with_a_share_of_the_mean_normal_end_inside_of_the_cone(path):

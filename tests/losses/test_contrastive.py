@@ -253,3 +253,23 @@ def test_an_objective_that_is_no_function_is_refused(make):
     problem = Problem(oracle=lambda c: c == c.min(), dimension=2)
     with pytest.raises(InputError, match=r"objective must be a function \(solutions, costs\) -> values, got int"):
         make(SolutionCache(problem, [[1.0, 0.0]]), objective=3)
+
+
+@pytest.mark.parametrize("loss", [NCE, MAP])
+@pytest.mark.parametrize(
+    ("objective", "message"),
+    [
+        (
+            lambda s, c: s * c,
+            r"return a tensor with one value per solution and cost vector.*of shape \(6, \d+\), got \(6, \d+, 4\)",
+        ),
+        (lambda s, c: (s * c).sum(), r"return a tensor with one value per .*got \(\)"),
+        (lambda s, c: (s * c).sum(-1).detach().numpy(), r"return a tensor with one value per .*got ndarray"),
+        (lambda s, c: (s * c).sum(-1).detach(), "depend on its costs by operations of torch"),
+    ],
+)
+def test_an_objective_that_returns_something_else_is_named(loss, objective, message):
+    kind = KINDS["plain"]
+    b = batch(kind)
+    with pytest.raises(InputError, match=f"objective must {message}"):
+        loss(cache(kind.problem(), b), objective=objective)(b.predicted, b.true, b.solution)

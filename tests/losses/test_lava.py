@@ -51,6 +51,12 @@ def test_neighbors_of_a_path_are_the_paths_that_differ_by_one_cycle():
         assert mine == {tuple(other.tolist()) for other in paths if one_cycle(path, other, 4, 4)}
 
 
+def test_of_members_that_are_equal_up_to_rounding_one_is_a_neighbor():
+    members = torch.tensor([[1.0, 0.0], [1.0 + 1e-12, 0.0], [0.0, 1.0]], dtype=torch.float64)
+    found, mask = neighbors(members, torch.zeros(1, 2, dtype=torch.float64), None, 3)
+    assert sorted(found[mask].round(decimals=9).tolist()) == [[0.0, 1.0], [1.0, 0.0]]
+
+
 def test_a_path_that_is_better_than_its_neighbors_is_optimal():
     paths = all_paths(4, 4)
     costs = torch.randn(300, paths.shape[1], generator=torch.Generator().manual_seed(0), dtype=torch.float64)

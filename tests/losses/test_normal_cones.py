@@ -52,3 +52,10 @@ def test_the_optimum_of_a_linear_program_has_its_costs_in_the_cone():
     cones, costs = NormalCones(milp), np.random.default_rng(2).random((20, milp.n))
     for c, x in zip(costs, ShortestPathOracle(3, 3).solve(torch.as_tensor(costs)).solution.numpy(), strict=True):
         assert np.allclose(cones.project(-c, cones.normals(x)), -c)
+
+
+def test_equalities_in_small_units_belong_to_the_subspace_too():
+    milp = MILP([[1e6, 1e6, 0.0], [0.0, 0.01, 0.01]], row_lower=[1e6, 0.01], row_upper=[1e6, 0.01])
+    cones, x = NormalCones(milp), np.array([0.0, 1.0, 0.0])
+    for y in ([1.0, 1.0, 0.0], [0.0, -1.0, -1.0]):
+        assert np.allclose(cones.project(np.array(y), cones.normals(x)), y)

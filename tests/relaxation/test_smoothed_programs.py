@@ -52,21 +52,22 @@ def test_barrier_point_exceeds_the_optimum_by_at_most_the_cutoff_per_bound(rando
         assert -1e-7 * scale <= above <= (cutoff * bounds + 1e-7) * scale
 
 
-@pytest.mark.parametrize("tau", [0.0, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("tau", [0.0, -1.0, float("nan"), float("inf"), "1", None, True])
 def test_tau_must_be_positive(tau):
     with pytest.raises(InputError, match="tau must be a positive number"):
         QuadraticProgram(tau=tau)
 
 
-@pytest.mark.parametrize("cutoff", [0.0, -1.0, float("nan")])
+@pytest.mark.parametrize("cutoff", [0.0, -1.0, float("nan"), "1", None])
 def test_cutoff_must_be_positive(cutoff):
     with pytest.raises(InputError, match="cutoff must be a positive number"):
         BarrierProgram(cutoff=cutoff)
 
 
-def test_damping_must_not_be_negative():
-    with pytest.raises(InputError, match="damping must not be negative"):
-        BarrierProgram(cutoff=1.0, damping=-0.1)
+@pytest.mark.parametrize("damping", [-0.1, "0"])
+def test_damping_must_not_be_negative(damping):
+    with pytest.raises(InputError, match="damping must be a number that is not negative"):
+        BarrierProgram(cutoff=1.0, damping=damping)
 
 
 def test_an_optimum_without_end_is_an_error_of_its_instance_only():

@@ -37,6 +37,16 @@ def test_every_method_trains_by_name(name):
     assert found.search is None
 
 
+@pytest.mark.parametrize("method", ["two-stage", "pfy"])
+def test_a_seed_of_numpy_is_a_seed(method):
+    problem, train_data = data(n=12)
+    one, same = (
+        train(problem, train_data, method=method, epochs=1, seed=seed, progress=False).model(train_data.features)
+        for seed in (1, np.int64(1))
+    )
+    assert torch.equal(one, same)
+
+
 def test_two_stage_is_the_best_fit_unless_epochs_or_a_rate_are_given():
     problem, train_data = data()
     best = train(problem, train_data, method="two-stage", progress=False)

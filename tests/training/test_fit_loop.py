@@ -47,6 +47,13 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(name):
     assert not torch.equal(weights(first.model), weights(other.model))
 
 
+def test_integers_of_numpy_are_integers():
+    settings = {"seed": 1, "epochs": 2, "batch_size": 4}
+    numpy = {name: np.int64(value) for name, value in settings.items()}
+    one, same = (fit(model(), TwoStage(), TRAIN, **given).model for given in (settings, numpy))
+    assert torch.equal(weights(one), weights(same))
+
+
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
 def test_training_leaves_the_global_generators_alone(dropout):
     torch.manual_seed(11)

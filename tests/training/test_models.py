@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -74,7 +75,7 @@ def test_features_of_variables_share_one_small_model(kind):
 def test_the_seed_decides_the_weights_and_the_global_generator_is_left_alone():
     x = features(6, 3)
     before = torch.random.get_rng_state()
-    one, same, other = (make_model(x, 4, kind="mlp", seed=seed)(x) for seed in (0, 0, 1))
+    one, same, other = (make_model(x, 4, kind="mlp", seed=seed)(x) for seed in (0, np.int64(0), 1))
     assert torch.equal(before, torch.random.get_rng_state())
     assert torch.equal(one, same)
     assert not torch.equal(one, other)

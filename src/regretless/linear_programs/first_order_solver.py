@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from regretless.linear_programs.feasibility import is_feasible
 from regretless.linear_programs.first_order import ITERATIONS, solve_first_order
 from regretless.linear_programs.program_answers import Answers, none_of, unsolved
+from regretless.linear_programs.rays import falls, rays
 from regretless.linear_programs.scaled_rows import ScaledRows
 from regretless.milp import MILP
 from regretless.types import Status
 
 # Programs that have not converged by then are checked for rays along which the objective falls without end.
 PATIENCE = 1_000
-# Objective along a ray in a box of size 1, relative to the largest cost, that proves it.
-FALLS = -1e-6
 MEMORY, MEMORY_GPU = 1 << 25, 1 << 31
 TENSORS = 12
 
@@ -39,8 +36,8 @@ class FirstOrderSolver:
         self.tolerance = tolerance
         self.feasible = is_feasible(milp)
         self._rows = {torch.device("cpu"): ScaledRows.of(milp)}
-        rays = _rays(milp)
-        self._rays = None if rays is None else {torch.device("cpu"): ScaledRows.of(rays)}
+        directions = rays(milp)
+        self._rays = None if directions is None else {torch.device("cpu"): ScaledRows.of(directions)}
 
     def solve(self, c: Tensor, *, deadline: float | None = None) -> Answers:
         """Minimize ``c . x``; see ``ProgramSolver``."""
@@ -64,10 +61,10 @@ class FirstOrderSolver:
         if self._rays is None or bool(done.all()) or (deadline is not None and time.monotonic() > deadline):
             return x, status
         lost = (~done).nonzero()[:, 0]
-        falls = self._falls(c[lost], deadline)
-        for place in lost[falls].tolist():
+        endless = self._falls(c[lost], deadline)
+        for place in lost[endless].tolist():
             status[place] = Status.UNBOUNDED
-        rest = lost[~falls]
+        rest = lost[~endless]
         if len(rest):
             x[rest], again = solve_first_order(rows, c[rest], tolerance=self.tolerance, deadline=deadline)
             for place, ok in zip(rest.tolist(), again.tolist(), strict=True):
@@ -77,24 +74,8 @@ class FirstOrderSolver:
     def _falls(self, c: Tensor, deadline: float | None) -> Tensor:
         """Mask of the costs that fall along a direction to infinity."""
         assert self._rays is not None
-        unit = c / c.abs().amax(dim=1, keepdim=True).clamp(min=1e-300)
-        ray, done = solve_first_order(_there(self._rays, c.device), unit, tolerance=self.tolerance, deadline=deadline)
-        return done & ((unit * ray).sum(dim=1) < FALLS)
-
-
-def _rays(milp: MILP) -> MILP | None:
-    """Directions of the feasible set to infinity, in a box of size 1; ``None`` where all variables are bounded."""
-    endless = ~(np.isfinite(milp.lower) & np.isfinite(milp.upper))
-    if not endless.any():
-        return None
-    return replace(
-        milp,
-        row_lower=np.where(np.isfinite(milp.row_lower), 0.0, -np.inf),
-        row_upper=np.where(np.isfinite(milp.row_upper), 0.0, np.inf),
-        lower=np.where(np.isfinite(milp.lower), 0.0, -1.0),
-        upper=np.where(np.isfinite(milp.upper), 0.0, 1.0),
-        integer=False,
-    )
+        ray, done = solve_first_order(_there(self._rays, c.device), c, tolerance=self.tolerance, deadline=deadline)
+        return done & falls(c, ray)
 
 
 def _there(rows: dict[torch.device, ScaledRows], device: torch.device) -> ScaledRows:

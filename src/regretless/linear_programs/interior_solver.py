@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from regretless.linear_programs.feasibility import is_feasible
 from regretless.linear_programs.interior_point import Iterate, solve_interior
 from regretless.linear_programs.presolve import presolve
 from regretless.linear_programs.program_answers import Answers, none_of, unsolved
+from regretless.linear_programs.rays import falls, rays
 from regretless.linear_programs.self_dual import solve_self_dual
 from regretless.linear_programs.standard_form import StandardForm
 from regretless.linear_programs.vertex import to_vertex
@@ -38,6 +40,7 @@ class InteriorSolver:
 
     def __init__(self, milp: MILP, *, tolerance: float) -> None:
         self.tolerance, self.feasible = tolerance, True
+        self._milp = milp
         try:
             system, form = presolve(milp)
         except SolveError:
@@ -70,8 +73,31 @@ class InteriorSolver:
             moved, ends = self._solve(form, c[first : first + part, keep], deadline)
             x[first : first + part, keep] += moved
             status += ends
-        status = [Status.UNBOUNDED if falls else end for falls, end in zip(endless, status, strict=True)]
+        status = [Status.UNBOUNDED if moves else end for moves, end in zip(endless, status, strict=True)]
+        self._tell_unbounded(c, status, deadline)
         return unsolved(x, status, self.tolerance, late=deadline is not None and time.monotonic() > deadline)
+
+    def _tell_unbounded(self, c: Tensor, status: list[Status], deadline: float | None) -> None:
+        """Replace the errors of costs that fall without end along a ray, in place.
+
+        With variables without bounds, the embedding may break down before it has proven that.
+        """
+        lost = [place for place, end in enumerate(status) if end is Status.ERROR]
+        if not lost or self._rays is None or (deadline is not None and time.monotonic() > deadline):
+            return
+        found = self._rays.solve(c[lost], deadline=deadline)
+        for place, endless in zip(lost, falls(c[lost], found.x).tolist(), strict=True):  # false where a ray is NaN
+            if endless:
+                status[place] = Status.UNBOUNDED
+
+    @cached_property
+    def _rays(self) -> InteriorSolver | None:
+        """Solver for the best direction to infinity, whose variables are all bounded; ``None`` if there is none."""
+        directions = rays(self._milp)
+        try:
+            return None if directions is None else InteriorSolver(directions, tolerance=self.tolerance)
+        except SolveError:
+            return None
 
     def _form(self, device: torch.device) -> StandardForm:
         if device not in self._forms:

@@ -15,6 +15,7 @@ from regretless.losses.base import Reduction, needs_oracle
 from regretless.losses.normal_cones import NormalCones
 from regretless.number_checks import check_number
 from regretless.oracle import Oracle
+from regretless.solvers.checked_solve import check_finite
 
 
 @final
@@ -60,6 +61,7 @@ class ConeAlignment(AutogradLoss):
 
     def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Losses ``(batch,)``."""
+        check_finite(predicted.detach())
         ids = [0] * len(predicted) if instance is None else instance.tolist()
         for i in set(ids) - self._cones.keys():
             self._cones[i] = NormalCones(member(self._model, i))
@@ -68,6 +70,9 @@ class ConeAlignment(AutogradLoss):
         if predicted.shape[1] > n:  # known costs
             known = np.array([self._cones[i].milp.fixed_cost for i in ids]).reshape(len(ids), n)
             direction = direction - predicted[:, n:] * torch.as_tensor(known).to(predicted)
+        # An angle has no scale, and both the projection and torch's cosine have absolute tolerances.
+        scale = direction.detach().abs().amax(dim=1, keepdim=True)
+        direction = direction / torch.where(scale > 0, scale, 1.0)
         given, decisions = direction.detach().double().cpu().numpy(), solution[:, :n].double().cpu().numpy()
         points = [self._cones[i].inside(y, x, self.inner) for i, y, x in zip(ids, given, decisions, strict=True)]
         inside = torch.as_tensor(np.array(points).reshape(given.shape)).to(predicted)

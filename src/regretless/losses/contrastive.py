@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -159,6 +160,8 @@ def _differentiated(
     with torch.enable_grad():
         leaf = c.detach().requires_grad_()
         margins = margin(objective, leaf, *more)
+        if not margins.requires_grad:
+            raise InputError("objective must depend on its costs by operations of torch: got values without a graph")
         (slope,) = torch.autograd.grad(margins.sum(), leaf)
     return margins.detach(), slope
 
@@ -173,16 +176,27 @@ def _minimizing(objective: Objective | None, cache: SolutionCache) -> Objective 
     """Turn the user's objective into one that is minimized."""
     if objective is not None and not callable(objective):
         raise InputError(f"objective must be a function (solutions, costs) -> values, got {type(objective).__name__}")
-    if objective is None or cache.problem.sense == "min":
-        return objective
-    return _Negated(objective)
+    return None if objective is None else _Minimized(objective, negate=cache.problem.sense == "max")
 
 
-class _Negated:
-    """A maximized objective as a minimized one; a class, so that losses can be pickled."""
+class _Minimized:
+    """The user's objective as one that is minimized, with a check of its values.
 
-    def __init__(self, objective: Objective) -> None:
-        self.objective = objective
+    A class, so that losses can be pickled.
+    """
+
+    def __init__(self, objective: Objective, *, negate: bool) -> None:
+        self.objective, self.negate = objective, negate
 
     def __call__(self, solutions: Tensor, costs: Tensor) -> Tensor:
-        return -self.objective(solutions, -costs)
+        values: Any = self.objective(solutions, -costs if self.negate else costs)
+        expected = np.broadcast_shapes(solutions.shape, costs.shape)[:-1]
+        if not isinstance(values, Tensor) or values.shape != expected:
+            got = tuple(values.shape) if isinstance(values, Tensor) else type(values).__name__
+            raise InputError(
+                f"objective must return a tensor with one value per solution and cost vector, for shapes "
+                f"{tuple(solutions.shape)} and {tuple(costs.shape)} one of shape {expected}, got {got}: sum over the "
+                "last dimension, as in (solutions * costs).sum(-1)"
+            )
+        found: Tensor = values
+        return -found if self.negate else found

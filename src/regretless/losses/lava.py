@@ -83,6 +83,6 @@ def neighbors(rows: Tensor, solution: Tensor, serves: Tensor | None, candidates:
     nearest = rows64[place]
     apart = torch.cdist(nearest, nearest, p=1)
     # w lies in the box between v and u where the distances from v to w and from w to u sum up to that from v to u.
-    between = near[:, :, None] + apart <= near[:, None, :] * (1 + 1e-9)
-    between.diagonal(dim1=1, dim2=2).fill_(False)
+    # The nearest come first. Of two members that are equal up to rounding, only the first is between.
+    between = (near[:, :, None] + apart <= near[:, None, :] * (1 + 1e-9)).triu(1)
     return rows[place], ~between.any(1) & torch.isfinite(near)

@@ -19,22 +19,37 @@ class NormalCones:
     def __init__(self, milp: MILP) -> None:
         self.milp = milp
         equal, fixed = milp.row_lower == milp.row_upper, milp.lower == milp.upper
-        always = np.vstack([milp.A[equal].toarray(), np.eye(milp.n)[fixed]])
+        rows = milp.A.toarray()
+        unit = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.finfo(float).tiny)
+        always = np.vstack([unit[equal], np.eye(milp.n)[fixed]])
         # Normals of equalities have either sign, so they span a subspace. What is left of the cone is orthogonal to it.
         _, size, basis = np.linalg.svd(always, full_matrices=False)
         basis = basis[size > TOLERANCE * max(size.max(initial=0.0), 1.0)]
         self._rest = np.eye(milp.n) - basis.T @ basis
         self._A, self._free = milp.A[~equal], ~fixed
         self._row_lower, self._row_upper = milp.row_lower[~equal], milp.row_upper[~equal]
-        self._rows = self._A.toarray() @ self._rest
+        self._rows = unit[~equal] @ self._rest
+        self._sizes = abs(self._A)
+        self._least = np.maximum(1.0, self._sizes.max(axis=1).toarray().ravel()) if self._A.nnz else 1.0
 
     def normals(self, x: Floats) -> Floats:
-        """Tight normals ``(m, n)`` at a decision, outward, without their part in the subspace of the equalities."""
+        """Tight normals ``(m, n)`` at a decision, outward, without their part in the subspace of the equalities.
+
+        Their length is 1, so that rows in different units have equal weight.
+        """
         value = self._A @ x
-        at_upper = self._free & (x >= self.milp.upper - TOLERANCE)
-        at_lower = self._free & (x <= self.milp.lower + TOLERANCE)
-        row_upper, row_lower = value >= self._row_upper - TOLERANCE, value <= self._row_lower + TOLERANCE
-        return np.vstack([self._rows[row_upper], -self._rows[row_lower], self._rest[at_upper], -self._rest[at_lower]])
+        # Single precision rounds a decision, and a row by as much of the sum of its terms.
+        row_room = TOLERANCE * np.maximum(self._least, self._sizes @ np.abs(x))
+        room = TOLERANCE * np.maximum(1.0, np.abs(x))
+        at_upper = self._free & (x >= self.milp.upper - room)
+        at_lower = self._free & (x <= self.milp.lower + room)
+        row_upper, row_lower = value >= self._row_upper - row_room, value <= self._row_lower + row_room
+        tight = [self._rows[row_upper], -self._rows[row_lower], self._rest[at_upper], -self._rest[at_lower]]
+        normals = np.vstack(tight)
+        lengths = np.linalg.norm(normals, axis=1)
+        beside = lengths > TOLERANCE  # the others lie in the subspace, up to rounding
+        unit: Floats = normals[beside] / lengths[beside, None]
+        return unit
 
     def project(self, y: Floats, normals: Floats) -> Floats:
         """Point of the cone nearest to ``y``, by non-negative least squares."""
@@ -53,9 +68,7 @@ class NormalCones:
         point = self.project(y, normals)
         if inner == 0.0:
             return point
-        lengths = np.linalg.norm(normals, axis=1)
-        mean = (normals[lengths > TOLERANCE] / lengths[lengths > TOLERANCE, None]).sum(axis=0)
-        return (1 - inner) * _unit(point) + inner * _unit(mean)
+        return (1 - inner) * _unit(point) + inner * _unit(normals.sum(axis=0))
 
 
 def _unit(vector: Floats) -> Floats:

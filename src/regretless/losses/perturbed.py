@@ -66,10 +66,9 @@ class PerturbedLoss(ClosedFormLoss):
         if noise not in ("additive", "multiplicative"):
             raise InputError(f"noise must be 'additive' or 'multiplicative', got {noise!r}")
         self.sigma, self.samples = check_number("sigma", sigma), check_integer("samples", samples, least=1)
-        check_integer("seed", seed, least=0)
-        self.noise, self.seed = noise, seed
+        self.noise, self.seed = noise, check_integer("seed", seed, least=0)
         self._draw = draw
-        self._generator = torch.Generator().manual_seed(seed)
+        self._generator = torch.Generator().manual_seed(self.seed)
 
     def perturb(self, predicted: Tensor, instance: Tensor | None = None) -> Perturbed:
         """Draw the noise of a step and perturb ``(batch, width)`` costs, of the ``(batch,)`` members of a family."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from numbers import Real
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -54,9 +55,9 @@ class QuadraticProgram:
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.tau) and self.tau > 0):
+        if not (_is_finite(self.tau) and self.tau > 0):
             raise InputError(
-                f"tau must be a positive number, got {self.tau}: without a quadratic term the solution is a "
+                f"tau must be a positive number, got {self.tau!r}: without a quadratic term the solution is a "
                 "corner of the relaxation, and its gradient is zero"
             )
 
@@ -77,10 +78,10 @@ class BarrierProgram:
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.cutoff) and self.cutoff > 0):
-            raise InputError(f"cutoff must be a positive number, got {self.cutoff}")
-        if not (math.isfinite(self.damping) and self.damping >= 0):
-            raise InputError(f"damping must not be negative, got {self.damping}")
+        if not (_is_finite(self.cutoff) and self.cutoff > 0):
+            raise InputError(f"cutoff must be a positive number, got {self.cutoff!r}")
+        if not (_is_finite(self.damping) and self.damping >= 0):
+            raise InputError(f"damping must be a number that is not negative, got {self.damping!r}")
 
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
         """Follow the embedding down to the cutoff, then move to the exact point of the central path there."""
@@ -93,6 +94,10 @@ class BarrierProgram:
                 status[row] = end
         text = "the barrier has no minimum: use finite bounds for every variable and a cutoff above 1e-12 of the costs"
         return _smooth(form, point, point.curvature(), done, status, text)
+
+
+def _is_finite(value: Any) -> bool:
+    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 def _smooth(form: StandardForm, point: Point, H: Tensor, done: Tensor, status: list[Status], text: str) -> Smooth:

@@ -166,6 +166,7 @@ def auto(
     check_type("data", data, Dataset, hint="build it with Dataset.solve(problem, features, costs)")
     check_integer("folds", folds, least=2)
     check_numbers(seed=seed, batch_size=batch_size)
+    seed = int(seed)  # torch takes no integers of NumPy
     check_type("ordered", ordered, bool, hint="true or false")
     check_type("fallback", fallback, bool, hint="true or false")
     data = sampled(data, sample, least=2 * folds, seed=seed)

@@ -112,6 +112,7 @@ def train(
     row = find_method(method)
     given: dict[str, Any] = {"epochs": epochs, "lr": lr, "batch_size": batch_size}
     check_numbers(seed=seed, patience=patience, **{name: value for name, value in given.items() if value is not None})
+    seed = int(seed)  # torch takes no integers of NumPy
     chosen(method, settings)
     more_callbacks = list(listed_callbacks(callbacks))
     if validation is not None:

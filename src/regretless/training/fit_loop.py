@@ -80,6 +80,7 @@ def fit(
         Interrupted: SIGINT, SIGTERM or SIGHUP was received; the checkpoint, where there is one, is of the last step.
     """
     check_numbers(seed=seed, epochs=epochs, batch_size=batch_size, lr=lr)
+    seed, batch_size = int(seed), int(batch_size)  # torch takes no integers of NumPy
     if isinstance(train, Dataset) and not len(train):
         raise InputError("training needs data, got 0 instances")
     check_type("model", model, nn.Module)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError
-from regretless.number_checks import check_integer
+from regretless.number_checks import LARGEST_SEED, check_integer
 from regretless.tensors import features_tensor, tensor
 from regretless.training.cost_scale import with_cost_scale
 from regretless.training.deviation import deviation_or_one, varies
@@ -99,6 +99,7 @@ def make_model(
         raise InputError(f"model must be one of {', '.join(KINDS)}, got {kind!r}")
     check_integer("hidden", hidden, least=1)
     check_integer("dimension", dimension, least=1)
+    seed = check_integer("seed", seed, least=0, most=LARGEST_SEED)
     features = features_tensor(features)
     costs = None if costs is None else tensor("costs", costs)
     if (features.ndim == 3 and features.shape[1] != dimension) or features.ndim not in (2, 3):
