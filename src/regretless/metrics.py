@@ -148,7 +148,7 @@ def checked_regrets(
         (cost * found).sum(dim=1),
         (cost * label).sum(dim=1),
         value_scale(cost, found, label),
-        optimal=None if status is None else torch.tensor([s is Status.OPTIMAL for s in status]),
+        optimal=None if status is None else torch.tensor([s is Status.OPTIMAL for s in status], device=cost.device),
         instance=instance,
         rows=rows,
         sense=problem.sense,
