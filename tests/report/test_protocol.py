@@ -28,6 +28,17 @@ def test_specification_and_defaults_of_the_method_are_shown(tmp_path: Path, make
     assert (map_dc["learning rate"].text, two_stage["learning rate"].text) == ("0.1", "100")
 
 
+def test_a_search_shows_the_epochs_it_did_and_no_single_learning_rate(make_run: MakeRun) -> None:
+    (row,) = rows(make_run("auto", epochs=0, metrics={"epochs": 80}))
+    assert (row["epochs"].text, row["learning rate"].text) == ("80", "several")
+    assert row["initial weights"].text == "two-stage"
+
+
+def test_initial_weights_are_those_that_training_started_from(make_run: MakeRun) -> None:
+    (row,) = rows(make_run("spo", start="two-stage"))
+    assert row["initial weights"].text == "two-stage"
+
+
 def test_odd_values_are_shown_as_they_are(make_run: MakeRun) -> None:
     (row,) = rows(make_run("invented", lr="<odd>", epochs=0, settings={"p_solve": None}))
     assert (row["learning rate"].text, row["p_solve"].text) == ("<odd>", "–")

@@ -126,15 +126,15 @@ def row_cells(row: Mapping[str, Any], name: str) -> Cells:
     return Cells(name, {str(column): [_cell(value)] for column, value in row.items()}, ("",))
 
 
-def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str) -> None:
-    """Refuse a table whose columns are not the wanted ones, in any order."""
+def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str, remedy: str = "") -> None:
+    """Refuse a table whose columns are not the wanted ones, in any order; ``remedy`` ends the message."""
     have = list(cells.columns)
     missing, extra = missing_and_unknown(have, wanted)
     if missing or extra:
         parts = [f"missing: {listed(missing)}" if missing else "", f"unknown: {listed(extra)}" if extra else ""]
         raise cells.error(
             f"expected {len(wanted)} {what} columns ({listed(wanted)}), got {len(have)}; "
-            + "; ".join(part for part in parts if part)
+            + "; ".join(part for part in [*parts, remedy] if part)
         )
 
 
