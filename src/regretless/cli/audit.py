@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from regretless.cli.output_check import refuse_other_pages, refuse_overwriting
-from regretless.cli.show import figure_name, number, print_json, print_table
+from regretless.cli.show import figure_name, print_json, print_table
 from regretless.cli.spec_options import Json, Workers
 from regretless.cli.writable import need_report_packages, refuse_unwritable
 from regretless.deciding.audit import Audit, audit_decisions
@@ -50,10 +50,7 @@ def audit(
 
 def _print(found: Audit) -> None:
     totals = found.totals()
-    low, high = totals.pop("gain_low", None), totals.pop("gain_high", None)
-    rows = [(figure_name(name), number(value)) for name, value in totals.items() if value is not None]
-    if low is not None and high is not None:
-        rows.append(("95 % interval of the gain", f"{number(low)} to {number(high)}"))
+    rows = [(figure_name(name), value) for name, value in totals.items() if value is not None]
     print_table("audit: sums over all days", ("figure", "value"), rows)
     columns = ("instance", "found", "objective", "best", "regret", "two-stage regret")
     worst = [

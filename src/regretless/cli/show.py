@@ -35,7 +35,9 @@ NAMES = {
     "lookups": "look-ups",
     "two_stage_regret": "two-stage regret",
     "gain": "gain over two-stage",
-    "compared_days": "days with two-stage",
+    "gain_low": "its 95 % interval, from",
+    "gain_high": "its 95 % interval, to",
+    "compared_days": "days compared with two-stage",
 }
 
 
