@@ -119,5 +119,7 @@ def test_costs_without_the_column_that_names_the_rows_are_refused(tmp_path: Path
 def test_a_column_that_is_no_cost_is_called_unknown_whatever_it_holds(tmp_path: Path) -> None:
     path = tmp_path / "c.csv"
     path.write_text("day,a,b\n2024-01-01,1,2\n")
-    with pytest.raises(InputError, match=r"c\.csv, line 1: expected 2 cost columns \(a, b\), got 3; unknown: day; leave"):
+    with pytest.raises(
+        InputError, match=r"c\.csv, line 1: expected 2 cost columns \(a, b\), got 3; unknown: day; leave"
+    ):
         read_costs(path, ("a", "b"))

@@ -104,6 +104,6 @@ def _shown(p: float) -> str:
 
 def _too_few(what: str, n: int, m: int, reference: str) -> str:
     return (
-        f"The drift of the {what} cannot be tested: it takes {FEWEST} instances on each side, and there are {n} to test "
-        f"and {m} in {reference}."
+        f"The drift of the {what} cannot be tested: it takes {FEWEST} instances on each side, and there are {n} to "
+        f"test and {m} in {reference}."
     )
