@@ -305,4 +305,6 @@ def test_names_in_files_are_no_paths(cli: CommandLine, files: Files) -> None:
 def test_data_of_ones_own_need_a_model_file_and_the_reverse(cli: CommandLine, files: Files) -> None:
     error = cli("train", "synthetic-knapsack-60", "--features", files.x, "--out", files.folder / "run").error
     assert "--features is for model files" in error
+    error = cli("train", "model.txt", "--features", files.x, "--out", files.folder / "run").error
+    assert "or an .mps or .lp file, got 'model.txt'" in error
     assert "give its data with --costs" in cli(*files.words(costs=None)).error

@@ -53,6 +53,10 @@ def test_the_feature_that_has_changed_is_named() -> None:
     assert found.p_value < 1e-4
     assert "Kolmogorov-Smirnov" in found.sentence
     assert "smallest p below 0.0001; compared with the training data" in found.sentence
+    assert found.sentence.endswith("training data).")
+    season = feature_drift(before, after, ("cold", "day:year_sin", "sun"), what="the training data")
+    assert season.found
+    assert "That is the time of the year, which differs" in season.sentence
     two = feature_drift(before, after[:, [1, 0, 1]], ("cold", "wind", "sun"), what="the training data")
     assert "2 of 3 features have changed: cold, sun" in two.sentence
     none = feature_drift(before, after[:, [0, 0, 2]], ("cold", "wind", "sun"), what="the training data")

@@ -62,6 +62,7 @@ def test_wrong_costs_per_variable_are_refused(tmp_path: Path, text: str, said: s
         ("Tag,x,y", "unknown: Tag; leave the column out, or train with --id Tag if it names the rows"),
         ("x", "missing: y; add them, or select the variables with predicted costs"),
         ("day,item,cost", "needs the columns 'instance' and 'variable'"),
+        ("2024-01-01,4.2", "the first line must name the columns"),
         ("x,yy", "missing: y; unknown: yy$"),
     ],
 )

@@ -12,7 +12,7 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.listing import listed, missing_and_unknown
 from regretless.milp import Floats
-from regretless.tables.cells import Cells, missing_and_extra
+from regretless.tables.cells import Cells, missing_and_extra, number
 from regretless.tables.features import Features, stacked
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import numeric_table, read_or_take, read_table
@@ -70,7 +70,9 @@ def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> N
     """Refuse a table whose columns are not the cost variables, and say what is most likely meant."""
     missing, extra = missing_and_unknown(list(cells.columns), cost_names)
     remedy = ""
-    if len(missing) == len(cost_names):
+    if missing and any(number(name) is not None for name in extra):
+        remedy = "the first line must name the columns"
+    elif len(missing) == len(cost_names):
         remedy = f"a table with one row per variable needs the columns {id!r} and 'variable'"
     elif missing and not extra:
         remedy = "add them, or select the variables with predicted costs (train --cost-variables)"
