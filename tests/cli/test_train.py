@@ -293,6 +293,15 @@ def test_an_earlier_run_is_left_alone(cli: CommandLine, files: Files) -> None:
     assert listing(files.folder / "run") == before
 
 
+def test_a_users_own_files_are_never_overwritten(cli: CommandLine, files: Files) -> None:
+    table = files.folder / "history.csv"
+    table.write_bytes(files.c.read_bytes())
+    result = cli(*files.words(costs=table, out=files.folder))
+    assert result.code == 1
+    assert "is no run, and a run would overwrite history.csv there: choose another folder" in result.error
+    assert table.read_bytes() == files.c.read_bytes()
+
+
 def test_names_in_files_are_no_paths(cli: CommandLine, files: Files) -> None:
     outside = files.folder.parent / "escaped"
     header = ["../../escaped", "/tmp/x", "c"]

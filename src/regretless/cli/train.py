@@ -24,7 +24,7 @@ from regretless.cli.writable import refuse_unwritable
 from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
-from regretless.runs.run_folder import has_epochs
+from regretless.runs.run_folder import has_epochs, refuse_foreign
 from regretless.runs.spec_check import check_spec
 from regretless.search.unused_arguments import refuse_unused
 
@@ -122,6 +122,7 @@ def train(
         patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
         start=start,
     )
+    refuse_foreign(out)
     if has_epochs(out) and not resume:
         raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
     refuse_unwritable(out)
