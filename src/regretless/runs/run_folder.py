@@ -28,7 +28,9 @@ TWO_STAGE = "two_stage.safetensors"
 # Files that a run writes before its first epoch is kept.
 FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, beside(CHECKPOINT).name, ".lock")
 # Files of a run that may also be a user's own, by their names.
-COMMON = ("history.csv", METRICS, "search.json", "environment.json", saved_problem.ENCODING, "data.safetensors", WEIGHTS)
+COMMON = (
+    "history.csv", METRICS, "search.json", "environment.json", saved_problem.ENCODING, "data.safetensors", WEIGHTS, CACHE,
+)  # fmt: skip
 
 
 def run_path(results: Path | str, spec: Spec) -> Path:
