@@ -29,7 +29,7 @@ TWO_STAGE = "two_stage.safetensors"
 FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, beside(CHECKPOINT).name, ".lock")
 # Files of a run that may also be a user's own, by their names.
 COMMON = (
-    "history.csv", METRICS, "search.json", "environment.json", saved_problem.ENCODING, "data.safetensors", WEIGHTS, CACHE,
+    "history.csv", METRICS, "search.json", "environment.json", saved_problem.ENCODING, "data.safetensors", WEIGHTS,
 )  # fmt: skip
 
 
