@@ -23,7 +23,7 @@ def test_specification_and_defaults_of_the_method_are_shown(tmp_path: Path, make
     two_stage, map_dc = rows(tmp_path / "results")
     assert map_dc["seeds"].text == "0–2, 5"
     assert map_dc["settings"].text == "select shifted"
-    assert map_dc["batch size"].text == "default of the problem"
+    assert map_dc["batch size"].text == "default"
     assert (two_stage["batch size"].text, two_stage["batch size"].value) == ("1", 1.0)
     assert (map_dc["learning rate"].text, two_stage["learning rate"].text) == ("0.1", "100")
 

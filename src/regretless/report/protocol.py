@@ -63,7 +63,7 @@ def _used(run: Run) -> dict[str, Any]:
 def _field(name: str, value: Any, method: str) -> Cell:
     if name == "batch_size" and value is None:
         value = methods.TABLE[method].batch_size if method in methods.TABLE else None
-        return Cell("default of the problem") if value is None else Cell(str(value), float(value))
+        return Cell("default") if value is None else Cell(str(value), float(value))
     if name == "patience" and not value:
         return Cell("none")
     size = number(value)
