@@ -30,7 +30,9 @@ def test_columns_that_are_numbers_match_names_that_are_numbers():
 
 def test_many_faults_are_listed_in_short():
     frame = pd.DataFrame([range(9)], columns=[f"x{j}" for j in range(9)])
-    with pytest.raises(InputError, match=r"missing: y; unknown: x0, x1, x2, x3, x4 and 4 more\. Pass an array"):
+    with pytest.raises(
+        InputError, match=r"missing: y; unknown: x0, x1, x2, x3, x4 and 4 more\. Rename or drop columns"
+    ):
         by_name(frame, ("y",))
 
 

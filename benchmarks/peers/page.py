@@ -20,7 +20,10 @@ def replaced(page: str, part: str, begin: str = BEGIN, end: str = END) -> str:
 
 def part(rows: Sequence[Row], conditions: Sequence[str], picture: str) -> str:
     """Everything between the marks."""
-    pieces = ["\n".join(f"- {line}" for line in conditions), f"![Seconds per epoch, ours and PyEPO's]({picture})"]
+    pieces = [
+        "\n".join(f"- {line}" for line in conditions),
+        f"![CPU milliseconds per epoch, ours and PyEPO's]({picture})",
+    ]
     for problem in dict.fromkeys(row["problem"] for row in rows if row["problem"] != "scale"):
         pieces += [f"### {problem}", *_problem(rows, problem)]
     pieces += ["### A large cache", _scale(rows)]

@@ -38,7 +38,7 @@ def by_name(costs: Any, names: Sequence[str] | None) -> Any:
         found = "; ".join(f"{what}: {listed(some)}" for what, some in faults.items() if some)
         raise InputError(
             f"the columns of costs must be the model's {len(names)} cost variables ({listed(names)}); {found}. "
-            "Pass an array to go by position"
+            "Rename or drop columns, or pass an array to go by position"
         )
     place = dict(zip(have, columns, strict=True))
     return costs[[place[name] for name in names]]

@@ -114,6 +114,25 @@ def test_picture_is_the_same_for_the_same_rows(module: Any, tmp_path: Path) -> N
     assert "Blackbox" in (tmp_path / "a.svg").read_text(encoding="utf-8")
 
 
+def test_labels_of_the_picture_do_not_touch_labels_or_bars_beside_them(module: Any) -> None:
+    pytest.importorskip("matplotlib", reason="the picture is drawn with matplotlib")
+    figures, picture = module("figures"), module("picture")
+    measured = [
+        {"problem": "p", "p_solve": 0.05, "method": method, "cpu": cpu, **figures.of_side(side)}
+        for method in figures.METHODS
+        for side, cpu in ((figures.OURS, 0.0232), (figures.ORTOOLS, 0.0645), (figures.GUROBI, 0.0459))
+    ]
+    figure = picture.drawn(measured)
+    figure.draw_without_rendering()
+    panel = figure.axes[-1]
+    labels = [text.get_window_extent() for text in panel.texts]
+    bars = [bar.get_window_extent() for bar in panel.patches]
+    assert len(labels) == len(bars) == 12
+    for k, label in enumerate(labels):
+        assert not any(label.overlaps(other) for other in labels[k + 1 :])
+        assert not any(label.overlaps(bar) for bar in bars if bar.x0 > label.x0 or bar.x1 < label.x0)
+
+
 def test_job_survives_the_command_line(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = module("cells")
     job = cells.Job("a.npz", ("nce", "map"), 0.05, 3, 20, backend="gurobi", loader=True)

@@ -8,6 +8,7 @@ from .files import ITEMS, CommandLine, Files, write_csv
 def test_an_audit_prints_sums_worst_days_and_sentences(cli: CommandLine, logged: tuple[Path, Path]) -> None:
     log, costs = logged
     said = cli.ok("audit", log, "--costs", costs).out
+    assert "its 95 % interval, from" in said
     for words in ("audit: sums over all days", "worst days", "Two-stage would have had a regret of", "drift"):
         assert words in said
 
@@ -41,7 +42,7 @@ def test_a_page_that_would_replace_an_input_or_is_no_page_is_refused(
     log, costs = logged
     before = [path.read_bytes() for path in logged]
     for out in (log, costs):
-        assert "would overwrite" in cli("audit", log, "--costs", costs, "--out", out).error
+        assert "would be overwritten" in cli("audit", log, "--costs", costs, "--out", out).error
     assert [path.read_bytes() for path in logged] == before
     other = tmp_path / "audit.csv"
     assert "its name must end in .html" in cli("audit", log, "--costs", costs, "--out", other).error

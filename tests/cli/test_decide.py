@@ -122,7 +122,7 @@ def test_an_instance_without_a_decision_is_told(
     monkeypatch.setattr(Problem, "solve", fails_first)
     out = tmp_path / "d.csv"
     result = cli("decide", trained_files.folder / "run", "--features", trained_files.x, "--out", out)
-    assert "1 of 40 instances have no decision" in result.error
+    assert "1 of 40 instances (0) have no decision" in result.error
     assert "39 optimal" in result.out
     first = rows_of(out)[0]
     assert (first["status"], first["objective"], first["decision:rent"]) == ("time limit", "", "")

@@ -99,7 +99,7 @@ def test_constraints_are_logged_and_an_infeasible_instance_is_an_error(
     limits = write_csv(tmp_path / "r.csv", ["instance", "row:weight"], [["day 1", -9], ["day 0", 3]])
     result = cli("decide", run, "--features", x, "--constraints", limits, "--log", tmp_path / "d.db")
     assert result.code == 1
-    assert "1 of 2 instances have no feasible decision" in result.err
+    assert "1 of 2 instances (day 1) have no feasible decision" in result.err
     rows = sqlite3.connect(tmp_path / "d.db").execute("SELECT instance, constraints, found FROM decisions ORDER BY id")
     assert rows.fetchall() == [
         ("day 0", '{"row:weight": 3.0}', "solved"), ("day 1", '{"row:weight": -9.0}', "infeasible"),

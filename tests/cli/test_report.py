@@ -22,6 +22,15 @@ def test_the_heading_of_a_run_on_files_is_words(cli: CommandLine, trained_files:
     assert not set(heading) & set("[]{}'\"")
 
 
+def test_a_page_never_replaces_a_table(cli: CommandLine, trained_files: Files, tmp_path: Path) -> None:
+    table = tmp_path / "x.csv"
+    table.write_text("a,b\n1,2\n")
+    result = cli("report", trained_files.folder / "run", "--out", table)
+    assert result.code == 2
+    assert "must end in .html" in result.error
+    assert table.read_text() == "a,b\n1,2\n"
+
+
 def test_a_folder_that_is_not_there_is_named(cli: CommandLine, tmp_path: Path) -> None:
     assert "none is not a folder of results" in cli("report", tmp_path / "none").error
 

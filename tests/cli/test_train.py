@@ -293,6 +293,15 @@ def test_an_earlier_run_is_left_alone(cli: CommandLine, files: Files) -> None:
     assert listing(files.folder / "run") == before
 
 
+def test_a_users_own_files_are_never_overwritten(cli: CommandLine, files: Files) -> None:
+    table = files.folder / "history.csv"
+    table.write_bytes(files.c.read_bytes())
+    result = cli(*files.words(costs=table, out=files.folder))
+    assert result.code == 1
+    assert "is no run, and a run would overwrite history.csv there: choose another folder" in result.error
+    assert table.read_bytes() == files.c.read_bytes()
+
+
 def test_names_in_files_are_no_paths(cli: CommandLine, files: Files) -> None:
     outside = files.folder.parent / "escaped"
     header = ["../../escaped", "/tmp/x", "c"]
@@ -305,4 +314,6 @@ def test_names_in_files_are_no_paths(cli: CommandLine, files: Files) -> None:
 def test_data_of_ones_own_need_a_model_file_and_the_reverse(cli: CommandLine, files: Files) -> None:
     error = cli("train", "synthetic-knapsack-60", "--features", files.x, "--out", files.folder / "run").error
     assert "--features is for model files" in error
+    error = cli("train", "model.txt", "--features", files.x, "--out", files.folder / "run").error
+    assert "or an .mps or .lp file, got 'model.txt'" in error
     assert "give its data with --costs" in cli(*files.words(costs=None)).error

@@ -194,7 +194,7 @@ def test_features_of_the_last_run_are_compared_and_named(trained: TrainedRun, tm
         found = audit_decisions(log, costs, progress=False)
     assert (len(found.days), found.waiting) == (10, ("2030-01-01",))
     assert found.feature_drift.p_value is None
-    assert "0 instances against 0" in found.feature_drift.sentence
+    assert "there are 0 to test and 0 in the training data" in found.feature_drift.sentence
 
 
 def test_without_test_data_the_halves_of_the_log_are_compared(trained: TrainedRun, tmp_path: Path) -> None:

@@ -53,6 +53,10 @@ def test_the_feature_that_has_changed_is_named() -> None:
     assert found.p_value < 1e-4
     assert "Kolmogorov-Smirnov" in found.sentence
     assert "smallest p below 0.0001; compared with the training data" in found.sentence
+    assert found.sentence.endswith("training data).")
+    season = feature_drift(before, after, ("cold", "day:year_sin", "sun"), what="the training data")
+    assert season.found
+    assert "That is the time of the year, which differs" in season.sentence
     two = feature_drift(before, after[:, [1, 0, 1]], ("cold", "wind", "sun"), what="the training data")
     assert "2 of 3 features have changed: cold, sun" in two.sentence
     none = feature_drift(before, after[:, [0, 0, 2]], ("cold", "wind", "sun"), what="the training data")
@@ -64,7 +68,7 @@ def test_too_few_instances_are_not_tested() -> None:
     for a, b in ((few, many), (many, few)):
         found = regret_drift(a, b, what="the test data of training")
         assert (found.p_value, found.found) == (None, False)
-        assert "cannot be tested" in found.sentence
+        assert f"cannot be tested: it takes 8 instances on each side, and there are {len(b)} to test" in found.sentence
     assert feature_drift(many[:, None], few[:, None], ("a",), what="x").p_value is None
     unknown = regret_drift(np.full(50, np.nan), many, what="x")
     assert unknown.p_value is None

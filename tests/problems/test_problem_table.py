@@ -19,7 +19,11 @@ def test_icon_files_and_model_files_have_loaders():
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("knapsack-61", {}, "problem must be one of synthetic-knapsack-60, .* got 'knapsack-61'"),
+        (
+            "knapsack-61",
+            {},
+            "problem must be one of synthetic-knapsack-60, .* got 'knapsack-61'; did you mean 'knapsack-60'",
+        ),
         ("synthetic-knapsack-60", {"day": 50}, "has no option 'day': its options are split, .* days"),
         ("top-k", {"workers": 0}, "workers must be an integer, at least 1, got 0"),
         ("top-k", {"time_limit": -1.0}, "time_limit must be positive seconds"),

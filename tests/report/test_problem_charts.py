@@ -53,11 +53,22 @@ def test_runs_without_any_figure_have_no_chart(make_run: MakeRun) -> None:
 def test_runs_that_recorded_no_regret_still_have_their_last_point(
     make_run: MakeRun, whole: float | None, shown: str
 ) -> None:
-    folder = make_run("spo", metrics={"epoch_seconds": 0.5, "epochs": 4, "train_seconds": whole})
+    figures = {"epoch_seconds": 0.5, "epochs": 4, "train_seconds": whole}
+    folders = [make_run(method, metrics=figures) for method in ("spo", "map-dc")]
+    for folder in folders:
+        (folder / "history.csv").unlink()
+    chart = drawn(folder.parent)["Regret against time"]
+    assert any(f"spo\nat the end, {shown} of training" in text for text in texts(chart))
+    assert "line" not in chart.caption
+    assert drawn(folder) == {}, "one point alone compares nothing"
+
+
+def test_a_closed_form_has_a_point_at_its_training_time(make_run: MakeRun) -> None:
+    folder = make_run("two-stage", metrics={"epoch_seconds": None, "epochs": 0, "train_seconds": 0.01})
     (folder / "history.csv").unlink()
-    charts = drawn(folder)
-    assert list(charts) == ["Regret against time"]
-    assert any(f"at the end, {shown} of training" in text for text in texts(charts["Regret against time"]))
+    make_run("spo")
+    chart = drawn(folder.parent)["Regret against time"]
+    assert any("two-stage\nat the end, 0.01 s of training" in text for text in texts(chart))
 
 
 def test_certified_gaps_are_drawn_only_where_a_policy_computed_them(make_run: MakeRun) -> None:

@@ -23,9 +23,20 @@ def test_specification_and_defaults_of_the_method_are_shown(tmp_path: Path, make
     two_stage, map_dc = rows(tmp_path / "results")
     assert map_dc["seeds"].text == "0–2, 5"
     assert map_dc["settings"].text == "select shifted"
-    assert map_dc["batch size"].text == "default of the problem"
+    assert map_dc["batch size"].text == "default"
     assert (two_stage["batch size"].text, two_stage["batch size"].value) == ("1", 1.0)
     assert (map_dc["learning rate"].text, two_stage["learning rate"].text) == ("0.1", "100")
+
+
+def test_a_search_shows_the_epochs_it_did_and_no_single_learning_rate(make_run: MakeRun) -> None:
+    (row,) = rows(make_run("auto", epochs=0, metrics={"epochs": 80}))
+    assert (row["epochs"].text, row["learning rate"].text) == ("80", "several")
+    assert row["initial weights"].text == "two-stage"
+
+
+def test_initial_weights_are_those_that_training_started_from(make_run: MakeRun) -> None:
+    (row,) = rows(make_run("spo", start="two-stage"))
+    assert row["initial weights"].text == "two-stage"
 
 
 def test_odd_values_are_shown_as_they_are(make_run: MakeRun) -> None:

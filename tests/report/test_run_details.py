@@ -33,6 +33,12 @@ def test_a_search_shows_verdict_candidates_and_days() -> None:
         assert words in page
 
 
+def test_runs_of_the_same_method_and_problem_are_told_apart_by_their_folders() -> None:
+    other = Run("spo", {"problem": "m.lp", "method": "spo", "seed": 0}, DONE, METRICS, days=DAYS)
+    titles = [found.title for found in run_details([auto_run("first"), auto_run("later"), other])]
+    assert titles == ["auto on m.lp, seed 0, in first", "auto on m.lp, seed 0, in later", "spo on m.lp, seed 0"]
+
+
 def test_runs_without_details_have_no_section_and_sections_are_few() -> None:
     plain = Run("plain", {"problem": "p", "method": "spo"}, DONE, {"regret": 1.0})
     failed = Run("failed", {"problem": "p", "method": "auto"}, FAILED, search=SEARCH)

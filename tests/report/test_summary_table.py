@@ -41,6 +41,12 @@ def test_several_seeds_show_their_deviation(results: Path) -> None:
     assert [cell.deviation for cell in cells(results)["test regret"]] == ["± 2.1"] * 3
 
 
+def test_a_repeated_run_is_not_another_seed(tmp_path: Path, make_run: MakeRun) -> None:
+    for method in ("spo", "spo", "map-dc"):
+        make_run(method)
+    assert [cell.text for cell in cells(tmp_path / "results")["seeds"]] == ["1", "1"]
+
+
 def test_values_that_read_alike_are_not_better_than_each_other(results: Path) -> None:
     assert "20,000" not in best(results)
 

@@ -33,6 +33,45 @@ def test_costs_may_be_a_data_frame() -> None:
         read_costs(frame.assign(z=1), NAMES, id="day")
 
 
+def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
+    text = "tag;variable;wert\nb;x;4,5\na;y;1\na;x;2\nb;y;3\n"
+    costs = read_costs(put(tmp_path / "c.csv", text), NAMES, id="tag")
+    assert costs.values.tolist() == [[4.5, 3], [2, 1]]
+    assert costs.instance == ("b", "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("instance,variable,cost\na,x,1\n", "instance 'a' has no row for the variable 'y'"),
+        ("instance,variable,cost\na,x,1\na,x,1\na,y,1\n", "line 3: instance 'a' has 'x' twice"),
+        ("instance,variable,cost\na,x,1\na,z,1\n", r"line 3, column 'variable': 'z' is not one of the 2"),
+        ("instance,variable,cost\na,x,1\na,y,\n", "line 3, column 'cost': the cell is empty"),
+        ("instance,variable,km,cost\na,x,1,1\n", "expected one column with the costs .*, got km, cost"),
+        ("variable,cost\nx,1\n", "there is a column 'variable' but no column 'instance'"),
+    ],
+)
+def test_wrong_costs_per_variable_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        read_costs(put(tmp_path / "c.csv", text), NAMES)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        ("Tag,x,y", "unknown: Tag; leave the column out, or train with --id Tag if it names the rows"),
+        ("x", "missing: y; add them, or select the variables with predicted costs"),
+        ("day,item,cost", "needs the columns 'instance' and 'variable'"),
+        ("2024-01-01,4.2", "the first line must name the columns"),
+        ("x,yy", "missing: y; unknown: yy$"),
+    ],
+)
+def test_the_message_on_wrong_columns_says_what_to_do(tmp_path: Path, header: str, said: str) -> None:
+    row = ",".join("1" for _ in header.split(","))
+    with pytest.raises(InputError, match=said):
+        read_costs(put(tmp_path / "c.csv", f"{header}\n{row}\n"), NAMES)
+
+
 def test_a_variable_may_be_called_instance(tmp_path: Path) -> None:
     costs = read_costs(put(tmp_path / "c.csv", "x,instance\n1,2\n"), ("instance", "x"))
     assert costs.values.tolist() == [[2, 1]]
@@ -81,5 +120,7 @@ def test_costs_without_the_column_that_names_the_rows_are_refused(tmp_path: Path
 def test_a_column_that_is_no_cost_is_called_unknown_whatever_it_holds(tmp_path: Path) -> None:
     path = tmp_path / "c.csv"
     path.write_text("day,a,b\n2024-01-01,1,2\n")
-    with pytest.raises(InputError, match=r"c\.csv, line 1: expected 2 cost columns \(a, b\), got 3; unknown: day$"):
+    with pytest.raises(
+        InputError, match=r"c\.csv, line 1: expected 2 cost columns \(a, b\), got 3; unknown: day; leave"
+    ):
         read_costs(path, ("a", "b"))

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from regretless.cli.output_check import need_report_packages, refuse_overwriting, refuse_unwritable
-from regretless.cli.show import print_json, print_table
+from regretless.cli.output_check import need_report_packages, refuse_other_pages, refuse_overwriting, refuse_unwritable
+from regretless.cli.show import figure_name, print_json, print_table
 from regretless.cli.spec_options import Json, Workers
 from regretless.deciding.audit import Audit, audit_decisions
-from regretless.errors import InputError
 from regretless.report.audit_page import write_audit
 from regretless.report.audit_words import sentences
 
@@ -34,8 +33,7 @@ def audit(
     """Compare logged decisions with the true costs: regret, gain over two-stage, worst instances, drift."""
     if out is not None:
         refuse_overwriting(out, log, costs)
-        if out.suffix.lower() != ".html":
-            raise InputError(f"--out is an HTML page, so its name must end in .html, got {out}")
+        refuse_other_pages(out)
         need_report_packages()
         refuse_unwritable(out, folder=False)
     found = audit_decisions(log, costs, workers=workers, time_limit=time_limit, progress=False if json else None)
@@ -51,7 +49,7 @@ def audit(
 
 def _print(found: Audit) -> None:
     totals = found.totals()
-    rows = [(name.replace("_", " "), value) for name, value in totals.items() if value is not None]
+    rows = [(figure_name(name), value) for name, value in totals.items() if value is not None]
     print_table("audit: sums over all days", ("figure", "value"), rows)
     columns = ("instance", "found", "objective", "best", "regret", "two-stage regret")
     worst = [

@@ -13,6 +13,7 @@ from regretless.cli.output_check import refuse_overwriting, refuse_unwritable
 from regretless.cli.show import print_json, print_ledger
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
 from regretless.errors import InputError
+from regretless.listing import listed
 from regretless.runs.decide import decider
 from regretless.runs.decision_files import check_decision_file, write_decisions
 from regretless.runs.run_ledger import solve_ledger
@@ -105,9 +106,13 @@ def _tell(made: Made, out: Path | None, log: Path | None, json: bool) -> None:
     """Say what was done; instances without a feasible decision are an error."""
     status, count = made.decisions.status, len(made.predicted)
     counts = {str(one): status.count(one) for one in dict.fromkeys(status)}
-    without, what = int(made.decisions.decision.isnan().any(dim=1).sum()), "have no decision; their cells are empty"
+    empty, what = made.decisions.decision.isnan().any(dim=1).tolist(), "no decision; their cells are empty"
     if made.found is not None:
-        without, what = made.found.count("infeasible"), "have no feasible decision; theirs violates the model least"
+        empty = [word == "infeasible" for word in made.found]
+        what = "no feasible decision; theirs violates the model least"
+    names = made.instance or tuple(str(i) for i in range(count))
+    those = [name for name, one in zip(names, empty, strict=True) if one]
+    without = len(those)
     if json:
         said: dict[str, Any] = {"out": None if out is None else str(out), "instances": count}
         said |= {"without_decision": without, "status": counts, "ledger": made.ledger}
@@ -122,5 +127,5 @@ def _tell(made: Made, out: Path | None, log: Path | None, json: bool) -> None:
         print(f"{count} instances ({ended}){where}{logged}")
         print_ledger(made.ledger)
     if without:
-        print(f"error: {without} of {count} instances {what}", file=sys.stderr)
+        print(f"error: {without} of {count} instances ({listed(those)}) have {what}", file=sys.stderr)
         raise typer.Exit(1)

@@ -70,6 +70,11 @@ def evaluate(
         about = {"problem": spec.problem, "method": spec.method, "on": where, "left_out": left_out}
         show.print_json(result | about | {"ledger": solve_ledger(problem)})
         return
-    rows = [(name.replace("_", " "), show.number(value)) for name, value in result.items() if value is not None]
+    # What is not exact is shown where there is some: the warning above says what it means.
+    rows = [
+        (show.figure_name(name), show.number(value))
+        for name, value in result.items()
+        if value is not None and (value or name not in show.INEXACT)
+    ]
     show.print_table(f"{spec.problem}, {spec.method}, {where} data", ("figure", "value"), rows)
     show.print_ledger(solve_ledger(problem))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from regretless.cli.output_check import refuse_other_pages
 from regretless.report import write
 
 
@@ -15,4 +16,6 @@ def report(
     out: Annotated[Path | None, typer.Option(help="HTML file to write; report.html in the folder by default.")] = None,
 ) -> None:
     """Write one self-contained HTML report of a folder of results."""
-    print(write(results, out or results / "report.html"))
+    out = results / "report.html" if out is None else out
+    refuse_other_pages(out)
+    print(write(results, out))

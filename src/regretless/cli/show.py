@@ -28,6 +28,28 @@ INEXACT = {
 }
 
 
+# Figures whose names alone do not say what they are.
+NAMES = {
+    "mse": "mean squared error",
+    "epoch_seconds": "seconds per epoch",
+    "lookups": "look-ups",
+    "two_stage_regret": "two-stage regret",
+    "gain": "gain over two-stage",
+    "gain_low": "its 95 % interval, from",
+    "gain_high": "its 95 % interval, to",
+    "compared_days": "days compared with two-stage",
+}
+
+
+def figure_name(name: str) -> str:
+    """The name of a figure in words.
+
+    >>> figure_name("relative_regret"), figure_name("mse")
+    ('relative regret', 'mean squared error')
+    """
+    return NAMES.get(name, name.replace("_", " "))
+
+
 def print_json(value: Any) -> None:
     """Print plain data as strict JSON: NaN and infinity become null."""
     print(json.dumps(strict(value), indent=2))

@@ -144,6 +144,6 @@ def check_files(problem: str, files: dict[str, Any]) -> None:
             raise InputError(f"{problem} is a model file: give its data with {' and '.join(missing)}")
         if "hidden" in files and files.get("model") != "mlp":
             raise InputError("--hidden is for the perceptron: add --model mlp, or leave --hidden out")
-    elif files:
+    elif files and (problem in problem_names() or problem.startswith("energy:")):  # other names are refused as such
         word = next(iter(files)).replace("_", "-")
         raise InputError(f"--{word} is for model files (.mps, .lp); the problem {problem!r} brings its own data")

@@ -12,17 +12,25 @@ from regretless.cli import spec_options as options
 from regretless.cli.auto_options import refuse_for_auto
 from regretless.cli.columns_read import columns_read
 from regretless.cli.output_check import refuse_unwritable
-from regretless.cli.show import number, print_json, print_ledger, print_table, warn_of_idle_workers, warn_of_inexact
+from regretless.cli.show import (
+    figure_name,
+    number,
+    print_json,
+    print_ledger,
+    print_table,
+    warn_of_idle_workers,
+    warn_of_inexact,
+)
 from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
-from regretless.runs.run_folder import has_epochs
+from regretless.runs.run_folder import has_epochs, refuse_foreign
 from regretless.runs.spec_check import check_spec
 from regretless.search.unused_arguments import refuse_unused
 
+# The solves are not among them: a line of their own counts them by purpose.
 SHOWN = (
-    "regret", "two_stage_regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "solves", "lookups",
-    "cache_size",
+    "regret", "two_stage_regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "lookups", "cache_size",
 )  # fmt: skip
 # Epochs without a better validation regret, where a share of the user's files is held out for that.
 PATIENCE = 5
@@ -110,6 +118,7 @@ def train(
         patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
         start=start,
     )
+    refuse_foreign(out)
     if has_epochs(out) and not resume:
         raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
     refuse_unwritable(out)
@@ -130,13 +139,13 @@ def _two_stage(method: str, epochs: int | None, lr: float | None) -> dict[str, A
 def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:
     """Print what a run found, and where it is kept."""
     on = figures.get("on", "test")
-    rows = [(name.replace("_", " "), number(figures[name])) for name in SHOWN if figures.get(name) is not None]
+    rows = [(figure_name(name), number(figures[name])) for name in SHOWN if figures.get(name) is not None]
     print_table(f"{title}: {on} figures", ("figure", "value"), rows)
     print_ledger(figures.get("ledger"))
     if columns := columns_read(out):
         print(columns)
     if "verdict" in figures:
-        print(f"{figures['chosen']}. {figures['verdict']}")
+        print(f"{figures['verdict']} Chosen: {figures['chosen']}.")
     if on != "test":
         what = "training data, which says nothing about new data" if on == "train" else "validation data"
         print(f"note: the figures are on the {what}; hold out a share with --test 0.2", file=sys.stderr)

@@ -17,6 +17,7 @@ from regretless.listing import listed
 from regretless.milp import Floats
 
 LEVEL = 0.05
+SEASON = (":year_sin", ":year_cos")  # how the names of features end that are the time of the year of a date
 FEWEST = 8  # instances on either side, below which no test is made
 
 
@@ -82,6 +83,8 @@ def feature_drift(reference: Floats, features: Floats, names: Sequence[str], *, 
         return Drift(test, smallest, False, (), f"No drift of the {len(names)} features was found ({numbers}).")
     have = "has" if len(changed) == 1 else "have"
     said = f"{len(changed)} of {len(names)} features {have} changed: {listed(changed)} ({numbers})."
+    if all(name.endswith(SEASON) for name in changed):
+        said += " That is the time of the year, which differs from that of training without any fault of the data."
     return Drift(test, smallest, True, changed, said)
 
 
@@ -103,4 +106,7 @@ def _shown(p: float) -> str:
 
 
 def _too_few(what: str, n: int, m: int, reference: str) -> str:
-    return f"The drift of the {what} cannot be tested: {n} instances against {m} of {reference}, of {FEWEST} needed."
+    return (
+        f"The drift of the {what} cannot be tested: it takes {FEWEST} instances on each side, and there are {n} to "
+        f"test and {m} in {reference}."
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Callable
 from typing import Any, get_args
@@ -53,7 +54,11 @@ def loader(name: str) -> Callable[..., BenchmarkProblem]:
         if name in known or (name.startswith("energy:") and known[0] == "energy-1"):
             load: Callable[..., BenchmarkProblem] = getattr(importlib.import_module(package), function)
             return load
-    raise InputError(f"problem must be one of {', '.join(names())}, energy:PATH, or an .mps or .lp file, got {name!r}")
+    close = difflib.get_close_matches(name, names(), n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise InputError(
+        f"problem must be one of {', '.join(names())}, energy:PATH, or an .mps or .lp file, got {name!r}{hint}"
+    )
 
 
 def load(name: str, **options: Any) -> BenchmarkProblem:

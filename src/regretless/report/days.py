@@ -95,7 +95,9 @@ def _table(days: Sequence[Day], caption: str) -> SortableTable:
         Column("objective", explain="of the decision at the true costs"),
         Column("best", explain="the best objective in hindsight"),
         Column("gain over two-stage", explain="regret of two-stage minus regret; positive is better"),
-        Column("decided", numeric=False, explain="variables whose value differs from the best decision"),
+        Column(
+            "decided, where it differs", numeric=False, explain="variables whose value differs from the best decision"
+        ),
         Column("best decision", numeric=False, explain="values of the same variables in the best decision"),
     ]
     places = {name: decimals([getattr(day, name) for day in days]) for name in ("regret", "objective", "best", "gain")}

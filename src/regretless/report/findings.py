@@ -41,7 +41,7 @@ def finding(section: Section) -> Finding | None:
         regret, group, factor = saver
         distance = f"{100 * (regret / best - 1):.2g}" if regret > best else "0"
         parts |= {"saver": group.label, "distance": distance, "savings": show(factor, digits=3)}
-    one_seed = min(len(group.runs) for _, group in ranked) == 1
+    one_seed = min(group.seeds for _, group in ranked) == 1
     return Finding(winner.label, show(best, places), one_seed, **parts)
 
 

@@ -43,6 +43,11 @@ class Group:
         """Probability of a solve, the same in every run."""
         return self.runs[0].p_solve
 
+    @property
+    def seeds(self) -> int:
+        """Number of different seeds; a run that was repeated in another folder counts once."""
+        return len({str(run.spec.get("seed")) for run in self.runs})
+
     def statistic(self, name: str) -> Statistic:
         """Mean and deviation of a figure."""
         return summarize(run.metric(name) for run in self.runs)

@@ -30,15 +30,18 @@ class PageChart:
 
 def problem_charts(section: Section, styles: Styles, anchor: str) -> list[PageChart]:
     """Draw every chart that the runs of a problem allow; ``anchor`` begins the ids inside of the charts."""
-    in_time = [
-        one if one.points else replace(one, points=_end_of_training(group))
-        for one, group in zip(_curves(section, styles, "test_regret", over="seconds"), section.groups, strict=True)
-    ]
+    in_time = _in_time(section, styles)
+    lines = any(len(one.points) > 1 for one in in_time)
+    time_caption = (
+        "Each line ends, at its marker, with the total time of training."
+        if lines
+        else "Each marker stands at the end of a training."
+    )
     learning = _curves(section, styles, "test_regret")
     growth = _curves(section, styles, "cache_size", value="{} solutions in the cache")
     gaps = _curves(section, styles, "mean_gap", value="mean certified gap {}")  # only some policies have this column
     charts = (
-        ("Regret against time", "Each line ends, at its marker, with the total time of training.",
+        ("Regret against time", time_caption,
          Panel(in_time, "training seconds", "test regret", end_only=True)),
         ("Learning curves", "Test regret after each epoch; it is recorded, never used for training.",
          Panel(learning, "epoch", "test regret", epochs=True)),
@@ -71,13 +74,24 @@ def _curves(
     return curves
 
 
+def _in_time(section: Section, styles: Styles) -> list[Series]:
+    """Test regret against the seconds of training; one point alone compares nothing."""
+    series = [
+        one if one.points else replace(one, points=_end_of_training(group))
+        for one, group in zip(_curves(section, styles, "test_regret", over="seconds"), section.groups, strict=True)
+    ]
+    return series if sum(len(one.points) for one in series) > 1 else []
+
+
 def _end_of_training(group: Group) -> tuple[Point, ...]:
     """Where no regret was recorded in training, its end is still known."""
     regret, seconds, epochs = (group.statistic(name) for name in ("regret", "epoch_seconds", "epochs"))
-    if regret.mean is None or seconds.mean is None or epochs.mean is None:
+    # The whole time where it is known: a search also spends time outside of its epochs, a closed form has none.
+    total = group.statistic("train_seconds").mean
+    if total is None and seconds.mean is not None and epochs.mean is not None:
+        total = seconds.mean * epochs.mean
+    if regret.mean is None or total is None:
         return ()
-    whole = group.statistic("train_seconds").mean  # a search also spends time before and after its epochs
-    total = seconds.mean * epochs.mean if whole is None else whole
     text = f"{group.label}\nat the end, {show_seconds(total)} of training\ntest regret {regret}"
     return (Point(total, regret.mean, regret.deviation, text),)
 

@@ -28,7 +28,7 @@ def protocol(sections: Iterable[Section]) -> SortableTable:
         for group in section.groups:
             run = group.runs[0]
             cells = [Cell(group.method), Cell(section.label), Cell(_ranges(run.spec.get("seed") for run in group.runs))]
-            cells += [_field(name, run.spec.get(name), group.method) for name in FIELDS]
+            cells += [_field(name, value, group.method) for name, value in _used(run).items()]
             cells += [Cell(percent(group.p_solve), group.p_solve), Cell(describe(_settings(run)) or MISSING)]
             rows.append(cells)
     return SortableTable("Specification of every group of runs", columns, rows)
@@ -47,10 +47,21 @@ def environment(runs: Iterable[Run]) -> list[tuple[str, str]]:
     return facts
 
 
+def _used(run: Run) -> dict[str, Any]:
+    """The fields of a specification, as the run used them."""
+    used = {name: run.spec.get(name) for name in FIELDS}
+    used["init"] = run.spec.get("start") or used["init"]
+    if run.method == "auto":
+        # A search tries a grid of learning rates, and its specification leaves the number of epochs open.
+        used |= {"epochs": used["epochs"] or run.metric("epochs"), "lr": "several"}
+        used["init"] = run.spec.get("start") or "two-stage"
+    return used
+
+
 def _field(name: str, value: Any, method: str) -> Cell:
     if name == "batch_size" and value is None:
         value = methods.TABLE[method].batch_size if method in methods.TABLE else None
-        return Cell("default of the problem") if value is None else Cell(str(value), float(value))
+        return Cell("default") if value is None else Cell(str(value), float(value))
     if name == "patience" and not value:
         return Cell("none")
     size = number(value)

@@ -36,15 +36,25 @@ class RunDetails:
 def run_details(runs: Sequence[Run]) -> list[RunDetails]:
     """Sections of the runs that kept a search or decisions per instance; the first eight."""
     chosen = [run for run in runs if run.status == DONE and (run.search or run.days)][:MOST]
-    return [_details(run, f"run-{k}") for k, run in enumerate(chosen)]
+    titles = [_title(run) for run in chosen]
+    # Runs on other data, or with other settings, may have the same title: then the name of the folder tells them apart.
+    titles = [
+        f"{title}, in {run.name}" if titles.count(title) > 1 else title
+        for title, run in zip(titles, chosen, strict=True)
+    ]
+    return [_details(run, title, f"run-{k}") for k, (run, title) in enumerate(zip(chosen, titles, strict=True))]
 
 
-def _details(run: Run, anchor: str) -> RunDetails:
-    charts, legend = day_charts(run.days, anchor)
+def _title(run: Run) -> str:
     seed = f", seed {run.spec['seed']}" if "seed" in run.spec else ""
+    return f"{run.method} on {run.problem}{seed}"
+
+
+def _details(run: Run, title: str, anchor: str) -> RunDetails:
+    charts, legend = day_charts(run.days, anchor)
     return RunDetails(
         anchor,
-        f"{run.method} on {run.problem}{seed}",
+        title,
         [*_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))],
         charts,
         legend,

@@ -48,7 +48,7 @@ def summary_table(section: Section) -> SortableTable:
     rows = [
         [
             Cell(group.method), *([Cell(group.variant)] if variants else []),
-            Cell(percent(group.p_solve), group.p_solve), Cell(str(len(group.runs)), float(len(group.runs))),
+            Cell(percent(group.p_solve), group.p_solve), Cell(str(group.seeds), float(group.seeds)),
         ]
         for group in section.groups
     ]  # fmt: skip

@@ -27,6 +27,10 @@ CACHE = "cache.safetensors"
 TWO_STAGE = "two_stage.safetensors"
 # Files that a run writes before its first epoch is kept.
 FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, beside(CHECKPOINT).name, ".lock")
+# Files of a run that may also be a user's own, by their names.
+COMMON = (
+    "history.csv", METRICS, "search.json", "environment.json", saved_problem.ENCODING, "data.safetensors", WEIGHTS,
+)  # fmt: skip
 
 
 def run_path(results: Path | str, spec: Spec) -> Path:
@@ -37,6 +41,13 @@ def run_path(results: Path | str, spec: Spec) -> Path:
 def has_epochs(folder: Path) -> bool:
     """Whether a folder keeps work: a checkpoint, or a finished run."""
     return any((folder / name).exists() for name in (CHECKPOINT, WEIGHTS, METRICS))
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Refuse a folder that is no run and has files which a run would overwrite, such as a table ``history.csv``."""
+    there = [] if (folder / SPEC).exists() else [name for name in COMMON if (folder / name).exists()]
+    if there:
+        raise FileError(f"{folder} is no run, and a run would overwrite {listed(there)} there: choose another folder")
 
 
 def read_object(path: Path) -> dict[str, Any]:

@@ -75,6 +75,7 @@ def run(
         FileError: the folder holds another run, another process is at work in it, or it cannot be written.
     """
     folder = Path(folder)
+    files.refuse_foreign(folder)
     if (folder / files.METRICS).exists():
         return files.finished(folder, spec)
     files.refuse_another(folder, spec)

@@ -178,7 +178,10 @@ def auto(
     if time_limit is not None:
         check_number("time_limit", time_limit, least=0)
     if n < 2 * folds:
-        raise InputError(f"a search with {folds} folds needs at least {2 * folds} training instances, got {n}")
+        raise InputError(
+            f"a search with {folds} folds needs at least {2 * folds} training instances, got {n}: "
+            "give more rows, or train one method, such as two-stage"
+        )
     if start not in STARTS:
         raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
     steps = math.ceil(n / batch_size)

@@ -126,10 +126,10 @@ def row_cells(row: Mapping[str, Any], name: str) -> Cells:
     return Cells(name, {str(column): [_cell(value)] for column, value in row.items()}, ("",))
 
 
-def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str) -> None:
-    """Refuse a table whose columns are not the wanted ones, in any order."""
+def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str, remedy: str = "") -> None:
+    """Refuse a table whose columns are not the wanted ones, in any order; ``remedy`` ends the message."""
     if said := other_columns(list(cells.columns), wanted, what):
-        raise cells.error(said)
+        raise cells.error(f"{said}; {remedy}" if remedy else said)
 
 
 def _read_csv(path: Path) -> Cells:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from regretless.errors import InputError
-from regretless.listing import listed
+from regretless.listing import listed, missing_and_unknown
 from regretless.milp import Floats
-from regretless.tables.cells import missing_and_extra
-from regretless.tables.features import Features
+from regretless.tables.cells import Cells, missing_and_extra, number
+from regretless.tables.features import Features, stacked
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
-from regretless.tables.read_table import read_table
+from regretless.tables.read_table import numeric_table, read_or_take, read_table
 from regretless.tables.table import ordered, suffix_of
 
 
@@ -29,6 +30,7 @@ class Costs:
 def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") -> Costs:
     """Read true costs: one row per instance, one column per cost variable in any order, and maybe ``id``.
 
+    With the columns ``id`` and ``variable`` there is one row per variable of an instance, and one column of costs.
     ``path`` is a file or a data frame. In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``;
     ``cost_names`` holds the names of its columns, and without it they are in the order of the model.
     """
@@ -41,10 +43,42 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
         have = strings(path, arrays, "cost_names", values.shape[1])
         values = values if have is None else ordered(path, have, values, cost_names, "cost")
         return Costs(values, strings(path, arrays, "instance", len(values)))
+    cells = read_or_take(path)
+    if "variable" in cells.columns and "variable" not in cost_names:
+        return _per_variable(cells, cost_names, id)
     # A variable of the model may be called "instance": then that column holds its cost.
-    known = partial(missing_and_extra, wanted=cost_names, what="cost")
-    table = read_table(path, id=None if id in cost_names else id, check=known)
+    key = None if id in cost_names else id
+    table = read_table(cells, id=key, check=lambda columns: _refuse_other_columns(columns, cost_names, id))
     return Costs(ordered(table.cells.source, table.names, table.values, cost_names, "cost"), table.instances)
+
+
+def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
+    """Costs from a table with one row per variable of an instance."""
+    names = cells.key(id)
+    if names is None:
+        raise cells.error(f"there is a column 'variable' but no column {id!r}; rows per variable need both")
+    values = cells.without([id, "variable"])
+    if len(values.columns) != 1:
+        found = listed(list(values.columns)) or "none"
+        raise cells.error(f"expected one column with the costs beside {id!r} and 'variable', got {found}")
+    rows = stacked(cells, names, cost_names)
+    table = numeric_table(values, id=None)
+    return Costs(table.values[np.array(rows), 0], tuple(dict.fromkeys(names)))
+
+
+def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> None:
+    """Refuse a table whose columns are not the cost variables, and say what is most likely meant."""
+    missing, extra = missing_and_unknown(list(cells.columns), cost_names)
+    remedy = ""
+    if missing and any(number(name) is not None for name in extra):
+        remedy = "the first line must name the columns"
+    elif len(missing) == len(cost_names):
+        remedy = f"a table with one row per variable needs the columns {id!r} and 'variable'"
+    elif missing and not extra:
+        remedy = "add them, or select the variables with predicted costs (train --cost-variables)"
+    elif extra and not missing:
+        remedy = f"leave the column out, or train with --id {extra[0]} if it names the rows"
+    missing_and_extra(cells, cost_names, "cost", remedy)
 
 
 def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Features:

@@ -37,7 +37,7 @@ def read_table(path: Any, *, id: str | None = "instance", check: Callable[[Cells
     """Read a table in which every column holds numbers, except for one that names the rows.
 
     Args:
-        path: the file, or a data frame of true costs.
+        path: the file, a data frame of true costs, or cells that were read before.
         id: column that names the rows. A table may lack the default one, no other. ``None``: all columns are numbers.
         check: raises for wrong columns, of all but ``id``. It comes before the cells: in a column that does not belong
             there they need no correction.
@@ -46,12 +46,17 @@ def read_table(path: Any, *, id: str | None = "instance", check: Callable[[Cells
         FileError, InputError, MissingDependencyError: as ``read_cells``; and for a cell that is empty or no finite
             number, a name that occurs twice, or a column ``id`` of the user's choice that is not there.
     """
-    cells = frame_cells(path, "costs") if hasattr(path, "columns") else read_cells(path)
+    cells = path if isinstance(path, Cells) else read_or_take(path)
     if id is not None:
         cells.refuse_unnamed(id)
     if check is not None:
         check(cells.without([] if id is None else [id]))
     return numeric_table(cells, id=id)
+
+
+def read_or_take(path: Any) -> Cells:
+    """The cells of a file, or of a data frame of true costs."""
+    return frame_cells(path, "costs") if hasattr(path, "columns") else read_cells(path)
 
 
 def numeric_table(cells: Cells, *, id: str | None = "instance") -> Table:
