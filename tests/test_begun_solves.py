@@ -142,7 +142,7 @@ def test_the_rows_beside_one_without_a_solution_are_kept(tmp_path: Path) -> None
 class Late:
     """Ends every second solve by the clock, each time with another solution, or with none."""
 
-    one_by_one, workers = True, 1
+    workers = 1
 
     def __init__(self, time_limit: float | None, *, found: bool = True) -> None:
         self.time_limit, self.found, self.calls = time_limit, found, 0
@@ -179,7 +179,6 @@ def test_what_ended_by_the_clock_is_solved_again_unless_the_limit_is_the_same(
     before: Problem, after: Problem, solves: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("regretless.labels.refuse_wrong_labels", lambda *_: None)
-    monkeypatch.setattr("regretless.solve_batches._one_by_one", lambda _: False)
     first = solve_labels(before, COSTS[:6], store=tmp_path, progress=False)
     second = solve_labels(after, COSTS[:6], store=tmp_path, progress=False)
     assert after.statistics.solves == solves
