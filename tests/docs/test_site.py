@@ -55,7 +55,7 @@ def test_every_public_name_is_in_the_reference() -> None:
 
 
 def test_the_reference_of_the_command_line_has_a_section_for_all_commands() -> None:
-    pytest.importorskip("sphinx")
+    pytest.importorskip("sphinx.util")
     page = runpy.run_path(str(DOCS / "_ext" / "command_line.py"))["CommandLine"]
     sections = page.run(object.__new__(page))
     assert [section["names"][0] for section in sections] == list(all_commands())
