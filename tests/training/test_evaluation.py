@@ -166,3 +166,21 @@ def test_arguments_of_another_type_are_named():
         evaluate(model(), problem(), DATA)
     with pytest.raises(InputError, match="problem must be a Problem, got SolutionCache"):
         evaluate(model(), DATA, cache(DATA))
+
+
+def test_a_model_that_writes_into_its_input_changes_no_data():
+    class Centers(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            x -= 1.0
+            return x[..., 0]
+
+    before = DATA.features.clone()
+    assert torch.equal(predict(Centers(), DATA.features), before[..., 0] - 1.0)
+    assert torch.equal(DATA.features, before)
+
+
+def test_predicting_leaves_the_mode_of_every_part_as_it_was():
+    net = nn.Sequential(nn.Flatten(), nn.Linear(24, 6), nn.BatchNorm1d(6))
+    net[2].eval()  # its statistics stay, while the rest is trained
+    predict(net, DATA.features)
+    assert [part.training for part in net.modules()] == [True, True, True, False]

@@ -71,6 +71,7 @@ def test_ids_of_a_family_come_with_the_batches() -> None:
             [(torch.zeros(2, 2), torch.zeros(1, 3), torch.zeros(2, 3))],
             "batch 0 of the loader must have the same",
         ),
+        ([(torch.zeros(2, 2), torch.zeros(2, 3), None)], "batch 0 of the loader must be"),
         ([], "the loader yields no batch"),
     ],
 )
@@ -81,8 +82,9 @@ def test_other_batches_are_refused(batches: list[Any], said: str) -> None:
 
 def test_a_bad_prediction_is_named_by_row_and_batch() -> None:
     train = data(Problem(BAG))
-    features = train.features.clone()
-    features[5] = torch.nan
+    features = train.features.double()
+    features[5] = 1e300  # infinite in the precision of the model
+    features = features.where(features < 1e300, 3e38)
     batches = [(features[i : i + 4], train.costs[i : i + 4], train.solutions[i : i + 4]) for i in (0, 4)]
     with pytest.raises(TrainingError, match="training instance 1 of batch 1"):
         fit(make_model(train.features, 3), SPOPlus(Problem(BAG)), batches, epochs=1)

@@ -114,7 +114,7 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
             state |= own
         parts.model.load_state_dict(state["model"])
         parts.loss.set_extra_state(state["loss"])
-        parts.optimizer.load_state_dict(state["optimizer"])
+        _load_optimizer(parts.optimizer, state["optimizer"])
         for callback, saved in zip(parts.callbacks, state["callbacks"], strict=True):
             callback.load_state_dict(saved)
         parts.shuffle.set_state(state["shuffle"])
@@ -125,6 +125,17 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
     return Progress(
         state["epoch"], state["step"], state["order"], state["row"], History(state["history"]), state["stopped"]
     )
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, saved: dict[str, Any]) -> None:
+    """Restore an optimizer; torch casts its state to the precision of the weights, which changes the next steps."""
+    optimizer.load_state_dict(saved)
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    for index, before in saved["state"].items():
+        now = optimizer.state[weights[index]]
+        for name, value in before.items():
+            if isinstance(value, Tensor) and now[name].dtype != value.dtype:
+                now[name] = value.to(now[name].device, copy=True)
 
 
 def upgraded(state: Any, loss: Loss) -> Any:

@@ -69,20 +69,28 @@ def predict(model: nn.Module, features: Any) -> Tensor:
     if given.ndim == 0:
         raise InputError("features must have shape (n, ...), got one number")
     parameter = next(model.parameters(), None)
-    was_training = model.training
+    # Of every module: a part of a model may be in evaluation mode while the rest is trained.
+    training = [module for module in model.modules() if module.training]
     model.eval()
     try:
         with torch.no_grad():
+            # Copies: a model may write into its input.
             parts = [
-                _costs(model, part if parameter is None else to_model(part, parameter))
+                predicted_costs(model, part.clone() if parameter is None else to_model(part.clone(), parameter))
                 for part in torch.split(given, PREDICT_BATCH)
             ]
     finally:
-        model.train(was_training)
+        for module in training:
+            module.training = True
     return torch.cat(parts).cpu()
 
 
-def _costs(model: nn.Module, features: Tensor) -> Tensor:
+def predicted_costs(model: nn.Module, features: Tensor) -> Tensor:
+    """What a model predicts from a batch of features.
+
+    Raises:
+        InputError: it returns no tensor.
+    """
     found: Any = model(features)
     if not isinstance(found, Tensor):
         raise InputError(

@@ -18,7 +18,13 @@ from regretless.ranks import ranks_of, unwrapped
 from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
 from regretless.training.fast_linear import LeanAdam
-from regretless.training.fit_arguments import check_data, check_loss, check_optimizer, listed_callbacks
+from regretless.training.fit_arguments import (
+    check_data,
+    check_loss,
+    check_optimizer,
+    check_validation,
+    listed_callbacks,
+)
 from regretless.training.identity import identity
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.random_draws import seeded_draws
@@ -57,7 +63,7 @@ def fit(
         optimizer: any optimizer of torch over the model's parameters, except LBFGS.
         scheduler: of the learning rate of ``optimizer``; it steps after every epoch. ``ReduceLROnPlateau`` follows the
             regret on ``validation``, or the loss where there is none.
-        clip: largest norm of the gradient over all weights; a longer one is scaled down.
+        clip: largest norm of the gradient over all weights of the optimizer; a longer one is scaled down.
         batch_size: instances per step, of each rank. The last batch of an epoch may be smaller; where the model has
             batch normalization, a single instance joins the batch before it.
         seed: of the shuffling, and of what the model draws from torch's global generators, for dropout say; these are
@@ -85,7 +91,7 @@ def fit(
         raise InputError("training needs data, got 0 instances")
     check_type("model", model, nn.Module)
     check_data(train, checkpoint)
-    check_loss(loss, validation)
+    check_loss(loss)
     check_optimizer(model, optimizer, scheduler, clip)
     own_callbacks = listed_callbacks(callbacks)
     if isinstance(train, Dataset):
@@ -93,6 +99,7 @@ def fit(
         loss.check_labels(train.solutions, train.instance)
     else:
         trained_parameters(model)
+    check_validation(unwrapped(model), loss, validation)
     ranks = ranks_of(model)
     if ranks is not None and isinstance(loss.oracle, SolutionCache) and loss.oracle.ranks is None:
         loss.oracle.share(ranks)
