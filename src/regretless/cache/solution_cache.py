@@ -202,7 +202,7 @@ class SolutionCache:
             raise InputError("solutions must be finite, got NaN or infinite values")
         members = ids(instance)
         check_instance(self.problem, self.store, members, len(rows))
-        refuse_infeasible(self.problem, rows)
+        refuse_infeasible(self.problem, rows, members)
         return self.store.add(rows, served(self.problem, rows, members))
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
