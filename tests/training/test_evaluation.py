@@ -82,7 +82,7 @@ def test_models_are_evaluated_in_evaluation_mode_and_left_as_they_were():
             raise ZeroDivisionError
 
     broken = Broken()
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(InputError, match="the model Broken cannot predict .* ZeroDivisionError"):
         predict(broken, DATA.features)
     assert broken.training
 
@@ -184,3 +184,8 @@ def test_predicting_leaves_the_mode_of_every_part_as_it_was():
     net[2].eval()  # its statistics stay, while the rest is trained
     predict(net, DATA.features)
     assert [part.training for part in net.modules()] == [True, True, True, False]
+
+
+def test_a_model_for_other_features_is_refused_with_their_shape():
+    with pytest.raises(InputError, match=r"Linear cannot predict from features of shape \(9, 6, 4\): RuntimeError"):
+        evaluate(nn.Linear(3, 1), DATA, problem())

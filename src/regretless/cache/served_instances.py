@@ -48,7 +48,7 @@ def refuse_infeasible(problem: Problem, rows: Tensor, ids: Tensor | None = None)
     """
     model = problem.model
     if isinstance(model, Family) and ids is not None:
-        for index in ids.unique().tolist():
+        for index in sorted(set(ids.tolist())):
             own = (ids == index).nonzero()[:, 0]
             good = model[index].check(model.decisions(rows[own.to(rows.device)].cpu().numpy()), STORED)
             if not good.all():
