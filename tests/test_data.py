@@ -416,5 +416,5 @@ def test_a_status_by_its_name_is_a_status():
     data = Dataset(*parts, status=["optimal", "time limit"], names=["a", "b"])
     assert (data.status, data.names) == ((Status.OPTIMAL, Status.TIME_LIMIT), ("a", "b"))
     assert data.not_optimal == 1
-    with pytest.raises(InputError, match="status must have one of 'optimal', .* per row, got 'solved'"):
+    with pytest.raises(InputError, match=r"status must have one of 'optimal', .* per row, got 'solved'"):
         Dataset(*parts, status=["optimal", "solved"])

@@ -82,7 +82,7 @@ def test_models_are_evaluated_in_evaluation_mode_and_left_as_they_were():
             raise ZeroDivisionError
 
     broken = Broken()
-    with pytest.raises(InputError, match="the model Broken cannot predict .* ZeroDivisionError"):
+    with pytest.raises(InputError, match=r"the model Broken cannot predict .* ZeroDivisionError"):
         predict(broken, DATA.features)
     assert broken.training
 

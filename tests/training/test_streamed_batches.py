@@ -112,3 +112,18 @@ def test_gradients_are_clipped_and_a_scheduler_steps_after_every_epoch() -> None
         fit(model, SPOPlus(problem), train, scheduler=scheduler)
     with pytest.raises(InputError, match="clip must be a finite number above 0, got 0"):
         fit(model, SPOPlus(problem), train, clip=0.0)
+
+
+def test_a_loader_with_its_own_generator_continues_its_shuffles(tmp_path: Path) -> None:
+    train = data(Problem(BAG))
+
+    def go(epochs: int, path: Path | None) -> list[float]:
+        own = torch.Generator().manual_seed(5)
+        parts = TensorDataset(train.features, train.costs, train.solutions)
+        loader = DataLoader(parts, batch_size=5, shuffle=True, generator=own)
+        model = make_model(train.features, 3)
+        fit(model, SPOPlus(Problem(BAG)), loader, epochs=epochs, checkpoint=path)
+        return weights(model)
+
+    go(1, tmp_path / "run")
+    assert go(3, tmp_path / "run") == go(3, None)

@@ -50,6 +50,7 @@ class Parts:
     optimizer: torch.optim.Optimizer
     callbacks: list[Callback]
     shuffle: torch.Generator
+    loader: torch.Generator | None = None  # of a loader that shuffles itself
 
 
 def save(
@@ -63,6 +64,7 @@ def save(
         "optimizer": parts.optimizer.state_dict(),
         "callbacks": [callback.state_dict() for callback in parts.callbacks],
         "shuffle": parts.shuffle.get_state(),
+        "loader": None if parts.loader is None else parts.loader.get_state(),
         "global": torch.get_rng_state(),  # dropout and the like draw from it
         "device": device_state(next(parts.model.parameters()).device),
         "epoch": progress.epoch,
@@ -118,6 +120,8 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
         for callback, saved in zip(parts.callbacks, state["callbacks"], strict=True):
             callback.load_state_dict(saved)
         parts.shuffle.set_state(state["shuffle"])
+        if parts.loader is not None and state.get("loader") is not None:
+            parts.loader.set_state(state["loader"])
         torch.set_rng_state(state["global"])
         set_device_state(next(parts.model.parameters()).device, state.get("device"))
     except Exception as error:  # whatever the content makes torch do, the file is the cause

@@ -57,7 +57,8 @@ def fit(
         loss: any loss of the library.
         train: training data; or, where it does not fit in memory, a ``DataLoader`` (or anything that can be iterated
             once per epoch) of batches ``(features, costs, solutions)``, with ids of instances for families. It
-            shuffles and cuts batches itself, and an interrupted run continues from its last epoch.
+            shuffles and cuts batches itself, and an interrupted run continues from its last epoch, with the state of
+            the loader's ``generator`` where it has one.
         epochs: passes over the data.
         lr: learning rate of Adam, where no optimizer is given.
         optimizer: any optimizer of torch over the model's parameters, except LBFGS.
@@ -107,12 +108,14 @@ def fit(
         raise InputError("a DataLoader trains on one rank: give fit a Dataset, whose batches it deals out")
     optimizer = optimizer or LeanAdam(list(model.parameters()), lr)
     called = [*own_callbacks] if scheduler is None else [*own_callbacks, Schedule(scheduler)]
-    parts = Parts(unwrapped(model), loss, optimizer, called, torch.Generator().manual_seed(seed))
+    drawn = getattr(train, "generator", None)
+    loader = drawn if isinstance(drawn, torch.Generator) else None
+    parts = Parts(unwrapped(model), loss, optimizer, called, torch.Generator().manual_seed(seed), loader)
     run = RunningFit(parts, train, batch_size, validation, checkpoint, model, ranks, clip)
     size = 1 if ranks is None else ranks.size
     settings = (
         {} if checkpoint is None else identity(parts, train, seed=seed, batch_size=batch_size, ranks=size, clip=clip)
     )
     rank = 0 if ranks is None else ranks.rank
-    with seeded_draws(seed, next(model.parameters()).device, rank=rank):
+    with torch.enable_grad(), seeded_draws(seed, next(model.parameters()).device, rank=rank):
         return run.to_the_end(epochs, False if rank else progress, settings)
