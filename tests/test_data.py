@@ -409,3 +409,12 @@ def test_shares_that_are_no_numbers_and_seeds_that_are_none_are_refused(shares: 
         numbered(4).split(*shares)
     with pytest.raises(InputError, match="seed must be an integer from 0"):
         numbered(4).split(0.5, seed="a")  # type: ignore[arg-type]
+
+
+def test_a_status_by_its_name_is_a_status():
+    parts = torch.zeros(2, 1), torch.zeros(2, 2), torch.zeros(2, 2)
+    data = Dataset(*parts, status=["optimal", "time limit"], names=["a", "b"])
+    assert (data.status, data.names) == ((Status.OPTIMAL, Status.TIME_LIMIT), ("a", "b"))
+    assert data.not_optimal == 1
+    with pytest.raises(InputError, match=r"status must have one of 'optimal', .* per row, got 'solved'"):
+        Dataset(*parts, status=["optimal", "solved"])

@@ -277,3 +277,14 @@ def test_a_label_is_compared_whatever_the_number_of_labels_is() -> None:
     labels[::2] = 0.0
     with pytest.raises(SolveError, match="is wrong"):
         refuse_wrong_labels(Problem(KNAPSACK, sense="max"), costs, labels, None, [Status.OPTIMAL] * len(costs))
+
+
+@pytest.mark.parametrize(("store", "message"), [("file", "store must be a folder, and .* is a file"), (5, "got int")])
+def test_a_store_that_is_no_folder_is_refused_before_anything_is_solved(
+    tmp_path: Path, store: Any, message: str
+) -> None:
+    (tmp_path / "file").touch()
+    problem = Problem(KNAPSACK)
+    with pytest.raises(InputError, match=message):
+        solve_labels(problem, COSTS, store=tmp_path / store if isinstance(store, str) else store)
+    assert problem.statistics.solves == 0

@@ -60,8 +60,8 @@ class Dataset:
             costs: Any,
             solutions: Any,
             instance: Any = None,
-            status: tuple[Status, ...] | None = None,
-            names: tuple[str, ...] | None = None,
+            status: Sequence[Status | str] | None = None,
+            names: Sequence[str] | None = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -69,6 +69,10 @@ class Dataset:
         given |= {name: _matrix(name, getattr(self, name)) for name in ("costs", "solutions")}
         for name, value in given.items():
             object.__setattr__(self, name, value)
+        if self.status is not None:
+            object.__setattr__(self, "status", tuple(map(_status, self.status)))
+        if self.names is not None:
+            object.__setattr__(self, "names", tuple(self.names))
         if self.features.ndim == 0:
             raise InputError("features must have shape (n, ...), got one number")
         if self.instance is not None and self.instance.ndim != 1:
@@ -225,6 +229,15 @@ def _selected(count: int, index: Any) -> Tensor:
         return torch.arange(count)[index].reshape(-1)
     except (TypeError, ValueError) as error:
         raise InputError(f"instances are selected by a slice, a mask or ids, which are integers: {error}") from error
+
+
+def _status(given: Any) -> Status:
+    """A status, also by its name, which is no ``Status`` and would count as not optimal."""
+    try:
+        return given if isinstance(given, Status) else Status(given)
+    except ValueError as error:
+        known = ", ".join(repr(str(one)) for one in Status)
+        raise InputError(f"status must have one of {known} per row, got {given!r}") from error
 
 
 def _matrix(name: str, value: Any) -> Tensor:

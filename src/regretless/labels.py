@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -53,6 +55,8 @@ def solve_labels(
             ``refuse_wrong_labels``.
         FileError: the stored optima are damaged, or cannot be written.
     """
+    if store is not None:
+        _refuse_no_folder(store)
     path = None if store is None else _path(Path(store), problem, costs, members)
     if path is None or not path.exists():
         if path is None:
@@ -70,6 +74,14 @@ def solve_labels(
         refuse_failures(Solved(solutions, status), members)
     refuse_wrong_labels(problem, costs, solutions, members, status)
     return solutions, status
+
+
+def _refuse_no_folder(store: Any) -> None:
+    """Refuse a store that cannot be a folder, before anything is solved for it."""
+    if not isinstance(store, str | os.PathLike):
+        raise InputError(f"store must be the path of a folder, got {type(store).__name__}")
+    if Path(store).exists() and not Path(store).is_dir():
+        raise InputError(f"store must be a folder, and {store} is a file: give another path")
 
 
 def begun_labels(store: Path, problem: Problem) -> BegunSolves:

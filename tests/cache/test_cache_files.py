@@ -8,6 +8,7 @@ from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionC
 from regretless.cache import cache_files as files
 from regretless.cache.bounds import make_bound
 from regretless.errors import FileError, InputError
+from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.storage import save_state
@@ -184,3 +185,17 @@ def test_a_file_of_another_kind_and_a_missing_field_are_named(tmp_path):
         files.load(tmp_path / "half")
     with pytest.raises(FileError, match="nowhere"):
         files.load(tmp_path / "nowhere")
+
+
+def test_the_file_of_a_family_serves_it_also_after_members_were_added(tmp_path):
+    def members(*limits: float) -> Problem:
+        return Problem(Family.vary(MODEL, row_upper=[[limit] for limit in limits]))
+
+    cache = SolutionCache(members(1.0, 2.0), ROWS, instance=[0, 1], p_solve=0.0)
+    cache.save(tmp_path / "cache")
+    back = SolutionCache.load(tmp_path / "cache", members(1.0, 2.0, 3.0))
+    assert back.store.serves.tolist() == [[True, False], [True, True], [True, True]]
+    assert back(-torch.ones(3, 3), torch.tensor([0, 1, 2])).tolist() == [ROWS[0], ROWS[1], ROWS[1]]
+    for other in (members(1.0), members(1.0, 3.0, 2.0)):
+        with pytest.raises(InputError, match="belongs to another problem"):
+            SolutionCache.load(tmp_path / "cache", other)

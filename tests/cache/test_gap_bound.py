@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regretless.cache import SolutionStore
+from regretless.cache import LargestGap, SolutionCache, SolutionStore
 from regretless.cache.bounds import LagrangianBound
 from regretless.cache.gap_bound import GapBound
 from regretless.errors import InputError
@@ -59,3 +59,16 @@ def test_a_bound_that_was_never_needed_learns_nothing():
     bound = GapBound(PROBLEM, None)
     bound.learn(draw(2, 4), None, POINTS[:2])
     assert bound.state_dict() is None
+
+
+def test_a_cache_that_goes_back_to_its_start_forgets_what_its_bound_has_learned():
+    cache = SolutionCache(Problem(MODEL), POINTS[:2], policy=LargestGap(0.5), seed=1)
+    cache.prepare(draw(5, 4, seed=2).double())
+    start, costs = cache.state_dict(), draw(8, 4, seed=3)
+    first, learned = cache(costs), cache.state_dict()["bound"]
+    cache.load_state_dict(start)
+    assert cache.state_dict()["bound"] is None
+    assert torch.equal(cache(costs), first)
+    again = cache.state_dict()["bound"]
+    for (_, one), (_, other) in zip(learned["members"], again["members"], strict=True):
+        assert torch.equal(one["multipliers"]["values"], other["multipliers"]["values"])

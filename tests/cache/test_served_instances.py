@@ -72,3 +72,17 @@ def test_a_solution_that_breaks_the_model_is_refused_with_its_number():
 def test_where_a_solution_does_not_show_the_decision_it_is_taken_as_it_is():
     mapped = MILP([[3.0, 4.0, 5.0]], row_upper=7.0, cost_map=[[1.0, 1.0, 1.0]])
     assert SolutionCache(Problem(mapped)).add([[99.0]]) == 1
+
+
+def test_a_solution_that_breaks_the_model_of_its_own_instance_is_refused():
+    cache, heavy = SolutionCache(family(), p_solve=0.0), [1.0, 1.0, 1.0, 1.0]
+    with pytest.raises(InputError, match="solution 1 is infeasible for instance 0: a cache holds feasible solutions"):
+        cache.add([[0.0, 0.0, 0.0, 1.0], heavy], instance=[2, 0])
+    assert len(cache) == 0
+
+
+def test_a_solution_with_other_known_costs_than_its_decision_has_is_refused():
+    cache = SolutionCache(Problem(MILP([[1.0, 1.0]], row_upper=1.0, fixed_cost=[1.0, 2.0], constant=3.0)))
+    assert cache.add([[0.0, 1.0, 5.0]]) == 1
+    with pytest.raises(InputError, match="solution 0 is infeasible for the model"):
+        cache.add([[1.0, 0.0, -9.0]])  # it would win every look-up

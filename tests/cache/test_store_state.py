@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from regretless.cache.store import SolutionStore
 from regretless.cache.store_state import StoreState, read_state
 from regretless.errors import InputError
 
@@ -61,3 +62,13 @@ def test_a_smaller_capacity_keeps_what_was_used_last_in_the_order_of_insertion()
 def test_a_state_that_does_not_fit_is_refused(changes: dict, instances: int | None, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_state(state(**changes), 2, instances)
+
+
+def test_a_smaller_store_keeps_what_an_eviction_would_have_kept_also_among_equal_stamps():
+    full = SolutionStore(6, capacity=6)
+    full.add(torch.eye(6))
+    full.look_up(-torch.eye(6))  # all are used at the same time
+    for capacity in range(1, 6):
+        small = SolutionStore(6, capacity=capacity)
+        small.load_state_dict(full.state_dict())
+        assert small.rows.argmax(dim=1).tolist() == list(range(6 - capacity, 6))

@@ -172,7 +172,7 @@ def test_training_ends_when_the_loss_stands_still():
     losses = fitted.history.column("loss")
     assert max(losses[-5:]) - min(losses[-5:]) <= 1e-4 * max(map(abs, losses[-5:]))
     assert max(losses[-6:-1]) - min(losses[-6:-1]) > 1e-4 * max(map(abs, losses[-6:-1])), "and not before"
-    with pytest.raises(InputError, match="patience >= 1"):
+    with pytest.raises(InputError, match="patience must be an integer, at least 1"):
         Converged(patience=0)
 
 
@@ -248,3 +248,18 @@ def test_the_text_of_a_callback_has_its_settings():
     assert repr(module.EarlyStopping(patience=3)) == "EarlyStopping(patience=3, column='regret', restore=True)"
     assert repr(module.Watch(problem(), TRAIN, every=2)) == "Watch(name='test', every=2)"
     assert repr(module.Callback()) == "Callback()"
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Converged(patience=1.5), "patience must be an integer"),
+        (lambda: Converged(tolerance="small"), "tolerance must be a finite number"),
+        (lambda: Schedule("cosine"), "scheduler must be a learning-rate scheduler of torch"),
+        (lambda: Watch(VALIDATION, problem()), "problem must be a Problem, got Dataset"),
+        (lambda: Watch(problem(), VALIDATION[:0]), "a watch needs data, got 0 instances"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused_before_training(build, message):
+    with pytest.raises(InputError, match=message):
+        build()

@@ -291,3 +291,21 @@ def test_a_folder_that_cannot_be_made_is_an_error_that_names_it(tmp_path):
 def test_a_checkpoint_is_small(tmp_path):
     start(tmp_path / "run", epochs=20)
     assert (tmp_path / "run").stat().st_size < 30_000
+
+
+def test_a_run_that_was_left_inside_an_epoch_is_not_a_shorter_run(tmp_path):
+    with pytest.raises(Interrupted, match="epoch 3, step 1"):
+        run("spo", tmp_path / "run", trap=(8, interrupt))
+    with pytest.raises(FileError, match="holds 2 epochs and part of the next already, more than the 2 requested"):
+        run("spo", tmp_path / "run", epochs=2)
+
+
+def test_an_optimizer_continues_in_the_precision_of_its_own_state(tmp_path):
+    def go(epochs, path):
+        net = model().double()  # torch would cast a factor that NAdam holds in single precision
+        optimizer = torch.optim.NAdam(net.parameters(), lr=0.05)
+        loss = SPOPlus(problem())
+        return fit(net, loss, TRAIN, epochs=epochs, optimizer=optimizer, batch_size=BATCH, checkpoint=path)
+
+    go(1, tmp_path / "run")
+    assert same(go(3, tmp_path / "run"), go(3, None))

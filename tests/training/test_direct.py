@@ -250,3 +250,22 @@ def test_a_checkpoint_of_another_or_a_longer_search_is_refused_and_left(tmp_path
     assert path.read_bytes() == before
     longer = direct(runs.model(), runs.problem(), train, generations=4, checkpoint=path)
     assert len(longer.history) == 4
+
+
+def test_the_last_generation_is_no_convergence():
+    fitted = direct(runs.model(), runs.problem(), runs.data(8), generations=2)
+    assert fitted.reason == "all 2 generations done"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": -1}, "seed must be an integer from 0"),  # which would be the clock of cma
+        ({"validation": "held out"}, "validation must be a Dataset, got str"),
+        ({"validation": runs.data(3)[:0]}, "validation needs data, got 0 instances"),
+        ({"train": None}, "train must be a Dataset, got NoneType"),
+    ],
+)
+def test_arguments_that_cannot_work_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        direct(runs.model(), runs.problem(), **({"train": runs.data(8), "generations": 1} | change))

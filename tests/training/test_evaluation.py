@@ -82,7 +82,7 @@ def test_models_are_evaluated_in_evaluation_mode_and_left_as_they_were():
             raise ZeroDivisionError
 
     broken = Broken()
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(InputError, match=r"the model Broken cannot predict .* ZeroDivisionError"):
         predict(broken, DATA.features)
     assert broken.training
 
@@ -166,3 +166,26 @@ def test_arguments_of_another_type_are_named():
         evaluate(model(), problem(), DATA)
     with pytest.raises(InputError, match="problem must be a Problem, got SolutionCache"):
         evaluate(model(), DATA, cache(DATA))
+
+
+def test_a_model_that_writes_into_its_input_changes_no_data():
+    class Centers(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            x -= 1.0
+            return x[..., 0]
+
+    before = DATA.features.clone()
+    assert torch.equal(predict(Centers(), DATA.features), before[..., 0] - 1.0)
+    assert torch.equal(DATA.features, before)
+
+
+def test_predicting_leaves_the_mode_of_every_part_as_it_was():
+    net = nn.Sequential(nn.Flatten(), nn.Linear(24, 6), nn.BatchNorm1d(6))
+    net[2].eval()  # its statistics stay, while the rest is trained
+    predict(net, DATA.features)
+    assert [part.training for part in net.modules()] == [True, True, True, False]
+
+
+def test_a_model_for_other_features_is_refused_with_their_shape():
+    with pytest.raises(InputError, match=r"Linear cannot predict from features of shape \(9, 6, 4\): RuntimeError"):
+        evaluate(nn.Linear(3, 1), DATA, problem())

@@ -219,3 +219,21 @@ print("torch._dynamo" in sys.modules)
 def test_it_does_not_import_the_compiler_of_torch(tmp_path: Path) -> None:
     forked.start(SCRIPT, output=tmp_path / "said").join()
     assert (tmp_path / "said").read_text() == "False\n"
+
+
+@pytest.mark.parametrize("shape", [(7, 3), (7, 2, 3, 3)])
+def test_a_flattened_layer_takes_features_of_any_shape(shape):
+    torch.manual_seed(0)
+    x = torch.randn(shape)
+    net = nn.Sequential(nn.Linear(3, 1), nn.Flatten())
+    its = copy.deepcopy(net)
+    gradient = torch.randn_like(net(x))
+    fast = linear_step(net, LeanAdam(list(net.parameters()), 0.1))
+    slow = GradientStep(its, LeanAdam(list(its.parameters()), 0.1))
+    assert isinstance(fast, LinearStep)
+    for _ in range(2):
+        for step in (fast, slow):
+            predicted = step.predict(x)
+            assert predicted.shape == gradient.shape
+            step.update(predicted, gradient)
+    assert torch.allclose(net(x), its(x), atol=1e-6)

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import TwoStage
 from regretless.training import Callback, fit
@@ -21,6 +22,17 @@ TRAIN = data()
         ({"loss": nn.MSELoss()}, r"loss must be a Loss, got MSELoss: build one over the problem"),
         ({"loss": TwoStage}, "loss must be a Loss, got the class TwoStage"),
         ({"validation": 0.2}, "validation must be a Dataset, got float"),
+        ({"validation": TRAIN[:0]}, "validation needs data, got 0 instances"),
+        (
+            {"validation": Dataset(torch.zeros(2, 6, 3), TRAIN.costs[:2], TRAIN.solutions[:2])},
+            r"validation data do not fit: the model Model cannot predict from features of shape \(2, 6, 3\)",
+        ),
+        (
+            {"validation": Dataset(TRAIN.features, TRAIN.costs[:, :5], TRAIN.solutions[:, :5])},
+            r"validation data must have 6 costs and solutions of width 6, got \(5, 5\)",
+        ),
+        ({"scheduler": "cosine"}, "scheduler must be a learning-rate scheduler of torch, .* got 'cosine'"),
+        ({"scheduler": torch.optim.lr_scheduler.StepLR}, "got the class StepLR"),
         ({"clip": "1"}, "clip must be a finite number above 0, got '1'"),
         ({"optimizer": torch.optim.SGD(model().parameters())}, "optimizer has no parameter of the model Model"),
         ({"optimizer": torch.optim.SGD}, "optimizer must be an Optimizer, got the class SGD"),

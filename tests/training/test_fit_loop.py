@@ -154,3 +154,12 @@ def test_callbacks_see_the_row_and_may_end_training():
     assert fitted.reason == "enough"
     assert fitted.history.column("mine") == [10, 20]
     assert [row["epoch"] for row in stop.rows] == [1, 2]
+
+
+def test_a_caller_without_gradients_trains_all_the_same():
+    train, nets = data(), [model(), model()]
+    fit(nets[0], LOSSES["spo"](train), train, epochs=1)
+    with torch.no_grad():
+        fit(nets[1], LOSSES["spo"](train), train, epochs=1)
+        assert not torch.is_grad_enabled()
+    assert torch.equal(weights(nets[0]), weights(nets[1]))

@@ -27,7 +27,9 @@ def test_the_rest_is_what_is_not_held_out():
     assert rest_of(5, torch.tensor([1, 3])).tolist() == [0, 2, 4]
 
 
-@pytest.mark.parametrize("folds", [1, 6])
-def test_a_number_of_folds_that_does_not_fit_is_refused(folds):
-    with pytest.raises(InputError, match=f"between 2 and the 5 instances, got {folds}"):
+@pytest.mark.parametrize(
+    ("folds", "message"), [(1, "an integer, at least 2"), (2.5, "an integer, at least 2"), (6, "2 and the 5 instances")]
+)
+def test_a_number_of_folds_that_does_not_fit_is_refused(folds, message):
+    with pytest.raises(InputError, match=f"folds must be .*{message}, got {folds}"):
         make_folds(5, folds)

@@ -21,6 +21,8 @@ MODELS = {
     "scaled costs, shared": (lambda: make_model(X3, 5, costs=COSTS), X3),
     "scaled costs, intercepts": (lambda: make_model(X3, 5, costs=COSTS, intercepts=True), X3),
     "intercepts without bias": (lambda: nn.Sequential(nn.Linear(4, 1, bias=False), nn.Flatten(), Intercepts(5)), X3),
+    "one cost": (lambda: nn.Sequential(nn.Linear(4, 1), nn.Flatten()), X2),
+    "a grid of costs": (lambda: nn.Sequential(nn.Linear(4, 1), nn.Flatten()), torch.randn(9, 2, 3, 4)),
     "quadratic": (lambda: make_model(X2, 5, kind="quadratic"), X2),
     "quadratic, scaled costs, shared": (lambda: make_model(X3, 5, costs=COSTS, kind="quadratic"), X3),
     "quadratic, intercepts": (lambda: make_model(X3, 5, kind="quadratic", intercepts=True), X3),

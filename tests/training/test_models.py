@@ -109,3 +109,16 @@ def test_a_model_is_built_from_arrays_and_lists_as_from_tensors():
         make_model("features", 3)
     with pytest.raises(InputError, match="dimension must be an integer, at least 1, got 0"):
         make_model(features, 0)
+
+
+@pytest.mark.parametrize(
+    ("features", "costs", "message"),
+    [
+        (torch.zeros(0, 2), None, "a model needs training features for their mean and deviation, got 0 instances"),
+        (torch.rand(5, 2), torch.rand(5, 4), r"costs must have shape \(n, 3\), got \(5, 4\)"),
+        (torch.rand(5, 2), torch.rand(3), r"costs must have shape \(n, 3\), got \(3,\)"),
+    ],
+)
+def test_features_and_costs_that_give_no_scale_are_refused(features, costs, message):
+    with pytest.raises(InputError, match=message):
+        make_model(features, 3, costs=costs)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,7 @@ from torch import nn
 
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.errors import SolveError, TrainingError
+from regretless.errors import InputError, SolveError, TrainingError
 from regretless.losses import SPOPlus, TwoStage
 from regretless.problem import Problem
 from regretless.training import fit
@@ -46,17 +47,15 @@ def test_every_epoch_sees_every_instance_once_in_a_new_order():
 
 
 def test_the_loss_of_the_history_is_the_mean_over_instances():
-    frozen = model()
-    for parameter in frozen.parameters():
-        parameter.requires_grad_(False)
-    frozen.extra = nn.Parameter(torch.zeros(()))  # something to optimise that changes nothing
+    still = model()
+    rate = 1e-30  # which changes nothing
     loss = SPOPlus(problem())
-    history = fit(frozen, loss, TRAIN, epochs=1, batch_size=4).history
+    history = fit(still, loss, TRAIN, epochs=1, batch_size=4, lr=rate).history
     with torch.no_grad():
-        whole = loss(frozen(TRAIN.features), TRAIN.costs.float(), TRAIN.solutions.float())
+        whole = loss(still(TRAIN.features), TRAIN.costs.float(), TRAIN.solutions.float())
     assert history[0]["loss"] == pytest.approx(whole.item(), rel=1e-5)
     summed = SPOPlus(problem(), reduction="sum")
-    assert fit(frozen, summed, TRAIN, epochs=1, batch_size=4).history[0]["loss"] == pytest.approx(
+    assert fit(still, summed, TRAIN, epochs=1, batch_size=4, lr=rate).history[0]["loss"] == pytest.approx(
         whole.item(), rel=1e-5
     )
 
@@ -189,3 +188,14 @@ def test_an_error_inside_a_model_is_not_hidden():
 
     with pytest.raises(ZeroDivisionError, match="mine"):
         fit(Trap(model(), 2, explode), LOSSES["spo"](TRAIN), TRAIN, batch_size=4, epochs=1)
+
+
+@pytest.mark.parametrize(
+    ("part", "said"), [("features", "features"), ("costs", "true costs"), ("solutions", "solutions")]
+)
+def test_data_that_are_not_finite_are_named_and_not_the_learning_rate(part, said):
+    values = getattr(TRAIN, part).clone()
+    values[3] = torch.nan
+    bad = replace(TRAIN, **{part: values})
+    with pytest.raises(InputError, match=f"the {said} of training instance 3 must be finite, got nan"):
+        fit(model(), SPOPlus(problem()), bad, epochs=1)

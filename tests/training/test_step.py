@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from regretless.errors import InputError
 from regretless.losses import MAP
 from regretless.training import Callback, fit
 from regretless.training.fast_linear import LeanAdam, LinearStep
@@ -73,3 +74,46 @@ def test_a_callback_may_freeze_a_layer_that_had_the_fast_step():
     fit(net, MAP(cache(train)), train, epochs=2, batch_size=4, callbacks=[freeze])
     assert torch.equal(net[0].bias, freeze.bias)
     assert not torch.equal(net[0].weight, freeze.weight)
+
+
+def test_the_norm_is_that_of_the_weights_that_the_optimizer_trains():
+    found = []
+    for frozen in (True, False):
+        torch.manual_seed(0)
+        net = nn.Sequential(nn.Linear(5, 3), nn.Linear(3, 4))
+        net[0].requires_grad_(not frozen)  # its gradients add up over the steps
+        step = GradientStep(net, torch.optim.SGD(net[1].parameters(), lr=0.1), clip=1.0)
+        for k in range(4):
+            step.update(step.predict(X), gradient(k))
+        found.append(weights(net))
+    assert torch.equal(found[0], found[1])
+
+
+class Returns(nn.Module):
+    """A model with another result in training than in evaluation."""
+
+    def __init__(self, result) -> None:
+        super().__init__()
+        self.linear, self.result = nn.Linear(4, 1), result
+
+    def forward(self, x: torch.Tensor):
+        costs = self.linear(x)[..., 0]
+        return self.result(costs) if self.training else costs
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (lambda costs: (costs, costs), "Returns must return the predicted costs as one tensor, got tuple"),
+        (torch.detach, "the predictions of the model Returns have no gradient, so it cannot be trained"),
+    ],
+)
+def test_a_result_in_training_that_cannot_be_trained_is_refused(result, message):
+    with pytest.raises(InputError, match=message):
+        fit(Returns(result), MAP(cache(data())), data(), epochs=1)
+
+
+def test_batch_normalization_and_batches_of_one_instance_are_refused():
+    net = nn.Sequential(nn.Flatten(), nn.Linear(24, 6), nn.BatchNorm1d(6))
+    with pytest.raises(InputError, match="cannot be trained on a batch of one instance, as batch normalization"):
+        fit(net, MAP(cache(data())), data(), epochs=1, batch_size=1)

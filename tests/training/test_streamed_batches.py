@@ -71,6 +71,7 @@ def test_ids_of_a_family_come_with_the_batches() -> None:
             [(torch.zeros(2, 2), torch.zeros(1, 3), torch.zeros(2, 3))],
             "batch 0 of the loader must have the same",
         ),
+        ([(torch.zeros(2, 2), torch.zeros(2, 3), None)], "batch 0 of the loader must be"),
         ([], "the loader yields no batch"),
     ],
 )
@@ -81,8 +82,9 @@ def test_other_batches_are_refused(batches: list[Any], said: str) -> None:
 
 def test_a_bad_prediction_is_named_by_row_and_batch() -> None:
     train = data(Problem(BAG))
-    features = train.features.clone()
-    features[5] = torch.nan
+    features = train.features.double()
+    features[5] = 1e300  # infinite in the precision of the model
+    features = features.where(features < 1e300, 3e38)
     batches = [(features[i : i + 4], train.costs[i : i + 4], train.solutions[i : i + 4]) for i in (0, 4)]
     with pytest.raises(TrainingError, match="training instance 1 of batch 1"):
         fit(make_model(train.features, 3), SPOPlus(Problem(BAG)), batches, epochs=1)
@@ -110,3 +112,18 @@ def test_gradients_are_clipped_and_a_scheduler_steps_after_every_epoch() -> None
         fit(model, SPOPlus(problem), train, scheduler=scheduler)
     with pytest.raises(InputError, match="clip must be a finite number above 0, got 0"):
         fit(model, SPOPlus(problem), train, clip=0.0)
+
+
+def test_a_loader_with_its_own_generator_continues_its_shuffles(tmp_path: Path) -> None:
+    train = data(Problem(BAG))
+
+    def go(epochs: int, path: Path | None) -> list[float]:
+        own = torch.Generator().manual_seed(5)
+        parts = TensorDataset(train.features, train.costs, train.solutions)
+        loader = DataLoader(parts, batch_size=5, shuffle=True, generator=own)
+        model = make_model(train.features, 3)
+        fit(model, SPOPlus(Problem(BAG)), loader, epochs=epochs, checkpoint=path)
+        return weights(model)
+
+    go(1, tmp_path / "run")
+    assert go(3, tmp_path / "run") == go(3, None)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from regretless import Dataset, Problem, evaluate
+from regretless.errors import InputError
 from regretless.training import two_stage
 from regretless.training.models import make_model
 from regretless.training.two_stage import fit_two_stage
@@ -59,3 +60,30 @@ def test_labels_are_fitted_by_cross_entropy(few_epochs):
     model = torch.nn.Sequential(make_model(train.features, 4, seed=0), torch.nn.Sigmoid())
     fit_two_stage(model, labels, criterion="bce", progress=False)
     assert float(((model(labels.features) > 0.5) == (labels.costs > 0.5)).float().mean()) > 0.85
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"train": None}, "train must be a Dataset, got NoneType"),
+        ({"train": data(n=12)[1][:0]}, "training needs data, got 0 instances"),
+        ({"seed": "a"}, "seed must be an integer"),
+        (
+            {"train": Dataset([[1.0, 2.0, float("nan")]], torch.zeros(1, 4), torch.zeros(1, 4))},
+            "features must be finite",
+        ),
+    ],
+)
+def test_arguments_that_cannot_work_are_refused(change, message):
+    _, train = data(n=12)
+    with pytest.raises(InputError, match=message):
+        fit_two_stage(make_model(train.features, 4), **({"train": train} | change))
+
+
+def test_a_layer_that_is_flattened_gets_the_error_of_least_squares_for_a_grid_of_costs():
+    torch.manual_seed(0)
+    x = torch.randn(30, 2, 3, 4, dtype=torch.float64)
+    costs = (x @ torch.randn(4, dtype=torch.float64) + 2.0).flatten(1)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 1), torch.nn.Flatten())
+    fit_two_stage(model, Dataset(x, costs, torch.zeros(30, 6)))
+    assert torch.allclose(model(x.float()).double(), costs, atol=1e-4)

@@ -12,6 +12,8 @@ import numpy as np
 from regretless.cache.policy_names import named_policy, policy_settings
 from regretless.cache.statistics import CacheStatistics
 from regretless.errors import FileError, InputError, RegretlessError
+from regretless.family import Family
+from regretless.problem import Problem
 from regretless.storage import load_state, save_state
 
 if TYPE_CHECKING:
@@ -53,6 +55,14 @@ def refuse_foreign(state: Mapping[str, Any], fingerprint: str, ranks: int) -> No
             f"this cache was shared by {before} ranks and is held by {ranks} now: resume with {before} ranks (call "
             "share() first), or read only its solutions with merge()"
         )
+
+
+def fingerprint_at(state: Mapping[str, Any], problem: Problem) -> str:
+    """The fingerprint that a problem had when a state was saved: a family may have grown since."""
+    serves = state["store"].get("serves")
+    if not isinstance(problem.model, Family) or serves is None or len(serves) > len(problem.model):
+        return problem.fingerprint
+    return problem.model.fingerprint_of(len(serves))
 
 
 def settings_of(cache: SolutionCache) -> dict[str, Any]:

@@ -26,7 +26,8 @@ class GapBound:
     def __init__(self, problem: Problem, kind: BoundKind | Bound | None) -> None:
         self.kind = kind
         self._problem = problem
-        self._seeds: tuple[Tensor, Tensor | None] | None = None
+        self._prepared: tuple[Tensor, Tensor | None] | None = None
+        self._seeds: tuple[Tensor, Tensor | None] | None = None  # the same, until the bound has them
         self._made: Bound | None = None if kind is None else make_bound(problem, kind)
 
     def get(self) -> Bound | None:
@@ -40,7 +41,7 @@ class GapBound:
 
     def prepare(self, costs: Tensor, instance: Tensor | None) -> None:
         """Set the training costs that the bound is seeded with."""
-        self._seeds = (costs, instance)
+        self._prepared = self._seeds = (costs, instance)
 
     def gaps(self, store: SolutionStore, costs: Tensor, instance: Tensor | None, *, note: bool) -> Tensor:
         """Certified relative gaps ``(batch,)`` of the best members of a store; with ``note`` the bound may learn."""
@@ -62,8 +63,13 @@ class GapBound:
         return None if self._made is None else self._made.state_dict()
 
     def load_state_dict(self, state: dict[str, Any] | None) -> None:
-        """Continue from ``state``, which takes the place of the training costs."""
-        if state is not None:
+        """Continue from ``state``, which takes the place of the training costs; ``None`` starts a new bound."""
+        if state is None:
+            self._seeds, self._made = (
+                self._prepared,
+                None if self.kind is None else make_bound(self._problem, self.kind),
+            )
+        else:
             self._seeds = None
             bound = self.get()
             if bound is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -35,22 +36,42 @@ def served(problem: Problem, rows: Tensor, ids: Tensor | None) -> Tensor | None:
     return serves
 
 
-def refuse_infeasible(problem: Problem, rows: Tensor) -> None:
-    """Refuse solutions ``(m, width)`` that break the model, where they show the whole decision.
+def refuse_infeasible(problem: Problem, rows: Tensor, ids: Tensor | None = None) -> None:
+    """Refuse solutions ``(m, width)`` that break the model of their instance, where they show the whole decision.
 
     In a cache such a solution would win look-ups that no decision can win.
+
+    Args:
+        problem: without a model, or with a cost map, decisions are not known and nothing is refused.
+        rows: the solutions.
+        ids: ``(m,)`` instances, for families.
     """
     model = problem.model
+    if isinstance(model, Family) and ids is not None:
+        for index in sorted(set(ids.tolist())):
+            own = (ids == index).nonzero()[:, 0]
+            good = model[index].check(model.decisions(rows[own.to(rows.device)].cpu().numpy()), STORED)
+            if not good.all():
+                raise _infeasible(int(own[int(good.argmin())]), f"instance {index}")
     if not isinstance(model, MILP) or model.cost_map is not None:
         return
     size = max(1, BLOCK // (model.n + model.A.shape[0]))
     for start in range(0, len(rows), size):
-        good = model.check(rows[start : start + size, : model.n].cpu().numpy(), STORED)
+        shown = rows[start : start + size].cpu().to(torch.float64).numpy()
+        x = shown[:, : model.n]
+        good = model.check(x, STORED)
+        if model.has_fixed_cost:
+            terms = np.abs(x) @ np.abs(model.fixed_cost) + abs(model.constant)
+            good &= np.abs(x @ model.fixed_cost + model.constant - shown[:, model.n]) <= STORED * (1.0 + terms)
         if not good.all():
-            raise InputError(
-                f"solution {start + int(good.argmin())} is infeasible for the model: a cache holds feasible solutions "
-                "only, in cost space (known costs last), as Problem.solve and Dataset.solutions have them"
-            )
+            raise _infeasible(start + int(good.argmin()), "the model")
+
+
+def _infeasible(row: int, what: str) -> InputError:
+    return InputError(
+        f"solution {row} is infeasible for {what}: a cache holds feasible solutions only, in cost space (known costs "
+        "last), as Problem.solve and Dataset.solutions have them"
+    )
 
 
 def check_costs(problem: Problem, costs: Tensor) -> None:

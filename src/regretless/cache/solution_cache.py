@@ -202,7 +202,7 @@ class SolutionCache:
             raise InputError("solutions must be finite, got NaN or infinite values")
         members = ids(instance)
         check_instance(self.problem, self.store, members, len(rows))
-        refuse_infeasible(self.problem, rows)
+        refuse_infeasible(self.problem, rows, members)
         return self.store.add(rows, served(self.problem, rows, members))
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
@@ -322,10 +322,15 @@ class SolutionCache:
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Continue from ``state``; one of another problem or of another number of ranks is refused."""
+        """Continue from ``state``; one of another problem or of another number of ranks is refused.
+
+        The state of a family serves it also after members were added.
+        """
         how = self._growing
-        cache_files.refuse_foreign(state, self.problem.fingerprint, 1 if how.ranks is None else how.ranks.size)
+        before = cache_files.fingerprint_at(state, self.problem)
+        cache_files.refuse_foreign(state, before, 1 if how.ranks is None else how.ranks.size)
         self.store.load_state_dict(state["store"])
+        join_members(self.problem, self.store)
         how.coins.load_state_dict(state)
         self.statistics.load_state_dict(state["statistics"])
         how.forget_lookups()

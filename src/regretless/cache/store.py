@@ -287,6 +287,7 @@ class SolutionStore:
         """Replace the content by that of ``state``."""
         found = read_state(state, self.width, self.instances).within(self.capacity)
         capacity, self.capacity = self.capacity, None
+        self.instances = None if found.serves is None else len(found.serves)  # a family may have grown since
         self.clear()
         self.add(found.rows, found.serves)
         self.capacity = capacity

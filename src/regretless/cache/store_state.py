@@ -45,7 +45,7 @@ class StoreState:
         """The part that an eviction would have kept."""
         if capacity is None or len(self.rows) <= capacity:
             return self
-        keep = torch.topk(self.stamps, capacity).indices.sort().values
+        keep = torch.sort(self.stamps, stable=True).indices[-capacity:].sort().values  # ties as ``LastUse.oldest``
         serves = None if self.serves is None else self.serves[:, keep]
         return replace(self, rows=self.rows[keep], stamps=self.stamps[keep], serves=serves, sum=None)
 
@@ -56,7 +56,7 @@ def read_state(state: Mapping[str, Any], width: int, instances: int | None) -> S
     Args:
         state: what ``as_dict`` returned.
         width: length of a solution.
-        instances: number of instances of a family, or ``None``.
+        instances: number of instances of a family, or ``None``; the state may hold another number of them.
 
     Raises:
         InputError: the state does not fit a store of this kind, or its parts do not fit each other.
@@ -68,6 +68,9 @@ def read_state(state: Mapping[str, Any], width: int, instances: int | None) -> S
         raise InputError("cached solutions must be finite, got NaN or infinite values")
     if (serves is None) != (instances is None):
         raise InputError("a cache of a family cannot be loaded into one of a single problem, nor the reverse")
-    if stamps.shape != rows.shape[:1] or state["sum"].shape != (instances or 1, width):
+    members = 1 if serves is None else len(serves)
+    if stamps.shape != rows.shape[:1] or state["sum"].shape != (members, width):
         raise InputError("stamps and sum of a cached store do not fit its rows")
+    if serves is not None and serves.shape != (members, len(rows)):
+        raise InputError("the mask of the instances of a cached store does not fit its rows")
     return StoreState(rows, stamps, int(state["clock"]), int(state["evicted"]), state["sum"], serves)

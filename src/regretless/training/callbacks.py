@@ -19,6 +19,7 @@ from regretless.problem import Problem
 from regretless.ranks import Ranks
 from regretless.training.evaluation import evaluate
 from regretless.training.history import History, Row
+from regretless.type_checks import check_type
 
 
 @dataclass
@@ -74,6 +75,10 @@ class Watch(Callback):
     """
 
     def __init__(self, problem: Problem, data: Dataset, *, name: str = "test", every: int = 1) -> None:
+        check_type("problem", problem, Problem)
+        check_type("data", data, Dataset)
+        if not len(data):
+            raise InputError("a watch needs data, got 0 instances")
         check_integer("every", every, least=1)
         self.problem, self.data, self.name, self.every = problem, data, name, every
 
@@ -137,8 +142,8 @@ class Converged(Callback):
     """End training when the loss changes by at most a relative tolerance over a few epochs."""
 
     def __init__(self, *, tolerance: float = 1e-4, patience: int = 3) -> None:
-        if tolerance < 0 or patience < 1:
-            raise InputError(f"need tolerance >= 0 and patience >= 1, got {tolerance} and {patience}")
+        check_number("tolerance", tolerance, least=0)
+        check_integer("patience", patience, least=1)
         self.tolerance, self.patience = tolerance, patience
 
     def on_epoch(self, state: TrainingState) -> None:
@@ -176,6 +181,15 @@ class TimeLimit(Callback):
         self.used, self._since = state["used"], time.monotonic()
 
 
+def check_scheduler(scheduler: Any) -> None:
+    """Refuse a name, a class or anything else that is no scheduler."""
+    if isinstance(scheduler, type) or not all(hasattr(scheduler, name) for name in ("optimizer", "step")):
+        got = f"the class {scheduler.__name__}" if isinstance(scheduler, type) else repr(scheduler)
+        raise InputError(
+            f"scheduler must be a learning-rate scheduler of torch, such as StepLR(optimizer, 5), got {got}"
+        )
+
+
 class Schedule(Callback):
     """Step a learning-rate scheduler of torch after each epoch.
 
@@ -185,6 +199,7 @@ class Schedule(Callback):
     """
 
     def __init__(self, scheduler: torch.optim.lr_scheduler.LRScheduler) -> None:
+        check_scheduler(scheduler)
         self.scheduler = scheduler
 
     def on_epoch(self, state: TrainingState) -> None:

@@ -50,6 +50,7 @@ class Parts:
     optimizer: torch.optim.Optimizer
     callbacks: list[Callback]
     shuffle: torch.Generator
+    loader: torch.Generator | None = None  # of a loader that shuffles itself
 
 
 def save(
@@ -63,6 +64,7 @@ def save(
         "optimizer": parts.optimizer.state_dict(),
         "callbacks": [callback.state_dict() for callback in parts.callbacks],
         "shuffle": parts.shuffle.get_state(),
+        "loader": None if parts.loader is None else parts.loader.get_state(),
         "global": torch.get_rng_state(),  # dropout and the like draw from it
         "device": device_state(next(parts.model.parameters()).device),
         "epoch": progress.epoch,
@@ -114,10 +116,12 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
             state |= own
         parts.model.load_state_dict(state["model"])
         parts.loss.set_extra_state(state["loss"])
-        parts.optimizer.load_state_dict(state["optimizer"])
+        _load_optimizer(parts.optimizer, state["optimizer"])
         for callback, saved in zip(parts.callbacks, state["callbacks"], strict=True):
             callback.load_state_dict(saved)
         parts.shuffle.set_state(state["shuffle"])
+        if parts.loader is not None and state.get("loader") is not None:
+            parts.loader.set_state(state["loader"])
         torch.set_rng_state(state["global"])
         set_device_state(next(parts.model.parameters()).device, state.get("device"))
     except Exception as error:  # whatever the content makes torch do, the file is the cause
@@ -125,6 +129,17 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
     return Progress(
         state["epoch"], state["step"], state["order"], state["row"], History(state["history"]), state["stopped"]
     )
+
+
+def _load_optimizer(optimizer: torch.optim.Optimizer, saved: dict[str, Any]) -> None:
+    """Restore an optimizer; torch casts its state to the precision of the weights, which changes the next steps."""
+    optimizer.load_state_dict(saved)
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    for index, before in saved["state"].items():
+        now = optimizer.state[weights[index]]
+        for name, value in before.items():
+            if isinstance(value, Tensor) and now[name].dtype != value.dtype:
+                now[name] = value.to(now[name].device, copy=True)
 
 
 def upgraded(state: Any, loss: Loss) -> Any:

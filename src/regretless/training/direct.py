@@ -16,7 +16,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from regretless import metrics
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
-from regretless.number_checks import check_integer, check_number
+from regretless.number_checks import LARGEST_SEED, check_integer, check_number
 from regretless.optional import need
 from regretless.problem import Problem
 from regretless.progress import track
@@ -27,6 +27,7 @@ from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.running_fit import Fitted
 from regretless.training.search_log import SearchLog
+from regretless.type_checks import check_type
 
 MOST_PARAMETERS = 1000
 
@@ -75,10 +76,18 @@ def direct(
         MissingDependencyError: the package ``cma`` is not installed.
     """
     cma = need("cma", pip="cma", why="minimize regret directly")
+    check_type("model", model, nn.Module)
+    check_type("problem", problem, Problem)
+    given: dict[str, Any] = {"train": train} | ({} if validation is None else {"validation": validation})
+    for name, data in given.items():
+        check_type(name, data, Dataset)
+        if not len(data):
+            raise InputError(f"{name} needs data, got 0 instances")
     count = sum(parameter.numel() for parameter in trained_parameters(model))
     if not 0 < count <= MOST_PARAMETERS:
         raise InputError(f"direct search takes models of 1 to {MOST_PARAMETERS} parameters, got {count}")
     check_model(model, train.features, train.costs.shape[1])
+    seed = check_integer("seed", seed, least=0, most=LARGEST_SEED)
     check_integer("generations", generations, least=1)
     check_number("sigma", sigma)
     check_integer("patience", patience, least=1)
@@ -142,8 +151,8 @@ def _search(
             if since >= patience:
                 reason = f"no better validation regret than {best:.6g} for {patience} generations"
                 break
-            if search.stop():
-                reason = f"the search has converged: {', '.join(search.stop())}"
+            if ends := [name for name in search.stop() if name != "maxiter"]:
+                reason = f"the search has converged: {', '.join(ends)}"
                 break
     if validation is None:
         before, after = _mean_costs(model, problem, train, [first, kept])

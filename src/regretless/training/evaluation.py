@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from regretless import metrics
 from regretless.begun_solves import BegunSolves
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.errors import InputError, RegretlessError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
 from regretless.tensors import features_tensor
@@ -62,27 +62,43 @@ def predict(model: nn.Module, features: Any) -> Tensor:
         features: ``(n, ...)`` tensor, array, nested list or data frame.
 
     Raises:
-        InputError: features that are not numbers, or one number; or the model is no torch module, or returns no tensor.
+        InputError: features that are not numbers, or one number; or the model is no torch module, cannot take the
+            features, or returns no tensor.
     """
     check_type("model", model, nn.Module)
     given = features_tensor(features)
     if given.ndim == 0:
         raise InputError("features must have shape (n, ...), got one number")
     parameter = next(model.parameters(), None)
-    was_training = model.training
+    # Of every module: a part of a model may be in evaluation mode while the rest is trained.
+    training = [module for module in model.modules() if module.training]
     model.eval()
     try:
         with torch.no_grad():
+            # Copies: a model may write into its input.
             parts = [
-                _costs(model, part if parameter is None else to_model(part, parameter))
+                predicted_costs(model, part.clone() if parameter is None else to_model(part.clone(), parameter))
                 for part in torch.split(given, PREDICT_BATCH)
             ]
+    except (RegretlessError, torch.cuda.OutOfMemoryError):
+        raise
+    except Exception as error:  # whatever a model does with features that it is not made for
+        raise InputError(
+            f"the model {type(model).__name__} cannot predict from features of shape {tuple(given.shape)}: "
+            f"{type(error).__name__}: {error}"
+        ) from error
     finally:
-        model.train(was_training)
+        for module in training:
+            module.training = True
     return torch.cat(parts).cpu()
 
 
-def _costs(model: nn.Module, features: Tensor) -> Tensor:
+def predicted_costs(model: nn.Module, features: Tensor) -> Tensor:
+    """What a model predicts from a batch of features.
+
+    Raises:
+        InputError: it returns no tensor.
+    """
     found: Any = model(features)
     if not isinstance(found, Tensor):
         raise InputError(

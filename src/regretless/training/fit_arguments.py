@@ -13,7 +13,8 @@ from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.number_checks import check_number
-from regretless.training.callbacks import Callback
+from regretless.training.callbacks import Callback, check_scheduler
+from regretless.training.model_check import check_model
 from regretless.type_checks import check_type
 
 
@@ -29,8 +30,8 @@ def check_data(train: Any, checkpoint: Any) -> None:
         raise InputError(f"checkpoint must be the path of a file, got {type(checkpoint).__name__}")
 
 
-def check_loss(loss: Loss, validation: Dataset | None) -> None:
-    """Refuse what is no loss of the library, and one that cannot be trained or evaluated with.
+def check_loss(loss: Loss) -> None:
+    """Refuse what is no loss of the library, and one that cannot be trained with.
 
     Raises:
         InputError: says how to build the loss.
@@ -38,10 +39,32 @@ def check_loss(loss: Loss, validation: Dataset | None) -> None:
     check_type("loss", loss, Loss, hint="build one over the problem, such as SPOPlus(problem)")
     if loss.reduction == "none":
         raise InputError("training needs a scalar: build the loss with reduction='mean' or 'sum', not 'none'")
-    if validation is not None:
-        check_type("validation", validation, Dataset)
-        if loss.problem is None:
-            raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
+
+
+def check_validation(model: nn.Module, loss: Loss, validation: Dataset | None) -> None:
+    """Refuse validation data that the model or the problem cannot be evaluated on.
+
+    Raises:
+        InputError: says what does not fit.
+    """
+    if validation is None:
+        return
+    check_type("validation", validation, Dataset)
+    if loss.problem is None:
+        raise InputError("validation needs a problem to evaluate at: build the loss with it, TwoStage(problem)")
+    if not len(validation):
+        raise InputError("validation needs data, got 0 instances")
+    try:
+        check_model(model, validation.features, loss.problem.dimension)
+        loss.problem.check_instance(validation.instance, len(validation))
+    except InputError as error:
+        raise InputError(f"validation data do not fit: {error}") from error
+    have, need = (
+        (validation.costs.shape[1], validation.solutions.shape[1]),
+        (loss.problem.dimension, loss.problem.width),
+    )
+    if have != need:
+        raise InputError(f"validation data must have {need[0]} costs and solutions of width {need[1]}, got {have}")
 
 
 def check_optimizer(
@@ -57,8 +80,10 @@ def check_optimizer(
     """
     if clip is not None:
         check_number("clip", clip)
-    if scheduler is not None and (optimizer is None or scheduler.optimizer is not optimizer):
-        raise InputError("scheduler belongs to an optimizer: pass that optimizer, too")
+    if scheduler is not None:
+        check_scheduler(scheduler)
+        if optimizer is None or scheduler.optimizer is not optimizer:
+            raise InputError("scheduler belongs to an optimizer: pass that optimizer, too")
     if optimizer is None:
         return
     check_type("optimizer", optimizer, torch.optim.Optimizer)

@@ -18,7 +18,13 @@ from regretless.ranks import ranks_of, unwrapped
 from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
 from regretless.training.fast_linear import LeanAdam
-from regretless.training.fit_arguments import check_data, check_loss, check_optimizer, listed_callbacks
+from regretless.training.fit_arguments import (
+    check_data,
+    check_loss,
+    check_optimizer,
+    check_validation,
+    listed_callbacks,
+)
 from regretless.training.identity import identity
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.random_draws import seeded_draws
@@ -51,13 +57,14 @@ def fit(
         loss: any loss of the library.
         train: training data; or, where it does not fit in memory, a ``DataLoader`` (or anything that can be iterated
             once per epoch) of batches ``(features, costs, solutions)``, with ids of instances for families. It
-            shuffles and cuts batches itself, and an interrupted run continues from its last epoch.
+            shuffles and cuts batches itself, and an interrupted run continues from its last epoch, with the state of
+            the loader's ``generator`` where it has one.
         epochs: passes over the data.
         lr: learning rate of Adam, where no optimizer is given.
         optimizer: any optimizer of torch over the model's parameters, except LBFGS.
         scheduler: of the learning rate of ``optimizer``; it steps after every epoch. ``ReduceLROnPlateau`` follows the
             regret on ``validation``, or the loss where there is none.
-        clip: largest norm of the gradient over all weights; a longer one is scaled down.
+        clip: largest norm of the gradient over all weights of the optimizer; a longer one is scaled down.
         batch_size: instances per step, of each rank. The last batch of an epoch may be smaller; where the model has
             batch normalization, a single instance joins the batch before it.
         seed: of the shuffling, and of what the model draws from torch's global generators, for dropout say; these are
@@ -85,7 +92,7 @@ def fit(
         raise InputError("training needs data, got 0 instances")
     check_type("model", model, nn.Module)
     check_data(train, checkpoint)
-    check_loss(loss, validation)
+    check_loss(loss)
     check_optimizer(model, optimizer, scheduler, clip)
     own_callbacks = listed_callbacks(callbacks)
     if isinstance(train, Dataset):
@@ -93,6 +100,7 @@ def fit(
         loss.check_labels(train.solutions, train.instance)
     else:
         trained_parameters(model)
+    check_validation(unwrapped(model), loss, validation)
     ranks = ranks_of(model)
     if ranks is not None and isinstance(loss.oracle, SolutionCache) and loss.oracle.ranks is None:
         loss.oracle.share(ranks)
@@ -100,12 +108,14 @@ def fit(
         raise InputError("a DataLoader trains on one rank: give fit a Dataset, whose batches it deals out")
     optimizer = optimizer or LeanAdam(list(model.parameters()), lr)
     called = [*own_callbacks] if scheduler is None else [*own_callbacks, Schedule(scheduler)]
-    parts = Parts(unwrapped(model), loss, optimizer, called, torch.Generator().manual_seed(seed))
+    drawn = getattr(train, "generator", None)
+    loader = drawn if isinstance(drawn, torch.Generator) else None
+    parts = Parts(unwrapped(model), loss, optimizer, called, torch.Generator().manual_seed(seed), loader)
     run = RunningFit(parts, train, batch_size, validation, checkpoint, model, ranks, clip)
     size = 1 if ranks is None else ranks.size
     settings = (
         {} if checkpoint is None else identity(parts, train, seed=seed, batch_size=batch_size, ranks=size, clip=clip)
     )
     rank = 0 if ranks is None else ranks.rank
-    with seeded_draws(seed, next(model.parameters()).device, rank=rank):
+    with torch.enable_grad(), seeded_draws(seed, next(model.parameters()).device, rank=rank):
         return run.to_the_end(epochs, False if rank else progress, settings)

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
+from regretless.number_checks import check_integer
 
 
 def make_folds(n: int, folds: int, *, seed: int = 0, ordered: bool = False) -> list[Tensor]:
@@ -23,7 +24,7 @@ def make_folds(n: int, folds: int, *, seed: int = 0, ordered: bool = False) -> l
     >>> [part.tolist() for part in make_folds(5, 2, ordered=True)]
     [[0, 1, 2], [3, 4]]
     """
-    if not 2 <= folds <= n:
+    if check_integer("folds", folds, least=2) > n:
         raise InputError(f"folds must be between 2 and the {n} instances, got {folds}")
     order = torch.arange(n) if ordered else torch.randperm(n, generator=torch.Generator().manual_seed(seed))
     return [part.sort().values for part in torch.tensor_split(order, folds)]

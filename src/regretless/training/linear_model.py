@@ -34,7 +34,9 @@ class LinearModel:
     intercepts: Intercepts | None = None
 
     def inputs(self, x: Tensor) -> Tensor:
-        """What the layer sees of features ``x``."""
+        """What the layer sees of features ``x``: ``(n, k)``, or ``(n, d, k)`` where it is shared."""
+        if self.shared and x.ndim != 3:  # ``nn.Flatten`` behind the layer takes features of any shape
+            x = x[:, None] if x.ndim == 2 else x.flatten(1, -2)
         scaled = x if self.features is None else self.features.scaled(x)
         return scaled if self.products is None else self.products(scaled)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from regretless.errors import InputError, RegretlessError
+from regretless.errors import InputError
 from regretless.training.evaluation import predict
 
 
@@ -44,15 +44,7 @@ def check_model(model: nn.Module, features: Tensor, dimension: int) -> None:
     """
     check_device(trained_parameters(model)[0].device)
     name, some = type(model).__name__, features[:2]
-    try:
-        predicted = predict(model, some)
-    except RegretlessError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"the model {name} cannot predict from features of shape {tuple(some.shape)}: "
-            f"{type(error).__name__}: {error}"
-        ) from error
+    predicted = predict(model, some)
     if predicted.shape != (len(some), dimension):
         raise InputError(
             f"the model {name} must predict {dimension} costs per instance: for {len(some)} instances it must return "

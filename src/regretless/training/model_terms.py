@@ -84,7 +84,7 @@ def with_terms(model: nn.Module, features: Tensor, terms: Collection[str]) -> nn
         products = QuadraticTerms(view.inputs(features.to(layer.weight)).detach().cpu()).to(layer.weight)
         layer = _widened(layer, products.width)
     if "intercepts" in terms and intercepts is None:
-        intercepts = Intercepts(features.shape[-2]).to(layer.weight)
+        intercepts = Intercepts(view.inputs(features[:1].to(layer.weight)).shape[1]).to(layer.weight)
     parts = [products, layer, nn.Flatten() if view.shared else None, intercepts]
     inner = nn.Sequential(*(part for part in parts if part is not None))
     return _with_inner(made, inner, view)

@@ -107,6 +107,10 @@ def make_model(
             f"features must have shape (n, k) for instances or (n, {dimension}, k) for variables, "
             f"got {tuple(features.shape)}"
         )
+    if not len(features):
+        raise InputError("a model needs training features for their mean and deviation, got 0 instances")
+    if costs is not None and (costs.ndim != 2 or costs.shape[1] != dimension or not len(costs)):
+        raise InputError(f"costs must have shape (n, {dimension}), got {tuple(costs.shape)}")
     shared = features.ndim == 3
     if intercepts and not shared:
         raise InputError(

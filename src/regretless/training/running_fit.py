@@ -80,8 +80,10 @@ class RunningFit:
         if path is not None and (path.exists() if self.ranks is None else self.ranks.first(path.exists)):
             self.at = checkpoints.load(path, parts, settings, self.ranks)
             state.epoch, state.history, state.stop = self.at.epoch, self.at.history, self.at.stopped
-            if self.at.epoch > epochs:
-                raise FileError(f"{self.path} holds {self.at.epoch} epochs already, more than the {epochs} requested")
+            begun = 0 if self.at.order is None else 1  # an epoch that was left in the middle has changed the weights
+            if self.at.epoch + begun > epochs:
+                held = f"{self.at.epoch} epochs" if not begun else f"{self.at.epoch} epochs and part of the next"
+                raise FileError(f"{self.path} holds {held} already, more than the {epochs} requested")
         self.model.train()
         remaining = range(self.at.epoch, epochs)
         with Interruption() as interruption:
@@ -167,7 +169,7 @@ class RunningFit:
         try:
             value, gradient = loss.loss_and_gradient(predicted, c, v, instance)
         except InputError:
-            self._refuse_nan(predicted, step)
+            self._refuse_nan(x, c, v, predicted, step)
             raise
         except SolveError as error:
             if error.row is None:
@@ -176,7 +178,7 @@ class RunningFit:
             raise SolveError(f"{which} in {self._where(step)}: {error}") from error
         total = float(value)
         if not math.isfinite(total):
-            self._refuse_nan(predicted, step)
+            self._refuse_nan(x, c, v, predicted, step)
             raise TrainingError(
                 f"the loss is {total} in {self._where(step)}; lower the learning rate or scale the costs"
             )
@@ -186,7 +188,16 @@ class RunningFit:
         self.step.update(predicted, gradient if weight == 1.0 else gradient * weight)
         return total * x.shape[0] if loss.reduction == "mean" else total
 
-    def _refuse_nan(self, predicted: Tensor, step: int) -> None:
+    def _refuse_nan(self, x: Tensor, c: Tensor, v: Tensor, predicted: Tensor, step: int) -> None:
+        """Name the data or the prediction of a batch that is not finite."""
+        for name, given in (("features", x), ("true costs", c), ("solutions", v)):
+            bad = (~torch.isfinite(given)).nonzero()
+            if len(bad):
+                instance, value = self._instance(step, int(bad[0][0])), given[tuple(bad[0].tolist())].item()
+                raise InputError(
+                    f"the {name} of training instance {instance} must be finite, got {value}: leave the instance out, "
+                    "or fill in the value"
+                )
         bad = (~torch.isfinite(predicted)).nonzero()
         if len(bad):
             row = int(bad[0][0])

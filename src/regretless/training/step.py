@@ -7,6 +7,8 @@ from typing import Protocol, final
 import torch
 from torch import Tensor, nn
 
+from regretless.errors import InputError
+from regretless.training.evaluation import predicted_costs
 from regretless.training.fast_linear import linear_step
 
 
@@ -29,25 +31,47 @@ class GradientStep:
     Args:
         model: maps features to costs.
         optimizer: of its parameters.
-        clip: largest norm of the gradient over all weights; a longer one is scaled down.
+        clip: largest norm of the gradient over all weights of the optimizer; a longer one is scaled down.
     """
 
     def __init__(self, model: nn.Module, optimizer: torch.optim.Optimizer, clip: float | None = None) -> None:
         self.model, self.optimizer, self.clip = model, optimizer, clip
 
     def predict(self, x: Tensor) -> Tensor:
-        """Predict costs ``(batch, d)``."""
-        predicted: Tensor = self.model(x)
-        return predicted
+        """Predict costs ``(batch, d)``.
+
+        Raises:
+            InputError: the model returns no tensor, or cannot be trained on a single instance.
+        """
+        try:
+            return predicted_costs(self.model, x)
+        except ValueError as error:
+            if len(x) > 1:
+                raise
+            raise InputError(
+                f"the model {type(self.model).__name__} cannot be trained on a batch of one instance, as batch "
+                f"normalization cannot: use larger batches ({error})"
+            ) from error
 
     def update(self, predicted: Tensor, gradient: Tensor) -> None:
-        """Step along the gradient ``(batch, d)`` at the last prediction."""
+        """Step along the gradient ``(batch, d)`` at the last prediction.
+
+        Raises:
+            InputError: the prediction does not depend on the weights, though they are not frozen.
+        """
         self.optimizer.zero_grad()
         if predicted.requires_grad:
             torch.autograd.backward(predicted, gradient)
             if self.clip is not None:
-                nn.utils.clip_grad_norm_(self.model.parameters(), self.clip)
+                # Of the optimizer: gradients of other weights are never cleared.
+                trained = (weight for group in self.optimizer.param_groups for weight in group["params"])
+                nn.utils.clip_grad_norm_(trained, self.clip)
             self.optimizer.step()
+        elif any(weight.requires_grad for weight in self.model.parameters()):
+            raise InputError(
+                f"the predictions of the model {type(self.model).__name__} have no gradient, so it cannot be trained: "
+                "its forward must not use detach(), no_grad() or NumPy"
+            )
 
 
 def make_step(model: nn.Module, optimizer: torch.optim.Optimizer, clip: float | None = None) -> Step:

@@ -30,8 +30,8 @@ def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
     """
     for number, batch in enumerate(loader):
         parts = (batch.features, batch.costs, batch.solutions, batch.instance) if isinstance(batch, Dataset) else batch
-        tensors = isinstance(parts, list | tuple) and all(part is None or isinstance(part, Tensor) for part in parts)
-        if not tensors or len(parts) not in (3, 4):
+        tensors = isinstance(parts, list | tuple) and all(isinstance(part, Tensor) for part in parts[:3])
+        if not tensors or len(parts) not in (3, 4) or not isinstance(parts[-1], Tensor | None):
             raise InputError(
                 f"batch {number} of the loader must be (features, costs, solutions) or (features, costs, solutions, "
                 f"instance) as tensors, or a Dataset, got {type(batch).__name__}"

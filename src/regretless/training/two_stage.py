@@ -9,7 +9,9 @@ import torch
 from torch import nn
 
 from regretless.data import Dataset
+from regretless.errors import InputError
 from regretless.losses import TwoStage
+from regretless.number_checks import LARGEST_SEED, check_integer
 from regretless.training.callbacks import Callback, EarlyStopping, TrainingState
 from regretless.training.evaluation import predict
 from regretless.training.fit_loop import fit
@@ -19,6 +21,7 @@ from regretless.training.linear_model import find_linear
 from regretless.training.model_check import check_model
 from regretless.training.ridge import ridge
 from regretless.training.running_fit import Fitted
+from regretless.type_checks import check_type
 
 FOLDS = 5
 EPOCHS, PATIENCE, BATCH = 500, 20, 32
@@ -51,6 +54,11 @@ def fit_two_stage(
     Raises:
         InputError: the model has nothing to train or does not fit the data.
     """
+    check_type("model", model, nn.Module)
+    check_type("train", train, Dataset)
+    if not len(train):
+        raise InputError("training needs data, got 0 instances")
+    seed = check_integer("seed", seed, least=0, most=LARGEST_SEED)
     check_model(model, train.features, train.costs.shape[1])
     folds = make_folds(len(train), FOLDS, seed=seed, ordered=ordered) if len(train) >= 2 * FOLDS else []
     linear = find_linear(model) if criterion == "mse" else None
@@ -59,6 +67,10 @@ def fit_two_stage(
         # In the memory of the CPU, where the data are, whatever the device of the model is.
         inputs = linear.inputs(train.features.to(parameter)).detach().cpu()
         own = linear.intercepts is not None
+        for name, given in (("features", inputs), ("costs", train.costs)):
+            if not bool(torch.isfinite(given).all()):
+                row = int((~torch.isfinite(given)).nonzero()[0][0])
+                raise InputError(f"{name} must be finite, got NaN or infinity in row {row}")
         weight, bias = ridge(inputs, train.costs, bias=linear.has_bias, folds=folds, intercepts=own)
         linear.set(weight.to(parameter), None if bias is None else bias.to(parameter))
         return Fitted(model, History([]), "ridge regression in closed form")

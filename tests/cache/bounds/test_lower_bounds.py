@@ -38,6 +38,8 @@ def test_a_problem_brings_its_own_bound_or_its_model_or_none():
         (function, "linear", "needs a problem with a MILP"),
         (Problem(MODEL), "own", "with its own bound"),
         (Problem(MODEL), "magic", "bound must be"),
+        (Problem(MODEL), 5, "bound must be .* got 5"),
+        (Problem(MODEL), OwnBound, "got the class OwnBound"),
     ):
         with pytest.raises(InputError, match=message):
             make_bound(problem, kind)

@@ -145,6 +145,9 @@ def make_bound(problem: Problem, kind: BoundKind | Bound | None = None) -> Bound
         InputError: an unknown kind, or one that the problem does not have.
     """
     if kind is not None and not isinstance(kind, str):
+        if isinstance(kind, type) or not callable(kind):
+            got = f"the class {kind.__name__}" if isinstance(kind, type) else repr(kind)
+            raise InputError(f"bound must be 'own', 'lagrangian', 'linear' or a bound, got {got}")
         return kind
     if kind not in (None, "own", "lagrangian", "linear"):
         raise InputError(f"bound must be 'own', 'lagrangian', 'linear' or a bound, got {kind!r}")
