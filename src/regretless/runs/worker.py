@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from regretless.problems import BenchmarkProblem
+from regretless.progress import write_lines
 from regretless.runs.run_folder import record_failure, run_path
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
@@ -59,6 +60,7 @@ def main() -> None:
     """Serve the process that started this one, until its input ends."""
     answers = _own_output()
     single_threaded()
+    write_lines(False)  # the process that started this one does
     work: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin, work), daemon=True).start()
     worker = Worker(sys.argv[1])
