@@ -6,11 +6,12 @@ import sys
 import time
 from collections.abc import Iterator
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from regretless import progress
-from regretless.progress import Bar, Lines, end_bars, track
+from regretless.progress import Bar, Lines, PlainLine, end_bars, track, write_lines
 
 from .terminal import Terminal, wide_terminal
 
@@ -35,15 +36,54 @@ def test_nothing_is_written_within_the_first_second(terminal: Terminal, monkeypa
     assert terminal.getvalue() == ""
 
 
-def test_nothing_is_written_away_from_a_terminal(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    list(track(range(9), total=9, label="solving", show=False))
-    assert terminal.getvalue() == ""
-    plain = io.StringIO()
-    monkeypatch.setattr("regretless.progress.sys", SimpleNamespace(stderr=plain))
-    list(track(range(9), total=9, label="solving"))
-    assert plain.getvalue() == ""
+def test_a_bar_is_forced_on_or_off(terminal: Terminal, plain: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     list(track(range(9), total=9, label="solving", show=True))
     assert "9/9" in plain.getvalue()
+    monkeypatch.setattr("regretless.progress.sys", SimpleNamespace(stderr=terminal))
+    list(track(range(9), total=9, label="solving", show=False))
+    assert terminal.getvalue() == ""
+
+
+@pytest.fixture
+def plain(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
+    """Standard error in a file."""
+    stream = io.StringIO()
+    monkeypatch.setattr("regretless.progress.sys", SimpleNamespace(stderr=stream))
+    return stream
+
+
+def slowly(n: int, monkeypatch: pytest.MonkeyPatch, **how: Any) -> None:
+    """A loop whose steps take ten seconds."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("regretless.progress.time", SimpleNamespace(monotonic=lambda: clock.now))
+    for _ in track(range(n), total=n, label="solving", **how):
+        clock.now += 10.0
+
+
+def test_away_from_a_terminal_a_plain_line_comes_every_half_minute(
+    plain: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slowly(8, monkeypatch)
+    assert plain.getvalue() == "solving: 3/8, 50 s left\nsolving: 6/8, 20 s left\n"
+
+
+def test_away_from_a_terminal_short_loops_write_nothing(plain: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(9):
+        slowly(2, monkeypatch)
+    assert plain.getvalue() == ""
+
+
+def test_plain_lines_can_be_turned_off(plain: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
+    slowly(8, monkeypatch, show=False)
+    monkeypatch.setattr(PlainLine, "wanted", True)  # what it was comes back after the test
+    write_lines(False)
+    slowly(8, monkeypatch)
+    assert plain.getvalue() == ""
+
+
+def test_without_standard_error_there_is_no_progress_and_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("regretless.progress.sys", SimpleNamespace(stderr=None))
+    assert list(track(range(3), total=3, label="solving")) == [0, 1, 2]
 
 
 def test_without_rich_there_is_no_bar_and_no_error(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:

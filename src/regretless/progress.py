@@ -1,4 +1,4 @@
-"""Progress bars on standard error, for loops that take longer than a second."""
+"""Progress on standard error: bars on a terminal for loops that take longer than a second, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from regretless.optional import need
 T = TypeVar("T")
 DELAY = 1.0  # seconds before a bar appears
 FIRST = 2.0  # seconds after which a bar appears without a first step
+LINE_SECONDS = 30.0  # between two lines, away from a terminal
 
 
 class Bar:
@@ -108,6 +109,37 @@ class Bar:
                 self._appear()
 
 
+class PlainLine:
+    """In place of a bar where there is no terminal: a line every ``LINE_SECONDS``, the first one after as long.
+
+    Args:
+        label: what is being done.
+        total: the number of steps.
+        stream: where to write.
+    """
+
+    wanted: ClassVar[bool] = True
+
+    def __init__(self, label: str, total: int, stream: TextIO) -> None:
+        self.label, self.total, self.stream = label, total, stream
+        self.start = self._written = time.monotonic()
+
+    def update(self, done: int, note: str) -> None:
+        """Write that ``done`` steps are done, if a line is due."""
+        now = time.monotonic()
+        if now - self._written >= LINE_SECONDS:
+            self._written = now
+            print(f"{self.label}: {done}/{max(self.total, done)}, {note}", file=self.stream, flush=True)
+
+    def close(self) -> None:
+        """Nothing is left to write."""
+
+
+def write_lines(wanted: bool) -> None:
+    """Write plain lines in this process where there is no terminal, or do not; by default they are written."""
+    PlainLine.wanted = wanted
+
+
 def end_bars() -> bool:
     """End all bars, so that what is written next comes after them; return whether one ended before its loop did.
 
@@ -130,20 +162,19 @@ def track(
     show: bool | None = None,
     count: Callable[[T], int] = lambda _: 1,
 ) -> Iterator[T]:
-    """Yield ``items`` and show a bar with the time left on standard error.
+    """Yield ``items`` and show a bar, or a line now and then, with the time left on standard error.
 
     Args:
         items: what to iterate over.
         total: the number of items, or the sum of what ``count`` returns for them.
         label: what is being done.
-        show: force the bar on or off; by default it appears on a terminal only.
+        show: force the bar on or off; by default it appears on a terminal, and plain lines elsewhere.
         count: what an item counts for.
     """
-    if not (sys.stderr.isatty() if show is None else show):
+    bar = _begun(label, total, show)
+    if bar is None:
         yield from items
         return
-    bar = Bar(label, total, sys.stderr)
-    bar.wait()
     done = 0
     try:
         for item in items:
@@ -153,6 +184,17 @@ def track(
             bar.update(done, f"{duration(left)} left")
     finally:
         bar.close()
+
+
+def _begun(label: str, total: int, show: bool | None) -> Bar | PlainLine | None:
+    """What shows the progress of a loop that begins now."""
+    if show is False or sys.stderr is None:  # closed, as by 2>&-
+        return None
+    if show is None and not sys.stderr.isatty():
+        return PlainLine(label, total, sys.stderr) if PlainLine.wanted else None
+    bar = Bar(label, total, sys.stderr)
+    bar.wait()
+    return bar
 
 
 class Lines:

@@ -32,6 +32,7 @@ MALFORMED = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 _TENSOR = "__tensor__"
 # One key only: safetensors writes several in an order that changes from run to run.
 _HEADER = "regretless"
+TEMPORARY = f".*.{'[0-9a-f]' * 8}.tmp"  # pattern of the names of files that are being written
 BUSY_SECONDS = 2.0  # for another program of Windows to close a file
 
 

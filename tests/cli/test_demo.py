@@ -43,3 +43,9 @@ def test_the_knapsack_demo_prints_the_same_figures_as_version_01(cli: CommandLin
 def test_a_problem_that_is_no_demo_is_refused(cli: CommandLine, tmp_path: Path) -> None:
     assert cli("demo", "--problem", "matching", "--out", tmp_path / "demo").code == 2
     assert not (tmp_path / "demo").exists()
+
+
+def test_a_users_own_report_is_not_overwritten(cli: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "report.html").write_text("mine")
+    assert "is no demo, and a demo would overwrite report.html there" in cli("demo", "--out", tmp_path).error
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from regretless.cli.reproduce import reproduce
-from regretless.errors import InputError
+from regretless.errors import FileError, InputError
 from tests import runs_here
 
 pytest.importorskip("matplotlib")
@@ -76,3 +76,11 @@ def test_unknown_words_are_refused_before_anything_is_run(wrong: list[str], tmp_
     with pytest.raises(InputError, match=r"must be one of|are"):
         CliRunner().invoke(app, [*wrong, "--out", str(tmp_path)], catch_exceptions=False)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["results.csv", "report.html", "tables"])
+def test_a_users_own_files_are_never_overwritten(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(FileError, match=f"is no grid of runs, and a grid of runs would overwrite {name} there"):
+        run(*SMALL, "--out", str(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == [name]

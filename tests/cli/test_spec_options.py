@@ -6,6 +6,9 @@ import pytest
 
 from regretless.cli.spec_options import check_files, given, parse
 from regretless.errors import InputError
+from regretless.progress import PlainLine
+
+from .files import CommandLine
 
 
 def test_values_are_numbers_words_or_nothing() -> None:
@@ -34,3 +37,11 @@ def test_a_model_file_needs_data_and_a_problem_by_name_has_its_own() -> None:
         check_files("m.mps.gz", {})
     with pytest.raises(InputError, match="--cost-variables is for model files"):
         check_files("knapsack-60", {"cost_variables": ["x"]})
+
+
+def test_a_program_that_reads_json_gets_no_lines_of_progress(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PlainLine, "wanted", True)
+    cli.ok("data", "list", "--json")
+    assert not PlainLine.wanted
+    cli.ok("data", "list")
+    assert PlainLine.wanted

@@ -68,3 +68,11 @@ def test_failed_runs_are_named_and_the_command_fails(
     assert result.code == 1
     assert "failed: " in result.out
     assert "no memory" in result.out
+
+
+def test_a_users_own_files_are_never_overwritten(cli: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "leaderboard.csv").write_text("mine")
+    result = cli(*WORDS, "--out", tmp_path)
+    assert result.code == 1
+    assert "would overwrite leaderboard.csv there: choose another folder" in result.error
+    assert [path.name for path in tmp_path.iterdir()] == ["leaderboard.csv"]

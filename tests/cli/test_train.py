@@ -300,6 +300,13 @@ def test_a_users_own_files_are_never_overwritten(cli: CommandLine, files: Files)
     assert result.code == 1
     assert "is no run, and a run would overwrite history.csv there: choose another folder" in result.error
     assert table.read_bytes() == files.c.read_bytes()
+    table.unlink()
+    others = [files.folder / name for name in ("labels/mine.safetensors", ".notes.tmp")]
+    for other in others:
+        other.parent.mkdir(exist_ok=True)
+        other.write_text("mine")
+    cli.ok(*files.words(out=files.folder))
+    assert all(other.exists() for other in others)
 
 
 def test_names_in_files_are_no_paths(cli: CommandLine, files: Files) -> None:

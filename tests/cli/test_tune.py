@@ -49,6 +49,13 @@ def with_validation(files: Files, *more: object) -> list[object]:
     return ["tune", files.model, *words, "--out", files.folder / "search", *more]
 
 
+def test_a_users_own_files_are_never_overwritten(cli: CommandLine, files: Files) -> None:
+    (files.folder / "best.json").write_text("mine")
+    error = cli(*with_validation(files, "--out", files.folder)).error
+    assert "is no search, and a search would overwrite best.json there: choose another folder" in error
+    assert (files.folder / "best.json").read_text() == "mine"
+
+
 def test_auto_is_not_tuned_and_not_offered(cli: CommandLine, files: Files) -> None:
     error = cli(*with_validation(files, "--method", "auto")).error
     assert "method 'auto' needs no tuning" in error

@@ -13,7 +13,7 @@ def ended_by(error: BaseException, folder: Path) -> None:
     """Write a label and fail."""
     with own_labels(folder) as store:
         store.mkdir(exist_ok=True)
-        (store / "begun.safetensors").touch()
+        (store / f"begun-{'0' * 32}.safetensors").touch()
         raise error
 
 
@@ -63,3 +63,16 @@ def test_an_empty_folder_does_not_stay(tmp_path: Path, monkeypatch: pytest.Monke
     with pytest.raises(FileError):
         fill()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", [None, ValueError("wrong")])
+def test_a_folder_of_the_users_own_with_the_same_name_stays(error: BaseException | None, tmp_path: Path) -> None:
+    mine = tmp_path / "labels" / "mine.safetensors"
+    mine.parent.mkdir()
+    mine.touch()
+    assert not has_labels(tmp_path)
+    if error is not None:
+        with pytest.raises(ValueError, match="wrong"):
+            ended_by(error, tmp_path)
+    remove_labels(tmp_path)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine]

@@ -72,6 +72,7 @@ def test_another_search_in_the_folder_is_left_alone(loaded: BenchmarkProblem, tm
 
 
 def test_a_damaged_log_is_named(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    search(loaded, tmp_path, 1)
     (tmp_path / "trials.log").write_text("nonsense\n")
     with pytest.raises(FileError, match=r"trials\.log is damaged"):
         search(loaded, tmp_path, 1)

@@ -47,3 +47,10 @@ def test_the_process_answers_line_by_line_and_ends_when_told(tmp_path: Path) -> 
     start = [sys.executable, "-m", "regretless.runs.worker", str(tmp_path)]
     told = subprocess.run(start, input=json.dumps(SPEC.as_dict()) + "\n\n", capture_output=True, text=True, check=False)
     assert (told.returncode, json.loads(told.stdout)["status"]) == (0, "done")
+
+
+def test_a_failure_that_cannot_be_recorded_is_still_answered(tmp_path: Path) -> None:
+    (tmp_path / "runs").touch()  # as on a full disk, no file can be made there
+    answer = Worker(tmp_path).attempt(SPEC)
+    assert answer["status"] == "failed"
+    assert "cannot make the lock file" in answer["error"]

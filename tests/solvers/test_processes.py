@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import contextlib
 import gc
 import multiprocessing
 import os
+import select
+import signal
 import subprocess
 import sys
 import time
@@ -156,6 +159,28 @@ def test_ctrl_c_does_not_end_the_process_that_others_fork_from_while_it_imports(
     preload = "    import regretless.solvers.processes as started\n    started.PRELOAD.insert(1, 'interrupting')\n"
     ended = run(tmp_path, f"if __name__ == '__main__':\n{preload}    main()\n")
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "solved [-1.0, -1.0, -1.0]\n", "")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
+def test_a_solve_that_hangs_ends_with_the_process_that_waits_for_it(tmp_path: Path) -> None:
+    begin = "    import os, time\n    print(os.getpid(), flush=True)\n    time.sleep(600)\n"
+    (tmp_path / "script.py").write_text(
+        SCRIPT.replace("def solver(costs):\n", f"def solver(costs):\n{begin}")
+        + "if __name__ == '__main__':\n    main()\n"
+    )
+    found = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    command = [sys.executable, str(tmp_path / "script.py")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=found) as script:
+        assert script.stdout is not None
+        solving = int(script.stdout.readline())
+        script.kill()
+        try:
+            # The process that solves holds the other end of the pipe until it ends.
+            assert select.select([script.stdout], [], [], 20.0)[0]
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(solving, signal.SIGKILL)
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from regretless.problem import Problem
 from regretless.progress import track
 from regretless.report import write
 from regretless.runs import Spec, run
-from regretless.runs.run_folder import run_path
+from regretless.runs.run_folder import refuse_foreign, run_path
 from regretless.runs.run_ledger import solve_ledger
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
@@ -90,6 +90,7 @@ def demo(
     specs = DEMOS[problem].specs(seed)
     need_report_packages()
     refuse_unwritable(out)
+    refuse_foreign(out, what="demo", mark="runs/*/spec.json", names=("report.html",))
     for spec in specs:
         check_spec(spec, workers=workers)
     loaded = load_problem(specs[0], workers=workers)

@@ -11,6 +11,7 @@ import typer
 
 from regretless.errors import InputError
 from regretless.problems import names as problem_names
+from regretless.progress import write_lines
 from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
@@ -92,7 +93,14 @@ Set = Annotated[
 Option = Annotated[
     list[str] | None, typer.Option(help="NAME=VALUE: an option of the problem, e.g. days=100; repeatable.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def _as_data(json: bool) -> bool:
+    write_lines(not json)  # a program reads the output
+    return json
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.", callback=_as_data)]
 
 
 def given(**options: Any) -> dict[str, Any]:

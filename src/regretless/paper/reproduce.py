@@ -18,6 +18,8 @@ from regretless.runs.results import Result, read_results, write_results
 from regretless.runs.run_ledger import Ledger, grid_ledger
 from regretless.runs.spec import Spec
 
+WRITES = ("results.csv", "tables", "figures", "report.html")  # into the folder of results, when the runs are done
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -90,7 +92,7 @@ def reproduce_runs(
         KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; the message says how to continue.
     """
     need("matplotlib", pip="matplotlib", why="draw the figures")
-    do_missing_runs(label, specs, out, workers=workers, executor=executor, stream=stream)
+    do_missing_runs(label, specs, out, workers=workers, executor=executor, stream=stream, writes=WRITES)
     return write_outcome(out)
 
 

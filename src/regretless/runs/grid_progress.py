@@ -9,10 +9,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, TextIO
 
-from regretless.progress import Bar, duration
+from regretless.progress import LINE_SECONDS, Bar, duration
 from regretless.runs.spec import Spec
-
-LINE_SECONDS = 30.0  # between two lines, away from a terminal
 
 
 class GridProgress:

@@ -11,8 +11,8 @@ from typing import TextIO
 from regretless.downloads.fetch import check_files
 from regretless.number_checks import check_integer
 from regretless.runs.grid_progress import GridProgress
-from regretless.runs.results import register
-from regretless.runs.run_folder import METRICS, run_path
+from regretless.runs.results import GRID, register
+from regretless.runs.run_folder import METRICS, refuse_foreign, run_path
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.worker_pool import do_runs
@@ -28,6 +28,7 @@ def do_missing_runs(
     workers: int = 2,
     executor: str = "processes",
     stream: TextIO | None = sys.stderr,
+    writes: Sequence[str] = (),
 ) -> None:
     """Do the runs that are not done yet.
 
@@ -38,13 +39,15 @@ def do_missing_runs(
         workers: processes, or Ray tasks at a time.
         executor: ``"processes"`` of this machine, ``"ray"``, or ``"ray:ADDRESS"``.
         stream: where progress goes; ``None`` shows none.
+        writes: files and folders in ``out`` that the caller writes after the runs.
 
     Raises:
-        InputError, MissingDependencyError, FileError: a setting, a package, a public data file or a cluster that does
-            not answer; nothing was solved or written.
+        InputError, MissingDependencyError, FileError: a setting, a package, a public data file, a cluster that does
+            not answer, or files of the user's own that would be overwritten; nothing was solved or written.
         KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; the message says how to continue.
     """
     out = Path(out)
+    refuse_foreign(out, what="grid of runs", mark=GRID, names=writes)
     check_integer("workers", workers, least=1)
     kind, address = parse_executor(executor, allowed=("processes", "ray"))
     # Seeds cannot be wrong here (Spec checked them), and a check takes up to 0.1 s: one seed of each setting.

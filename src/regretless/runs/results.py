@@ -25,6 +25,7 @@ COLUMNS = (
     "epoch_seconds", "solver_seconds", "solves", "lookups", "cache_size", "engine", "options", "run", "error",
 )  # fmt: skip
 FIGURES = COLUMNS[6:16]
+GRID = "grid.json"  # which runs belong to a folder of results; it is written before the first of them
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def register(results: Path | str, specs: Iterable[Spec]) -> None:
 
     So a trial with ``--epochs 1`` in the same folder does not mix with the real runs that follow it.
     """
-    path = Path(results) / "grid.json"
+    path = Path(results) / GRID
     with try_lock(Path(results) / ".locks" / "grid", wait=30.0) as held:
         if not held:
             raise FileError(f"another process has held {path} for 30 seconds: is one hanging?")
@@ -90,9 +91,9 @@ def register(results: Path | str, specs: Iterable[Spec]) -> None:
 
 def read_results(results: Path | str) -> list[Result]:
     """All runs that belong to a folder of results, in a fixed order."""
-    path = Path(results) / "grid.json"
+    path = Path(results) / GRID
     if not path.exists():
-        raise FileError(f"{results} holds no results: it has no grid.json; make some with: regretless reproduce")
+        raise FileError(f"{results} holds no results: it has no {GRID}; make some with: regretless reproduce")
     return sorted((_result(Path(results), spec) for spec in _registered(path)), key=_order)
 
 

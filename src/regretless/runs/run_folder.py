@@ -43,11 +43,20 @@ def has_epochs(folder: Path) -> bool:
     return any((folder / name).exists() for name in (CHECKPOINT, WEIGHTS, METRICS))
 
 
-def refuse_foreign(folder: Path) -> None:
-    """Refuse a folder that is no run and has files which a run would overwrite, such as a table ``history.csv``."""
-    there = [] if (folder / SPEC).exists() else [name for name in COMMON if (folder / name).exists()]
+def refuse_foreign(folder: Path, *, what: str = "run", mark: str = SPEC, names: Sequence[str] = COMMON) -> None:
+    """Refuse a folder that is no run and has files which a run would overwrite, such as a table ``history.csv``.
+
+    Args:
+        folder: where a command is about to write.
+        what: it would write there.
+        mark: pattern of the first file that it writes; where one exists, all files are its own.
+        names: files and folders that it writes, and that may be a user's own.
+    """
+    there = [] if any(folder.glob(mark)) else [name for name in names if (folder / name).exists()]
     if there:
-        raise FileError(f"{folder} is no run, and a run would overwrite {listed(there)} there: choose another folder")
+        raise FileError(
+            f"{folder} is no {what}, and a {what} would overwrite {listed(there)} there: choose another folder"
+        )
 
 
 def read_object(path: Path) -> dict[str, Any]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from regretless.runs.run_folder import has_epochs
+from regretless.storage import TEMPORARY
 
 FOLDER = "labels"
+FILES = tuple(f"{kind}-{'?' * 32}.safetensors" for kind in ("labels", "begun"))
 WORTH = 5.0  # seconds of work; a command that fails sooner leaves nothing behind
 
 
 def has_labels(folder: Path) -> bool:
     """Whether a folder keeps labels of a run that is not done."""
-    return any((folder / FOLDER).glob("*.safetensors"))
+    return any(path for pattern in FILES for path in (folder / FOLDER).glob(pattern))
 
 
 @contextlib.contextmanager
@@ -45,5 +46,10 @@ def _kept(folder: Path) -> str:
 
 
 def remove_labels(folder: Path) -> None:
-    """Remove the labels of a run that is done."""
-    shutil.rmtree(folder / FOLDER, ignore_errors=True)
+    """Remove the labels of a run that is done; a folder ``labels`` of the user's own stays, with all that is in it."""
+    store = folder / FOLDER
+    with contextlib.suppress(OSError):  # a folder that is missing or not empty
+        for pattern in (*FILES, TEMPORARY):
+            for path in store.glob(pattern):
+                path.unlink(missing_ok=True)
+        store.rmdir()

@@ -28,7 +28,7 @@ from regretless.runs.spec_check import check_spec
 from regretless.runs.stored_cache import cached_solutions
 from regretless.search import AutoResult, Trained, train
 from regretless.search.unused_arguments import unused_arguments
-from regretless.storage import load_state, save_state, write_json, write_text
+from regretless.storage import TEMPORARY, load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
 from regretless.tables.saved_data import has_saved_data, load_saved_data, refuse_other_files, save_data
 from regretless.training import Callback, Watch, methods
@@ -99,7 +99,7 @@ def run(
 def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | None) -> dict[str, Any]:
     if spec.patience and loaded.validation is None:
         raise InputError(f"patience needs validation data, and {spec.problem} has none: leave patience out")
-    for left in folder.glob(".*.tmp"):  # by a process that was killed while it wrote; the lock is ours
+    for left in folder.glob(TEMPORARY):  # by a process that was killed while it wrote; the lock is ours
         left.unlink(missing_ok=True)
     _write_first(spec, folder, loaded)
     model, before = loaded.model(spec.first_weights), solve_ledger(loaded.problem)

@@ -13,7 +13,7 @@ from typing import Any
 from regretless.errors import FileError, InputError, TrainingError
 from regretless.optional import need
 from regretless.problems import BenchmarkProblem
-from regretless.runs.run_folder import missing_paths, removed_on_failure
+from regretless.runs.run_folder import missing_paths, refuse_foreign, removed_on_failure
 from regretless.runs.run_labels import has_labels, own_labels
 from regretless.runs.run_ledger import Ledger, solve_ledger
 from regretless.runs.run_lock import try_lock
@@ -33,7 +33,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "lambda_": (1e-2, 1e3), "tau": (1e-3, 1e2), "cutoff": (1e-3, 1e1), "temperature": (1e-2, 1e1),
     "sigma": (5e-2, 2.0), "p_solve": (1e-2, 1.0),
 }  # fmt: skip
-SEARCH = "search.json"
+SEARCH, BEST = "search.json", "best.json"
 LR = (1e-3, 3.0)
 FEWEST_EPOCHS = 2
 
@@ -86,8 +86,8 @@ def tune_settings(
 
     Raises:
         InputError: the split has no validation data, or a setting cannot be used.
-        FileError: the folder holds another search, another process is at work in it, its files are damaged or cannot
-            be written, or every trial diverged.
+        FileError: the folder holds another search or the user's own files with the names of ours, another process is
+            at work in it, its files are damaged or cannot be written, or every trial diverged.
         MissingDependencyError: Optuna is not installed.
     """
     optuna, folder = need("optuna", pip="optuna", why="tune settings"), Path(folder)
@@ -107,6 +107,7 @@ def tune_settings(
     identity = {"spec": spec.as_dict(), "epochs": most_epochs, "ranges": sorted(ranges)}
     at_once = 1 if one_by_one else workers
     identity |= {} if at_once == 1 else {"trials_at_once": at_once}
+    refuse_foreign(folder, what="search", mark=SEARCH, names=(BEST, LOG))
     _refuse_another(folder, identity)
     held_out = spec.options.get("validation") or not is_model_file(spec.problem)
     if loaded is None and not held_out:
@@ -209,5 +210,5 @@ def _best(optuna: Any, study: Any, folder: Path, suggested: Callable[[Any], Spec
     found = len(finished(optuna, study))
     tuned = Tuned(chosen, float(best.value), found, found - len(complete))
     summary = {"spec": chosen.as_dict(), "validation_regret": tuned.regret, "trials": found, "failed": tuned.failed}
-    write_json(folder / "best.json", summary)
+    write_json(folder / BEST, summary)
     return tuned

@@ -6,6 +6,7 @@ needs no ``if __name__ == "__main__"``, and a worker whose parent was killed end
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -15,8 +16,10 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
+from regretless.errors import FileError
 from regretless.problems import BenchmarkProblem
-from regretless.runs.run_folder import record_failure, run_path
+from regretless.progress import write_lines
+from regretless.runs.run_folder import failure, keep_failure, run_path
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
 from regretless.runs.training_run import load_problem, run, single_threaded
@@ -45,8 +48,10 @@ class Worker:
                 (folder / "failure.json").unlink(missing_ok=True)
                 return {"status": "done", "seconds": time.monotonic() - start}
             except Exception as error:  # the rest of the grid continues
-                failure = record_failure(folder, spec, error)
-                return failure | {"seconds": time.monotonic() - start}
+                figures = failure(error)
+                with contextlib.suppress(FileError):  # on a full disk; the answer says what went wrong
+                    keep_failure(folder, spec, figures)
+                return figures | {"seconds": time.monotonic() - start}
 
     def _load(self, spec: Spec) -> BenchmarkProblem:
         key = spec.problem_key
@@ -59,6 +64,7 @@ def main() -> None:
     """Serve the process that started this one, until its input ends."""
     answers = _own_output()
     single_threaded()
+    write_lines(False)  # the process that started this one does
     work: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_listen, args=(sys.stdin, work), daemon=True).start()
     worker = Worker(sys.argv[1])

@@ -151,6 +151,7 @@ def _interrupts_blocked() -> Iterator[None]:
 def _serve(connection: Connection) -> None:
     """Run jobs until the connection closes (in the other process)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that waits for the answer
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):  # that process has ended
         try:
             run = connection.recv()
@@ -164,6 +165,14 @@ def _serve(connection: Connection) -> None:
                 connection.send((ANSWER, run(job, lambda: connection.send((STARTED, None)))))
             except Exception as error:
                 connection.send((RAISED, error))
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that waits for its answers was killed: a solve that hangs would never notice."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _end(process: Any, connection: Connection, owner: int) -> None:

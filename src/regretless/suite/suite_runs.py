@@ -21,6 +21,7 @@ METHODS = (
     "two-stage", "spo-cache", "map-dc", "nce-dc", "soft", "pfy-cache", "nid-cache", "pg-cache", "lava",
     "blackbox-cache", "listwise", "auto",
 )  # fmt: skip
+WRITES = ("results.csv", *(f"leaderboard.{suffix}" for suffix in ("md", "csv", "json", "svg", "png")))
 STARTS = ("two-stage", "random")
 
 
@@ -80,7 +81,7 @@ def run_suite(
         stream: where progress goes; ``None`` shows none.
     """
     need("matplotlib", pip="matplotlib", why="draw the figures")
-    do_missing_runs("suite", specs, out, workers=workers, executor=executor, stream=stream)
+    do_missing_runs("suite", specs, out, workers=workers, executor=executor, stream=stream, writes=WRITES)
     found = read_results(out)
     write_results(found, Path(out) / "results.csv")
     board = make_leaderboard(found)
