@@ -129,7 +129,7 @@ def test_a_look_up_needs_no_more_memory_for_a_larger_batch_than_its_answer() -> 
 
 
 def test_a_family_of_many_instances_is_checked_in_bounded_memory() -> None:
-    family = Family([MILP([[1.0] * 10], row_upper=float(k % 7 + 1)) for k in range(400)])
+    family = Family([MILP([[1.0] * 10], row_upper=float(k % 7 + 4)) for k in range(400)])
     problem = Problem(family)
     solutions = (torch.rand(3000, 10, generator=torch.Generator().manual_seed(0)) < 0.4).double()
     cache = SolutionCache(problem, p_solve=0.0)
