@@ -8,7 +8,7 @@ import pytest
 
 from regretless.errors import FileError
 from regretless.modeling import read
-from regretless.modeling.lp_check import refuse_misread, unread_part
+from regretless.modeling.lp_check import binary_names, refuse_misread, unread_part
 
 TEXT = "minimize\n obj: x + 2 y + 5 - 1\n{st}\n {rows}\nbounds\n -1 <= x <= 4\nend\n"
 
@@ -119,3 +119,9 @@ def test_a_binary_variable_is_between_0_and_1_whatever_its_bounds(tmp_path: Path
     (tmp_path / "m.lp").write_text(f"max\n x + y + z\nst\n c1: x + y + z <= 8\n{bounds}")
     milp = read(tmp_path / "m.lp").milp
     assert (milp.lower.tolist(), milp.upper.tolist()) == ([0.0, 0.0, 0.0], [1.0, 0.0, 5.0])
+
+
+def test_binary_variables_are_those_of_their_section() -> None:
+    assert binary_names("minimize\n x\nbinary\n x y \\ a comment\ngeneral\n z\nend\n") == {"x", "y"}
+    assert binary_names("minimize\n x\nbinary\n x") == {"x"}
+    assert binary_names("minimize\n x") == set(), "a file that was cut off has no section"

@@ -65,7 +65,8 @@ def binary_names(text: str) -> set[str]:
     plain = COMMENT.sub("", text)
     headings = [*NEXT.finditer(plain)]
     ends = [heading.start() for heading in headings[1:]] + [len(plain)]
-    found = (plain[one.end() : end] for one, end in zip(headings, ends, strict=True) if one["binary"])
+    pairs = zip(headings, ends, strict=False)  # a file without sections has one end, and no heading
+    found = (plain[one.end() : end] for one, end in pairs if one["binary"])
     return {name for names in found for name in names.split()}
 
 
