@@ -158,7 +158,9 @@ def refuse_infeasible_labels(problem: Problem, solutions: Tensor, members: Tenso
         )
 
 
-def infeasible_label(problem: Problem, solutions: Tensor, members: Tensor | None) -> int | None:
+def infeasible_label(
+    problem: Problem, solutions: Tensor, members: Tensor | None, tolerance: float = ENGINE_TOLERANCE
+) -> int | None:
     """First row of the labels that shows a decision that its model does not allow; rows of NaN are passed over."""
     family = isinstance(problem.model, Family)
     if problem.model is None or (not family and problem.model.cost_map is not None):
@@ -170,7 +172,7 @@ def infeasible_label(problem: Problem, solutions: Tensor, members: Tensor | None
         milp = member(problem.model, index)
         shown = solutions[some].detach().cpu().numpy()
         x = problem.model.decisions(shown) if family else shown[:, : milp.n]
-        feasible = milp.check(x, ENGINE_TOLERANCE)
+        feasible = milp.check(x, tolerance)
         if not feasible.all():
             return some[int((~feasible).argmax())]
     return None

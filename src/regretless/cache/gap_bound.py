@@ -65,10 +65,8 @@ class GapBound:
     def load_state_dict(self, state: dict[str, Any] | None) -> None:
         """Continue from ``state``, which takes the place of the training costs; ``None`` starts a new bound."""
         if state is None:
-            self._seeds, self._made = (
-                self._prepared,
-                None if self.kind is None else make_bound(self._problem, self.kind),
-            )
+            self._seeds = self._prepared
+            self._made = None if self.kind is None else make_bound(self._problem, self.kind)
         else:
             self._seeds = None
             bound = self.get()

@@ -9,6 +9,7 @@ from torch import Tensor
 from regretless.cache.store import SolutionStore
 from regretless.errors import InputError
 from regretless.family import Family
+from regretless.labels import infeasible_label
 from regretless.milp import MILP
 from regretless.problem import Problem
 
@@ -48,11 +49,9 @@ def refuse_infeasible(problem: Problem, rows: Tensor, ids: Tensor | None = None)
     """
     model = problem.model
     if isinstance(model, Family) and ids is not None:
-        for index in sorted(set(ids.tolist())):
-            own = (ids == index).nonzero()[:, 0]
-            good = model[index].check(model.decisions(rows[own.to(rows.device)].cpu().numpy()), STORED)
-            if not good.all():
-                raise _infeasible(int(own[int(good.argmin())]), f"instance {index}")
+        row = infeasible_label(problem, rows, ids, STORED)
+        if row is not None:
+            raise _infeasible(row, f"instance {int(ids[row])}")
     if not isinstance(model, MILP) or model.cost_map is not None:
         return
     size = max(1, BLOCK // (model.n + model.A.shape[0]))
