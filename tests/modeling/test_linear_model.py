@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from regretless.errors import InputError
 from regretless.milp import MILP
-from regretless.modeling.linear_model import LinearModel, Row, canonical, stacked
+from regretless.modeling.linear_model import LinearModel, Row, binary_bounds, canonical, stacked
 
 inf = np.inf
 
@@ -101,3 +101,8 @@ def test_a_bound_that_is_nan_is_refused_and_its_row_is_not_dropped(side: str) ->
 def test_a_model_without_variables_is_refused() -> None:
     with pytest.raises(InputError, match="has no variables"):
         canonical(_linear(np.zeros((0, 0)), [], []))
+
+
+def test_binary_variables_are_between_0_and_1_and_others_keep_their_bounds():
+    lower, upper = binary_bounds([-2.0, 1.0, -3.0], [5.0, 9.0, 4.0], np.array([True, True, False]))
+    assert (lower.tolist(), upper.tolist()) == ([0.0, 1.0, -3.0], [1.0, 1.0, 4.0])

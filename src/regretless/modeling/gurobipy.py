@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.modeling.linear_model import QUADRATIC, LinearModel
+from regretless.modeling.linear_model import QUADRATIC, LinearModel, binary_bounds
 
 UNSUPPORTED = {
     "NumQConstrs": QUADRATIC,
@@ -32,17 +32,16 @@ def linear(model: Any) -> LinearModel:
     for name, kind in zip(model.getAttr("VarName"), kinds, strict=True):
         if kind not in KINDS:
             raise InputError(f"the variable {name!r} is semi-continuous or semi-integer, which cannot be represented")
-    # Gurobi keeps the bounds of a variable that becomes binary later, and does not use those outside of 0 and 1.
-    binary = np.array([kind == "B" for kind in kinds], dtype=bool)
-    lower, upper = (np.array(model.getAttr(side), dtype=float) for side in ("LB", "UB"))
+    binary = np.array([kind == "B" for kind in kinds], dtype=bool)  # maybe by a later change, with wider bounds
+    lower, upper = binary_bounds(model.getAttr("LB"), model.getAttr("UB"), binary)
     senses = np.array(model.getAttr("Sense"), dtype="U1")
     right = np.array(model.getAttr("RHS"), dtype=float)
     return LinearModel(
         A=model.getA(),
         row_lower=np.where(senses == "<", -np.inf, right),
         row_upper=np.where(senses == ">", np.inf, right),
-        lower=np.where(binary, np.maximum(lower, 0.0), lower),
-        upper=np.where(binary, np.minimum(upper, 1.0), upper),
+        lower=lower,
+        upper=upper,
         integer=[KINDS[kind] for kind in kinds],
         objective=model.getAttr("Obj"),
         constant=model.ObjCon,

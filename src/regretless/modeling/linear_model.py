@@ -108,6 +108,12 @@ def canonical(model: LinearModel, *, keep_rows: bool = False) -> LinearModel:
     )
 
 
+def binary_bounds(lower: Any, upper: Any, binary: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Bounds in which binary variables are between 0 and 1; some languages keep wider ones, and do not use them."""
+    low, high = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+    return np.where(binary, np.maximum(low, 0.0), low), np.where(binary, np.minimum(high, 1.0), high)
+
+
 def _refuse_nan(what: str, names: tuple[str, ...] | None, low: Floats, high: Floats) -> None:
     bad = np.flatnonzero(np.isnan(low) | np.isnan(high))
     if bad.size:

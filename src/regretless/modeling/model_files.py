@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import FileError, InputError
-from regretless.modeling.linear_model import QUADRATIC, LinearModel
+from regretless.modeling.linear_model import QUADRATIC, LinearModel, binary_bounds
 from regretless.modeling.lp_check import binary_names, refuse_misread, unread_part
 from regretless.modeling.mps_check import refuse_damaged
 from regretless.optional import need
@@ -117,8 +117,8 @@ def _from_highs(path: Path, copy: Path, log: Path) -> LinearModel:
 
 def _with_binaries(model: LinearModel, names: set[str]) -> LinearModel:
     binary = np.array([name in names for name in model.names], dtype=bool)
-    lower = np.where(binary, np.maximum(model.lower, 0.0), model.lower)
-    return replace(model, lower=lower, upper=np.where(binary, np.minimum(model.upper, 1.0), model.upper))
+    lower, upper = binary_bounds(model.lower, model.upper, binary)
+    return replace(model, lower=lower, upper=upper)
 
 
 def _arrays(path: Path, highspy: Any, lp: Any, names: tuple[str, ...]) -> LinearModel:
