@@ -34,7 +34,7 @@ def test_it_has_a_gradient_where_the_regret_has_none():
 
 
 def test_it_needs_a_positive_tau_and_a_model():
-    with pytest.raises(InputError, match="tau must be a positive number, got 0"):
+    with pytest.raises(InputError, match="tau must be a finite number above 0, got 0"):
         SmoothedContrastive(KINDS["plain"].problem(), tau=0.0)
     with pytest.raises(InputError, match="needs the constraints"):
         SmoothedContrastive(Problem(oracle=lambda c: c, dimension=2))

@@ -54,19 +54,19 @@ def test_barrier_point_exceeds_the_optimum_by_at_most_the_cutoff_per_bound(rando
 
 @pytest.mark.parametrize("tau", [0.0, -1.0, float("nan"), float("inf"), "1", None, True])
 def test_tau_must_be_positive(tau):
-    with pytest.raises(InputError, match="tau must be a positive number"):
+    with pytest.raises(InputError, match="tau must be a finite number above 0"):
         QuadraticProgram(tau=tau)
 
 
 @pytest.mark.parametrize("cutoff", [0.0, -1.0, float("nan"), "1", None])
 def test_cutoff_must_be_positive(cutoff):
-    with pytest.raises(InputError, match="cutoff must be a positive number"):
+    with pytest.raises(InputError, match="cutoff must be a finite number above 0"):
         BarrierProgram(cutoff=cutoff)
 
 
 @pytest.mark.parametrize("damping", [-0.1, "0"])
 def test_damping_must_not_be_negative(damping):
-    with pytest.raises(InputError, match="damping must be a number that is not negative"):
+    with pytest.raises(InputError, match="damping must be a finite number, at least 0"):
         BarrierProgram(cutoff=1.0, damping=damping)
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from numbers import Real
-from typing import Any, Protocol
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -14,6 +12,7 @@ from regretless.errors import InputError
 from regretless.linear_programs.central_path import Point, follow_path
 from regretless.linear_programs.self_dual import solve_self_dual
 from regretless.linear_programs.standard_form import StandardForm
+from regretless.number_checks import check_number
 from regretless.types import Status
 
 
@@ -55,11 +54,12 @@ class QuadraticProgram:
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (_is_finite(self.tau) and self.tau > 0):
+        try:
+            check_number("tau", self.tau)
+        except InputError as error:
             raise InputError(
-                f"tau must be a positive number, got {self.tau!r}: without a quadratic term the solution is a "
-                "corner of the relaxation, and its gradient is zero"
-            )
+                f"{error}: without a quadratic term the solution is a corner of the relaxation, whose gradient is zero"
+            ) from None
 
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
         """Solve the quadratic programs by path following."""
@@ -78,10 +78,8 @@ class BarrierProgram:
     damping: float = 0.0
 
     def __post_init__(self) -> None:
-        if not (_is_finite(self.cutoff) and self.cutoff > 0):
-            raise InputError(f"cutoff must be a positive number, got {self.cutoff!r}")
-        if not (_is_finite(self.damping) and self.damping >= 0):
-            raise InputError(f"damping must be a number that is not negative, got {self.damping!r}")
+        check_number("cutoff", self.cutoff)
+        check_number("damping", self.damping, least=0.0)
 
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
         """Follow the embedding down to the cutoff, then move to the exact point of the central path there."""
@@ -94,10 +92,6 @@ class BarrierProgram:
                 status[row] = end
         text = "the barrier has no minimum: use finite bounds for every variable and a cutoff above 1e-12 of the costs"
         return _smooth(form, point, point.curvature(), done, status, text)
-
-
-def _is_finite(value: Any) -> bool:
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
 
 
 def _smooth(form: StandardForm, point: Point, H: Tensor, done: Tensor, status: list[Status], text: str) -> Smooth:
