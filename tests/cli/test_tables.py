@@ -290,3 +290,25 @@ def test_decimal_commas_are_refused_unless_the_column_is_declared(dated: Files, 
     assert said in cli(*words(dated)).error  # the costs are in reverse order, and training sees their first rows
     assert not (dated.folder / "run").exists()
     cli.ok(*words(dated, categories="wind", epochs=1))
+
+
+def test_spreadsheets_train_and_decide_as_csv_files_do(dated: Files, cli: CommandLine) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+
+    def as_spreadsheet(path: Path) -> Path:
+        book = openpyxl.Workbook()
+        with path.open() as file:
+            for number, row in enumerate(csv.reader(file)):
+                first: Any = dt.datetime.fromisoformat(row[0]) if number else row[0]
+                book.active.append([first, *(float(c) if c[:1].isdigit() or c[:1] == "-" else c for c in row[1:])])
+        book.save(path.with_suffix(".xlsx"))
+        return path.with_suffix(".xlsx")
+
+    new = write_csv(dated.folder / "new.csv", HEADER, features(3, first=60))
+    for suffix, change in (("csv", lambda path: path), ("xlsx", as_spreadsheet)):
+        table, costs, run = change(dated.folder / "t.csv"), change(dated.folder / "k.csv"), dated.folder / suffix
+        cli.ok(*dated.words(suffix, features=table, costs=costs, id="day"))
+        cli.ok("decide", run, "--features", change(new), "--out", dated.folder / f"d-{suffix}.csv")
+    assert (dated.folder / "d-xlsx.csv").read_text() == (dated.folder / "d-csv.csv").read_text()
+    assert (dated.folder / "xlsx" / "encoding.json").read_text() == (dated.folder / "csv" / "encoding.json").read_text()

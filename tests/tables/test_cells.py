@@ -71,7 +71,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"a\n\xff\xfe\n")
     with pytest.raises(FileError, match=r"t\.csv, line 2: the byte 0xff is not UTF-8"):
         read_cells(tmp_path / "t.csv")
-    with pytest.raises(InputError, match=r"a table must be a \.csv or \.parquet file"):
+    with pytest.raises(InputError, match=r"a table must be a \.csv, \.xlsx or \.parquet file"):
         read_cells(tmp_path / "t.npz")
 
 

@@ -107,7 +107,7 @@ def test_a_bad_table_is_named_with_line_column_and_remedy(text: str, said: str, 
 
 
 def test_an_npz_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"a table must be a \.csv or \.parquet file"):
+    with pytest.raises(InputError, match=r"a table must be a \.csv, \.xlsx or \.parquet file"):
         read_constraints(tmp_path / "r.npz", MODEL)
 
 

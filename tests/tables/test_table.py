@@ -7,22 +7,26 @@ import numpy as np
 import pytest
 
 from regretless.errors import FileError, InputError
-from regretless.tables.table import ordered, refuse_missing, suffix_of
+from regretless.tables.table import ordered, refuse_missing, suffix_of, suffix_to_write
 
 
 def test_suffixes_are_read_in_any_case() -> None:
-    assert [suffix_of(name) for name in ("a.csv", "A.CSV", "b.c.parquet", "x/y.npz")] == [
-        ".csv", ".csv", ".parquet", ".npz",
+    assert [suffix_of(name) for name in ("a.csv", "A.CSV", "b.c.parquet", "x/y.npz", "z.XLSX")] == [
+        ".csv", ".csv", ".parquet", ".npz", ".xlsx",
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("suffix", "hint"),
-    [("xlsx", "; spreadsheets read and write .csv"), ("tsv", "; the name of a table with semicolons or"), ("json", "")],
-)
+@pytest.mark.parametrize(("suffix", "hint"), [("tsv", "; the name of a table with semicolons or"), ("json", "")])
 def test_another_suffix_is_refused_with_what_to_do(suffix: str, hint: str) -> None:
-    with pytest.raises(InputError, match=re.escape(f"t.{suffix}: a data file must end in .csv, .parquet, .npz{hint}")):
+    said = f"t.{suffix}: a data file must end in .csv, .xlsx, .xlsm, .xls, .ods, .parquet, .npz{hint}"
+    with pytest.raises(InputError, match=re.escape(said)):
         suffix_of(f"t.{suffix}")
+
+
+def test_spreadsheets_are_not_written() -> None:
+    assert suffix_to_write("d.CSV") == ".csv"
+    with pytest.raises(InputError, match=re.escape("must end in .csv, .parquet, .npz; spreadsheets open .csv files")):
+        suffix_to_write("d.xlsx")
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

@@ -22,12 +22,12 @@ from regretless.solvers.executors import parse_executor
 
 def decide(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run.")],
-    features: Annotated[Path, typer.Option(help="Features of the new instances (.csv, .parquet, .npz).")],
+    features: Annotated[Path, typer.Option(help="Features of the new instances (.csv, .xlsx, .parquet, .npz).")],
     out: Annotated[
         Path | None, typer.Option(help="File to write (.csv, .parquet, .npz); needed without --log.")
     ] = None,
     constraints: Annotated[
-        Path | None, typer.Option(help="Right-hand sides, bounds or known costs per instance (.csv, .parquet).")
+        Path | None, typer.Option(help="Right-hand sides, bounds or known costs per instance (.csv, .xlsx, .parquet).")
     ] = None,
     model: Annotated[
         Path | None,

@@ -24,8 +24,8 @@ CLUSTER_SECONDS = 60.0  # for a cluster to answer
 OPTIONAL = {
     "highspy": "highspy<1.15", "safetensors": "safetensors", "pyscipopt": "pyscipopt", "ortools": "ortools",
     "gurobipy": "gurobipy", "cpmpy": "cpmpy", "pyomo": "pyomo", "cvxpy": "cvxpy", "linopy": "linopy",
-    "sklearn": "scikit-learn", "pandas": "pandas", "pyarrow": "pyarrow", "matplotlib": "matplotlib",
-    "optuna": "optuna", "cma": "cma", "ray": "ray",
+    "sklearn": "scikit-learn", "pandas": "pandas", "pyarrow": "pyarrow",
+    "python_calamine": "python-calamine", "matplotlib": "matplotlib", "optuna": "optuna", "cma": "cma", "ray": "ray",
 }  # fmt: skip
 
 

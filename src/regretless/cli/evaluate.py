@@ -24,7 +24,7 @@ def evaluate(
     on: Annotated[
         str | None, typer.Option(help="Part of the run's own data: test (default), validation or train.")
     ] = None,
-    features: Annotated[Path | None, typer.Option(help="Other data: features (.csv, .parquet, .npz).")] = None,
+    features: Annotated[Path | None, typer.Option(help="Other data: features (.csv, .xlsx, .parquet, .npz).")] = None,
     costs: Annotated[Path | None, typer.Option(help="Other data: true costs, one column per cost variable.")] = None,
     constraints: Annotated[
         Path | None, typer.Option(help="Other data: right-hand sides, bounds or known costs per instance.")

@@ -19,7 +19,7 @@ from regretless.runs.run_folder import has_epochs, refuse_foreign
 
 def retrain(
     run: Annotated[Path, typer.Argument(help="Folder of a finished run on a model file; it stays as it is.")],
-    features: Annotated[Path, typer.Option(help="Features of the new rows (.csv, .parquet, .npz).")],
+    features: Annotated[Path, typer.Option(help="Features of the new rows (.csv, .xlsx, .parquet, .npz).")],
     costs: Annotated[Path, typer.Option(help="True costs of the new rows.")],
     out: Annotated[Path, typer.Option(help="Folder to keep the new run in.")],
     constraints: options.Constraints = None,

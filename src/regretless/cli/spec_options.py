@@ -51,10 +51,11 @@ OnFailure = Annotated[
         help="After a failed solve: raise (stop; default), cache (use the best cached solution), skip (leave out)."
     ),
 ]
-Features = Annotated[Path | None, typer.Option(help="Model file: features (.csv, .parquet, .npz).")]
+Features = Annotated[Path | None, typer.Option(help="Model file: features (.csv, .xlsx, .parquet, .npz).")]
 Costs = Annotated[Path | None, typer.Option(help="Model file: true costs, one column per cost variable.")]
 Constraints = Annotated[
-    Path | None, typer.Option(help="Model file: right-hand sides, bounds or known costs per instance (.csv, .parquet).")
+    Path | None,
+    typer.Option(help="Model file: right-hand sides, bounds or known costs per instance (.csv, .xlsx, .parquet)."),
 ]
 Id = Annotated[
     str | None, typer.Option("--id", help="Model file: column that names the rows of all tables. Default: instance.")

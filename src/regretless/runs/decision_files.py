@@ -14,7 +14,7 @@ from torch import Tensor
 from regretless.milp import Floats
 from regretless.optional import need
 from regretless.storage import write_bytes, write_parts
-from regretless.tables.table import suffix_of
+from regretless.tables.table import suffix_to_write
 from regretless.types import Decisions
 
 CHUNK = 1 << 20  # characters that are written at once
@@ -22,7 +22,7 @@ CHUNK = 1 << 20  # characters that are written at once
 
 def check_decision_file(path: Path | str) -> None:
     """Refuse a file that ``write_decisions`` could not write, before anything is solved."""
-    if suffix_of(path) == ".parquet":
+    if suffix_to_write(path) == ".parquet":
         need("pyarrow.parquet", pip="pyarrow", why="write Parquet files")
 
 
@@ -49,7 +49,7 @@ def write_decisions(
         instance: names of the rows; ``None`` numbers them from 0.
         found: how each was found, as a column of its own, with one for the proven gap.
     """
-    ending = suffix_of(path)
+    ending = suffix_to_write(path)
     names = instance or tuple(str(i) for i in range(len(predicted)))
     status = [str(one) for one in decisions.status]
     if ending == ".npz":

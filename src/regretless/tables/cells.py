@@ -16,7 +16,8 @@ from regretless.listing import first_repeated
 from regretless.optional import need
 from regretless.tables.csv_file import read_csv
 from regretless.tables.row_names import row_key, row_names
-from regretless.tables.table import other_columns, refuse_missing, suffix_of
+from regretless.tables.spreadsheet import read_sheet
+from regretless.tables.table import SPREADSHEETS, other_columns, refuse_missing, suffix_of
 from regretless.tables.whole_columns import number_cells
 
 # How pandas calls an index without a name in a Parquet file.
@@ -90,19 +91,22 @@ class Cells:
 
 
 def read_cells(path: Path | str) -> Cells:
-    """Read a CSV file (see ``read_csv``) or a Parquet file.
+    """Read a CSV file (see ``read_csv``), a spreadsheet (see ``read_sheet``) or a Parquet file.
 
     Raises:
         FileError: the file is missing or cannot be read.
         InputError: there are no rows, or a row has too few or too many cells.
-        MissingDependencyError: pyarrow is not installed and the file is a Parquet file.
+        MissingDependencyError: the package that reads such a file is not installed.
     """
     path = Path(path)
     suffix = suffix_of(path)
     if suffix == ".npz":
-        raise InputError(f"{path}: a table must be a .csv or .parquet file")
+        raise InputError(f"{path}: a table must be a .csv, .xlsx or .parquet file")
     refuse_missing(path)
-    cells = _read_parquet(path) if suffix == ".parquet" else _read_csv(path)
+    if suffix in SPREADSHEETS:
+        cells = _read_spreadsheet(path)
+    else:
+        cells = _read_parquet(path) if suffix == ".parquet" else _read_csv(path)
     if not cells.lines:
         raise InputError(f"{path} has no rows")
     return cells
@@ -136,6 +140,12 @@ def _read_csv(path: Path) -> Cells:
     text = read_csv(path)
     cells = {name: [cell or None for cell in own] for name, own in text.columns.items()}
     return Cells(str(path), cells, tuple(text.lines), text.header, decimal_commas=text.separator != ",")
+
+
+def _read_spreadsheet(path: Path) -> Cells:
+    sheet = read_sheet(path)
+    columns = {name: [_cell(cell) for cell in own] for name, own in sheet.columns.items()}
+    return Cells(str(path), columns, tuple(sheet.lines), sheet.header)
 
 
 def number(cell: Any) -> float | None:

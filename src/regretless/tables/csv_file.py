@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from regretless.errors import FileError, InputError
-from regretless.listing import first_repeated
+from regretless.tables.column_names import check_names
 from regretless.tables.separator import NAMES, find_separator
 from regretless.tables.text_encoding import SAVE_AS, encoding_of, not_decoded
-from regretless.tables.whole_columns import plain_numbers
 
 # Characters that are searched for the separator; no header is longer in practice.
 HEADER_MOST = 1 << 20
@@ -69,22 +68,6 @@ def read_csv(path: Path) -> CsvText:
             )
     filled = [j for j, name in enumerate(header) if name or any(cells[j] for _, cells in rows)]
     where = f"line {above + 1}"
-    _check_names(f"{path}, {where}", [header[j] for j in filled], filled)
+    check_names(f"{path}, {where}", [header[j] for j in filled], filled, "to_csv(index=False)")
     columns = {header[j]: [cells[j] for _, cells in rows] for j in filled}
     return CsvText(columns, [f"line {line}" for line, _ in rows], where, separator)
-
-
-def _check_names(where: str, names: list[str], places: list[int]) -> None:
-    if not names:
-        raise InputError(f"{where}: the file is empty: its first line must name the columns")
-    if "" in names:
-        place = places[names.index("")] + 1
-        raise InputError(
-            f"{where}: column {place} has no name: name it, or leave it out (the index of a pandas data frame: "
-            "to_csv(index=False))"
-        )
-    twice = first_repeated(names)
-    if twice is not None:
-        raise InputError(f"{where}: two columns are called {twice!r}")
-    if plain_numbers(names) is not None:
-        raise InputError(f"{where}: the first line must name the columns, got numbers ({names[0]}, ...)")

@@ -11,17 +11,29 @@ from regretless.errors import FileError, InputError
 from regretless.listing import listed, missing_and_unknown
 from regretless.milp import Floats
 
-SUFFIXES = (".csv", ".parquet", ".npz")
+WRITTEN = (".csv", ".parquet", ".npz")
+SPREADSHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+READ = (".csv", *SPREADSHEETS, ".parquet", ".npz")
 # Other files in which tables are kept, and what to do.
-_HINTS = dict.fromkeys((".xlsx", ".xls", ".ods"), "; spreadsheets read and write .csv (in Excel: 'CSV UTF-8')")
-_HINTS |= dict.fromkeys((".txt", ".tsv"), "; the name of a table with semicolons or tabs must end in .csv, too")
+_TEXT = "; the name of a table with semicolons or tabs must end in .csv, too"
+_HINTS = {".txt": _TEXT, ".tsv": _TEXT}
+_HINTS_WRITTEN = dict.fromkeys(SPREADSHEETS, "; spreadsheets open .csv files")
 
 
 def suffix_of(path: Path | str) -> str:
-    """Return ``.csv``, ``.parquet`` or ``.npz``; any other suffix is an error that names the three."""
+    """Return one of ``READ``, in lower case; any other suffix is an error that names them."""
+    return _one_of(READ, path, _HINTS)
+
+
+def suffix_to_write(path: Path | str) -> str:
+    """Return one of ``WRITTEN``, in lower case; any other suffix is an error that names them."""
+    return _one_of(WRITTEN, path, _HINTS_WRITTEN)
+
+
+def _one_of(suffixes: Sequence[str], path: Path | str, hints: dict[str, str]) -> str:
     suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"{path}: a data file must end in {', '.join(SUFFIXES)}{_HINTS.get(suffix, '')}")
+    if suffix not in suffixes:
+        raise InputError(f"{path}: a data file must end in {', '.join(suffixes)}{hints.get(suffix, '')}")
     return suffix
 
 
