@@ -120,5 +120,5 @@ def test_one_instance_has_a_gain_but_no_uncertainty_and_decides_nothing():
     verdict = judge(BASE[5:6], BASE[:1], OPTIMA[:1])
     assert (verdict.gain, verdict.instances, verdict.weight) == (5.0, 1, 0.0)
     assert all(math.isnan(figure) for figure in (verdict.error, verdict.low, verdict.high))
-    assert not (verdict.pays or verdict.clear)
+    assert (verdict.pays, verdict.clear) == (False, False)
     assert "is not known from one held-out instance" in str(verdict)

@@ -36,7 +36,8 @@ def _advice(methods: Sequence[MethodScore], cells: int) -> str:
     if best.ratio >= 1:
         return (
             f"**No method has less regret than two-stage.** Over {over} `{best.method}` comes closest: "
-            f"{best.ratio:.3f} times that of two-stage in the geometric mean, and {best.worst:.3f} times in its worst cell."
+            f"{best.ratio:.3f} times that of two-stage in the geometric mean, and {best.worst:.3f} times "
+            "in its worst cell."
         )
     close = [score for score in trained if score.ratio <= CLOSE * best.ratio]
     names = ", ".join(f"`{score.method}`" for score in close)
