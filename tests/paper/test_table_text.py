@@ -64,3 +64,7 @@ def test_markdown_and_latex_escape_what_they_must() -> None:
 )
 def test_values_have_as_many_digits_as_mean_something(mean: float, deviation: float, text: str) -> None:
     assert value(mean, deviation) == text
+
+
+def test_a_small_number_does_not_read_as_zero() -> None:
+    assert (value(0.00042, 0.0001), value(0.0), value(-0.0002)) == ("0.00042 (0.000)", "0.000", "-0.0002")

@@ -10,7 +10,7 @@ from .audits import make_audit
 def test_a_clear_gain_is_stated_with_its_interval() -> None:
     said = findings(make_audit(*[(1.0, 3.0 + 0.01 * k) for k in range(12)]))
     assert "12 instances have a total objective of 1,212" in said[0]
-    assert "a regret of 12.00 (1.00 % of the best)" in said[0]
+    assert "a regret of 12.00 (1.00 % of the absolute best objectives)" in said[0]
     assert "the decisions gained 24.66 against it in total" in said[1]
     assert "includes zero" not in said[1]
     assert said[2] == "12 of 12 decisions differ from those of two-stage."
@@ -56,3 +56,23 @@ def test_regrets_against_solves_that_were_cut_short_are_called_bounds() -> None:
     audit = make_audit((-1.0, 2.0), (1.0, 2.0))
     cut_short = replace(audit, days=(replace(audit.days[0], proven=False), audit.days[1]))
     assert "not proven optimal for 1 instance, so the regrets there are only bounds" in limits(cut_short)[0]
+
+
+def test_the_share_is_that_of_absolute_objectives_since_both_signs_would_cancel() -> None:
+    audit = make_audit((1.0, 3.0), (1.0, 3.0))
+    mixed = replace(audit, days=(audit.days[0], replace(audit.days[1], best=-99.0, objective=-98.0)))
+    assert mixed.relative_regret == mixed.totals()["relative_regret"] == 2 / 199
+    assert "(1.01 % of the absolute best objectives)" in findings(mixed)[0]
+    none = replace(audit, days=tuple(replace(day, best=0.0, objective=1.0) for day in audit.days))
+    assert none.relative_regret is None
+    assert findings(none)[0].endswith("a regret of 2.000.")
+    tiny = replace(audit, days=tuple(replace(day, best=1e6) for day in audit.days))
+    assert "(0.0001 % of" in findings(tiny)[0]
+
+
+def test_one_day_gives_a_gain_without_an_interval() -> None:
+    audit = make_audit((1.0, 3.0))
+    assert findings(audit)[1].endswith(
+        "the decisions gained 2.000 against it in total. One instance gives no interval."
+    )
+    assert [audit.totals()[name] for name in ("gain", "gain_low", "gain_high")] == [2.0, None, None]

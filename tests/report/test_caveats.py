@@ -41,3 +41,12 @@ def test_remarks_become_sentences(results: Path) -> None:
     (results / "tables").mkdir()
     (results / "tables" / "bad.csv").write_text("")
     assert cautions(read_folder(results)) == ["Bad.csv is left out: it is empty."]
+
+
+def test_figures_that_are_not_on_test_data_are_said_to_be_so(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("spo", metrics={"on": "train"})
+    make_run("map-dc", metrics={"on": "test"})
+    assert cautions(read_folder(tmp_path / "results")) == [
+        "1 run has no test data: figures are on the training data and say little about new data "
+        "(spo on synthetic-knapsack-60)."
+    ]

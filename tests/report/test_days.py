@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regretless.report.days import audited_days, differences, every_table, held_out_days, worst_table
+from regretless.report.days import Day, audited_days, differences, every_table, held_out_days, worst_table
 from regretless.runs.held_out import HeldOutView
 
 from .audits import make_audit
@@ -55,3 +55,20 @@ def test_many_differences_are_counted() -> None:
 def test_objective_and_best_sum_up() -> None:
     day = held_out_days(view())[0]
     assert day.best - day.objective == pytest.approx(day.regret)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_the_worst_are_the_same_in_every_unit(unit: float) -> None:
+    days = [
+        Day(str(k), unit * (10 + regret), unit * 10, unit * regret) for k, regret in enumerate((0.0, 1e-9, 0.5, 2.0))
+    ]
+    table = worst_table(days)
+    assert table is not None
+    assert [row[0].text for row in table.rows] == ["3", "2"]
+
+
+def test_beside_an_optimum_of_zero_every_regret_but_rounding_is_a_loss() -> None:
+    table = worst_table([Day("a", 0.01, 0.0, 0.01), Day("b", 1e-16, 0.0, 1e-16), Day("c", 0.0, 0.0, 0.0)])
+    assert table is not None
+    assert [row[0].text for row in table.rows] == ["a"]
+    assert worst_table([Day("c", 0.0, 0.0, 0.0)]) is None

@@ -27,7 +27,7 @@ def test_best_method_saving_and_baseline_are_named(tmp_path: Path, make_run: Mak
     make_run("spo", metrics={"regret": 800.0, "solves": 10000})
     make_run("map-dc", metrics={"regret": 808.0, "solves": 500})
     text = words(tmp_path / "results")
-    assert text.startswith("spo has the lowest test regret, 800: 20 % below two-stage (1,000). ")
+    assert text.startswith("spo has the lowest test regret, 800.0: 20 % below two-stage (1,000.0). ")
     assert "map-dc is within 1 % of it with 20.0 times fewer solver calls. " in text
     assert text.endswith("With one seed, small differences may be chance.")
 
@@ -47,3 +47,24 @@ def test_methods_that_diverged_do_not_win(tmp_path: Path, make_run: MakeRun) -> 
     make_run("nce-c", metrics={"regret": 500.0})
     make_run("map-dc", metrics={"regret": 400.0})
     assert words(tmp_path / "results").startswith("map-dc has the lowest")
+
+
+def test_methods_whose_regrets_read_alike_share_the_first_place(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("two-stage", metrics={"regret": 800.0, "solves": 0})
+    make_run("spo", metrics={"regret": 800.01, "solves": 10000})
+    make_run("map-dc", metrics={"regret": 900.0, "solves": 500})
+    assert words(tmp_path / "results").startswith("two-stage, spo have the lowest test regret, 800.0.")
+
+
+def test_a_lead_is_not_rounded_up_to_all_of_the_regret(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("two-stage", metrics={"regret": 1000.0})
+    make_run("spo", metrics={"regret": 0.2})
+    assert ": over 99.9 % below two-stage" in words(tmp_path / "results")
+    make_run("map-dc", metrics={"regret": 0.0})
+    assert ": 100 % below two-stage" in words(tmp_path / "results")
+
+
+def test_solves_that_compare_candidates_are_solver_calls(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("auto", metrics={"regret": 800.0, "solves": 100, "scoring_solves": 200})
+    make_run("map-dc", metrics={"regret": 808.0, "solves": 100})
+    assert "map-dc is within 1 % of it with 3.00 times fewer solver calls." in words(tmp_path / "results")

@@ -49,3 +49,17 @@ def test_environments_that_differ_are_counted() -> None:
     assert environment(runs) == [("torch", "2.8 (1 run), 2.9 (2 runs)")]
     assert environment(runs[1:]) == [("torch", "2.9")]
     assert environment([]) == []
+
+
+def test_a_closed_form_has_no_settings_of_steps(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("two-stage", epochs=20, settings={"fit": "best"}, metrics={"epochs": 0})
+    make_run("two-stage", epochs=20, settings={"fit": "gradient"}, metrics={"epochs": 20})
+    titles = ("epochs", "learning rate", "batch size", "initial weights", "patience")
+    closed, steps = ([row[title].text for title in titles] for row in rows(tmp_path / "results"))
+    assert closed == ["–"] * 5
+    assert steps == ["20", "0.5", "1", "random", "none"]
+
+
+def test_a_direct_search_has_no_learning_rate(make_run: MakeRun) -> None:
+    (row,) = rows(make_run("direct"))
+    assert [row[title].text for title in ("epochs", "learning rate", "initial weights")] == ["–", "–", "random"]

@@ -57,3 +57,11 @@ def test_odd_files_are_no_error() -> None:
     odd = Run("odd", {}, DONE, {"ledger": {"labels": 3}, "verdict": 7}, search={"candidates": ["x", {"name": None}]})
     (found,) = run_details([odd])
     assert found.findings == []
+
+
+def test_one_instance_has_no_interval() -> None:
+    (found,) = run_details([Run("run", {"problem": "m.lp", "method": "spo"}, DONE, {"on": "test"}, days=DAYS[1:2])])
+    assert found.findings == [
+        "On the only test instance the decisions have a total regret of 1.000, which is 1.000 less than two-stage "
+        "(2.000), in units of the objective."
+    ]

@@ -44,7 +44,12 @@ def test_several_seeds_show_their_deviation(results: Path) -> None:
 def test_a_repeated_run_is_not_another_seed(tmp_path: Path, make_run: MakeRun) -> None:
     for method in ("spo", "spo", "map-dc"):
         make_run(method)
-    assert [cell.text for cell in cells(tmp_path / "results")["seeds"]] == ["1", "1"]
+    make_run("map-dc", seed=1, metrics={"regret": 100.0})
+    make_run("map-dc", seed=1, metrics={"regret": 100.0})
+    make_run("map-dc", metrics={"regret": 200.0})
+    found = cells(tmp_path / "results")
+    assert [cell.text for cell in found["seeds"]] == ["1", "2"]
+    assert (found["test regret"][1].text, found["test regret"][1].deviation) == ("150.0", "± 70.7")
 
 
 def test_values_that_read_alike_are_not_better_than_each_other(results: Path) -> None:
@@ -68,3 +73,15 @@ def test_variants_have_their_own_column(tmp_path: Path, make_run: MakeRun) -> No
     make_run("spo", init="shared")
     make_run("spo")
     assert [cell.text for cell in cells(tmp_path / "results")["variant"]] == ["init random", "init shared"]
+
+
+def test_a_small_deviation_does_not_read_as_zero(tmp_path: Path, make_run: MakeRun) -> None:
+    for seed in (0, 1):
+        make_run("spo", seed=seed, metrics={"regret": 5000 + 0.01 * seed, "relative_regret": 0.5 + 1e-5 * seed})
+    found = cells(tmp_path / "results")
+    assert [found[title][0].deviation for title in ("test regret", "relative regret")] == ["± 0.0071", "± 0.0007071 %"]
+
+
+def test_solver_calls_are_all_exact_solves_of_training(make_run: MakeRun) -> None:
+    found = cells(make_run("auto", metrics={"solves": 96, "scoring_solves": 192}))
+    assert [found[title][0].text for title in ("solver calls", "scoring calls")] == ["288", "192"]

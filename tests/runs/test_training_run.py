@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -151,7 +152,7 @@ def test_the_ledger_adds_up_to_what_the_oracle_counted(
     assert (solves["watching"] > 0) == (method != "auto")
 
 
-def test_the_ledger_of_an_interrupted_run_counts_the_epochs_before(
+def test_ledger_and_seconds_of_an_interrupted_run_count_the_epochs_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: Any, **__: Any) -> Any:
@@ -161,7 +162,11 @@ def test_the_ledger_of_an_interrupted_run_counts_the_epochs_before(
         patch.setattr("regretless.runs.training_run.evaluate_instances", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run(replace(SPEC, epochs=2), tmp_path / "a", progress=False)
-    ledgers = [run(replace(SPEC, epochs=5), tmp_path / name, progress=False)["ledger"] for name in ("a", "b")]
+    # A clock that stands still: no time passes in the process that continues.
+    monkeypatch.setattr("regretless.runs.training_run.time", SimpleNamespace(perf_counter=lambda: 0.0))
+    figures = [run(replace(SPEC, epochs=5), tmp_path / name, progress=False) for name in ("a", "b")]
+    assert figures[0]["train_seconds"] == pytest.approx(5 * figures[0]["epoch_seconds"])
+    ledgers = [one["ledger"] for one in figures]
     resumed, whole = ({purpose: count["solves"] for purpose, count in one.items()} for one in ledgers)
     assert resumed == whole
     assert whole["watching"] == 5 * 7

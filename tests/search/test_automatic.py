@@ -448,3 +448,9 @@ def test_the_table_of_methods_has_the_defaults_of_the_search():
     defaults = {name: one.default for name, one in inspect.signature(auto).parameters.items()}
     options = method("auto").options
     assert options == {name: defaults[name] for name in options}
+
+
+@pytest.mark.parametrize(("weight", "words"), [(0.999, "(99%) and two-stage (1%)"), (1e-4, "(1%) and two-stage (99%)")])
+def test_what_takes_part_is_not_said_to_have_no_share(knapsack, monkeypatch, weight, words):
+    monkeypatch.setattr(verdict.Verdict, "weight", weight)
+    assert search(knapsack).chosen.endswith(words)

@@ -23,3 +23,10 @@ def test_there_is_one_panel_per_number_of_instances() -> None:
 
 def test_without_degrees_there_is_no_figure() -> None:
     assert draw_leaderboard([score("top-k n 100", "soft", 1.0)], "two-stage") is None
+
+
+def test_regrets_of_zero_have_the_ratio_of_the_table() -> None:
+    cell = "shortest-path deg 1 n 100"
+    chart = draw_leaderboard([score(cell, "two-stage", 0.0), score(cell, "soft", 0.0)], "two-stage")
+    assert chart is not None
+    assert [line.get_ydata()[0] for line in chart.figure.axes[0].lines] == [1.0]

@@ -131,3 +131,18 @@ def test_page_data_and_figure_are_written(tmp_path: Path) -> None:
         f"leaderboard.{kind}" for kind in ("md", "json", "csv", "svg", "png")
     }
     assert (tmp_path / "leaderboard.csv").read_text().count("\n") == 1 + 6
+
+
+def test_a_run_without_a_relative_regret_wins_nothing_and_is_named() -> None:
+    figures = {(EASY.name, "two-stage"): [0.1, 0.1], (EASY.name, "soft"): [float("nan"), 0.2]}
+    found = make_leaderboard(results(figures))
+    scores = {score.method: score for score in found.methods}
+    assert (scores["soft"].ratio, scores["soft"].rank, scores["soft"].wins) == (pytest.approx(2.0), 2.0, 0)
+    assert scores["two-stage"].wins == 1
+    assert len(found.failed) == 1
+    assert found.failed[0].startswith("shortest-path deg 1 n 100, soft, seed 0: it has no relative regret")
+
+
+def test_regrets_of_zero_are_ties_and_have_a_ratio() -> None:
+    found = make_leaderboard(results({(EASY.name, "two-stage"): [0.0], (EASY.name, "soft"): [1e-9]}))
+    assert [(score.ratio, score.rank, score.wins) for score in found.methods] == [(1.0, 1.0, 1), (1.0, 1.0, 1)]

@@ -68,3 +68,21 @@ def test_the_lowest_regret_of_a_cell_is_bold_and_a_missing_one_is_a_dash() -> No
 
 def test_a_page_without_a_comparable_cell_says_so() -> None:
     assert leaderboard_markdown([], [], [], None).startswith("No cell has results of every method yet.")
+
+
+def test_where_nothing_has_less_regret_than_two_stage_that_is_said() -> None:
+    first = page(method("two-stage", 1.0, 1), method("soft", 1.25)).splitlines()[0]
+    assert first.startswith(
+        "**No method has less regret than two-stage.** Over 1 cell `soft` comes closest: 1.250 times"
+    )
+
+
+def test_the_lowest_in_bold_are_those_that_count_as_best_and_no_small_regret_reads_as_zero() -> None:
+    scores = [method("soft", 1.0, 1), method("two-stage", 1.0, 1)]
+    cells = [
+        CellScore("a", "soft", 2, 5.0, 0.0004, 1.0, 1.0), CellScore("a", "two-stage", 1, 5.00005, None, 0.0, 1.0),
+        CellScore("b", "soft", 1, 0.00312, None, 0.0, 1.0), CellScore("b", "two-stage", 1, 0.0, None, 0.0, 1.0),
+    ]  # fmt: skip
+    text = leaderboard_markdown(scores, cells, ["a", "b"], None)
+    assert "| a | **5.00\u00a0±\u00a00.0004** | **5.00** |" in text
+    assert "| b | 0.0031 | **0.00** |" in text

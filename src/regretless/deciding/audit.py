@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 
 from regretless.begun_solves import beside, kept_until_done
-from regretless.deciding.audited_run import AuditedDay, AuditedRun, is_loss
+from regretless.deciding.audited_run import AuditedDay, AuditedRun, losses
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
 from regretless.errors import FileError, InputError
@@ -56,8 +57,14 @@ class Audit:
     @property
     def worst(self) -> list[AuditedDay]:
         """The ten days of largest regret; those without a regret but for rounding are left out."""
-        lost = [day for day in self.known if is_loss(day.regret or 0.0, day.best or 0.0)]
-        return sorted(lost, key=lambda day: -(day.regret or 0.0))[:10]
+        lost = losses([day.regret or 0.0 for day in self.known], [day.best or 0.0 for day in self.known])
+        return sorted(compress(self.known, lost), key=lambda day: -(day.regret or 0.0))[:10]
+
+    @property
+    def relative_regret(self) -> float | None:
+        """Sum of the regrets over the sum of the absolute best objectives; ``None`` where that is zero."""
+        scale = sum(abs(day.best or 0.0) for day in self.known)
+        return sum(day.regret or 0.0 for day in self.known) / scale if scale else None
 
     def totals(self) -> dict[str, float | None]:
         """Sums over all days with a regret; those with two-stage over the days that have both."""
@@ -67,6 +74,7 @@ class Audit:
             "objective": float(sum(day.objective or 0.0 for day in self.known)),
             "best": float(sum(day.best or 0.0 for day in self.known)),
             "regret": float(sum(day.regret or 0.0 for day in self.known)),
+            "relative_regret": self.relative_regret,
             "compared_days": len(both),
             "two_stage_regret": None, "gain": None, "gain_low": None, "gain_high": None,
             "changed_decisions": sum(bool(day.changed) for day in self.known),
@@ -74,7 +82,8 @@ class Audit:
         if self.verdict is not None and both:
             n = len(both)
             total |= {"two_stage_regret": n * self.verdict.two_stage, "gain": n * self.verdict.gain}
-            total |= {"gain_low": n * self.verdict.low, "gain_high": n * self.verdict.high}
+            if n > 1:  # one day has no interval
+                total |= {"gain_low": n * self.verdict.low, "gain_high": n * self.verdict.high}
         return total
 
     def as_dict(self) -> dict[str, Any]:
@@ -162,7 +171,7 @@ def _verdict(days: Sequence[AuditedDay]) -> Verdict | None:
     if not both:
         return None
     two_stage, regret, best = (torch.tensor(column, dtype=torch.float64) for column in zip(*both, strict=True))
-    return judge(two_stage, regret, float(best.abs().mean()))
+    return judge(two_stage, regret, best)
 
 
 def _regret_drift(days: Sequence[AuditedDay], view: HeldOutView | None) -> Drift:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,14 @@ from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_p
 from regretless.tables.saved_problem import FILE as PROBLEM
 from regretless.types import Status
 
-SAME = 1e-6  # difference of two decisions or objectives that rounding explains
+SAME = 1e-6  # difference of two decisions, or share of an objective, that rounding explains
+ROUNDING = 1e-12  # share of the largest objective, where an objective of about 0 is a sum that cancels
 
 
-def is_loss(regret: float, best: float) -> bool:
-    """Whether a regret is more than rounding explains, beside the best objective."""
-    return regret > SAME * max(1.0, abs(best))
+def losses(regrets: Sequence[float], best: Sequence[float]) -> list[bool]:
+    """Which regrets are more than rounding explains, beside the best objectives; in whatever unit these are."""
+    least = ROUNDING * max(map(abs, [*best, *regrets]), default=0.0)
+    return [regret > max(SAME * abs(value), least) for regret, value in zip(regrets, best, strict=True)]
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,9 @@ def value(mean: Any, deviation: Any = None) -> str:
         return NOTHING
     digits = 0 if abs(mean) >= 100 else 1 if abs(mean) >= 10 else 3
     spread = "" if _empty(deviation) else f" ({deviation:.{digits}f})"
-    return f"{mean:.{digits}f}{spread}"
+    text = f"{mean:.{digits}f}"
+    # Zeros in place of a small number would say that it is nothing.
+    return (f"{mean:.2g}" if mean and not float(text) else text) + spread
 
 
 def _empty(item: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from regretless.charts.text import MINUS, show
 from regretless.deciding.audit import Audit
 from regretless.listing import listed
+from regretless.percentage import percentage
 
 
 def sentences(audit: Audit) -> list[str]:
@@ -19,7 +20,9 @@ def findings(audit: Audit) -> list[str]:
     if not audit.known:
         return ["No logged decision has a regret yet."]
     objective, best, regret = (total[name] or 0.0 for name in ("objective", "best", "regret"))
-    share = f" ({100 * regret / abs(best):.2f} % of the best)" if best else ""
+    part = audit.relative_regret
+    # The relative regret of all other pages: objectives of both signs would cancel in the sum of the best ones.
+    share = "" if part is None else f" ({percentage(part)} % of the absolute best objectives)"
     count = len(audit.known)
     days = _count(count, "instance", "instances")
     said = [
@@ -31,13 +34,17 @@ def findings(audit: Audit) -> list[str]:
     changed, compared = int(total["changed_decisions"] or 0), int(total["compared_days"] or 0)
     if not changed:
         return [*said, "Two-stage would have had the same regret: the decisions are the same."]
-    gain, low, high = (total[name] or 0.0 for name in ("gain", "gain_low", "gain_high"))
+    gain, low, high = total["gain"], total["gain_low"], total["gain_high"]
     words = "gained" if gain >= 0 else "lost"
-    sure = "lies" if low > 0 or high < 0 else "includes zero and lies"
+    if low is None or high is None:
+        interval = ". One instance gives no interval"
+    else:
+        sure = "lies" if low > 0 or high < 0 else "includes zero and lies"
+        interval = f", and the {100 * audit.verdict.level:.0f} % interval of the gain {sure} between "
+        interval += f"{show(low)} and {show(high)}"
     said.append(
         f"Two-stage would have had a regret of {show(total['two_stage_regret'])}: the decisions {words} "
-        f"{show(abs(gain))} against it in total, and the {100 * audit.verdict.level:.0f} % interval of the gain "
-        f"{sure} between {show(low)} and {show(high)}."
+        f"{show(abs(gain))} against it in total{interval}."
     )
     return [*said, f"{changed} of {compared} decisions differ from those of two-stage."]
 

@@ -16,6 +16,8 @@ COUNTS = {
     "training_labels_not_optimal": "training labels that were not proven optimal",
     "training_failed": "solves that failed in training",
 }
+# Which data a run without test data was evaluated on -> its name.
+ON = {"validation": "validation", "train": "training"}
 
 
 def cautions(data: ReportData) -> list[str]:
@@ -24,6 +26,9 @@ def cautions(data: ReportData) -> list[str]:
     found = [_affected([run for run in done if (run.metric(name) or 0) > 0], words) for name, words in COUNTS.items()]
     lost = [run for run in done if (regret := run.metric("regret")) is None or not math.isfinite(regret)]
     found.append(_affected(lost, "a regret that is missing or not finite: they are not in the means"))
+    for on, name in ON.items():
+        words = f"no test data: figures are on the {name} data and say little about new data"
+        found.append(_affected([run for run in done if run.metrics.get("on") == on], words))
     for status, words in ((FAILED, "failed"), (DAMAGED, "cannot be read"), (UNFINISHED, "not finished")):
         number = sum(run.status == status for run in data.runs)
         verb = ("is " if number == 1 else "are ") if status == UNFINISHED else ""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 from regretless.charts.text import MISSING, decimals, show
 from regretless.deciding.audit import Audit
-from regretless.deciding.audited_run import is_loss
+from regretless.deciding.audited_run import losses
 from regretless.deciding.named_values import NamedValues, places_of
 from regretless.listing import listed
 from regretless.report.sortable_table import Cell, Column, SortableTable
@@ -74,7 +75,8 @@ def held_out_days(view: HeldOutView) -> list[Day]:
 
 def worst_table(days: Sequence[Day]) -> SortableTable | None:
     """The ten days of largest regret; those without a regret are left out, and ``None`` is the table of no day."""
-    lost = sorted((day for day in days if is_loss(day.regret, day.best)), key=lambda day: -day.regret)[:WORST]
+    lost = list(compress(days, losses([day.regret for day in days], [day.best for day in days])))
+    lost = sorted(lost, key=lambda day: -day.regret)[:WORST]
     what = "The instance" if len(lost) == 1 else f"The {len(lost)} instances"
     return _table(lost, f"{what} of largest regret") if lost else None
 

@@ -6,17 +6,24 @@ import math
 from dataclasses import dataclass
 
 from regretless.charts.text import decimals, show
+from regretless.listing import listed
 from regretless.report.groups import Group, Section
+from regretless.report.summary_table import DIGITS
 
 BASELINE = "two-stage"
 NEAR = 0.05
+SOLVES = "training_solves"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The best group; its lead over two-stage in per cent; a group near it that needs far fewer solver calls."""
+    """The best group; its lead over two-stage in per cent; a group near it that needs far fewer solver calls.
+
+    Groups that are ``tied`` share the lowest regret as it is written, and all are named.
+    """
 
     winner: str
+    tied: bool
     regret: str
     one_seed: bool
     lead: str = ""
@@ -31,28 +38,35 @@ def finding(section: Section) -> Finding | None:
     ranked = sorted((pair for group in section.groups if (pair := _regret(group))), key=lambda pair: pair[0])
     if len(ranked) < 2:
         return None
-    best, winner = ranked[0]
-    places = decimals([regret for regret, _ in ranked], digits=3)
+    best = ranked[0][0]
+    # As in the table: what reads alike is equally good.
+    places = decimals([regret for regret, _ in ranked], digits=DIGITS)
+    first = [group for regret, group in ranked if show(regret, places) == show(best, places)]
     parts: dict[str, str] = {}
     base = next(((regret, group) for regret, group in ranked if group.method == BASELINE), None)
-    if base and base[1] is not winner and base[0] > 0:
-        parts |= {"lead": f"{100 * (1 - best / base[0]):.3g}", "baseline": show(base[0], places)}
+    if base and base[1] not in first and base[0] > 0:
+        parts |= {"lead": _lead(100 * (1 - best / base[0])), "baseline": show(base[0], places)}
     if saver := _saver(ranked):
         regret, group, factor = saver
-        distance = f"{100 * (regret / best - 1):.2g}" if regret > best else "0"
+        distance = "" if group in first else f"{100 * (regret / best - 1):.2g}"
         parts |= {"saver": group.label, "distance": distance, "savings": show(factor, digits=3)}
     one_seed = min(group.seeds for _, group in ranked) == 1
-    return Finding(winner.label, show(best, places), one_seed, **parts)
+    return Finding(listed([group.label for group in first]), len(first) > 1, show(best, places), one_seed, **parts)
+
+
+def _lead(percent: float) -> str:
+    """Three digits, without rounding up to 100."""
+    return "over 99.9" if 99.95 <= percent < 100 else f"{percent:.3g}"
 
 
 def _saver(ranked: list[tuple[float, Group]]) -> tuple[float, Group, float] | None:
     """The near-best group with the fewest solver calls, if it needs at most half of the best one's."""
     best, winner = ranked[0]
-    calls = winner.statistic("solves").mean
+    calls = winner.statistic(SOLVES).mean
     if not calls or not math.isfinite(calls) or best <= 0:
         return None
     near = [
-        (group.statistic("solves").mean, regret, group) for regret, group in ranked[1:] if regret <= (1 + NEAR) * best
+        (group.statistic(SOLVES).mean, regret, group) for regret, group in ranked[1:] if regret <= (1 + NEAR) * best
     ]
     cheap = [(solves, regret, group) for solves, regret, group in near if solves and solves * 2 <= calls]
     if not cheap:

@@ -45,8 +45,8 @@ class Group:
 
     @property
     def seeds(self) -> int:
-        """Number of different seeds; a run that was repeated in another folder counts once."""
-        return len({str(run.spec.get("seed")) for run in self.runs})
+        """Number of different seeds."""
+        return len(self.runs)
 
     def statistic(self, name: str) -> Statistic:
         """Mean and deviation of a figure."""
@@ -108,12 +108,15 @@ def _data_options(run: Run) -> dict[str, Any]:
 
 
 def _groups(runs: list[Run]) -> tuple[Group, ...]:
-    members: dict[str, list[Run]] = {}
+    by_seed: dict[str, dict[str, Run]] = {}
     for run in runs:
-        members.setdefault(json.dumps(_identity(run), sort_keys=True, default=str), []).append(run)
+        group_of = by_seed.setdefault(json.dumps(_identity(run), sort_keys=True, default=str), {})
+        # A run that was repeated in another folder counts once: it is not another sample.
+        group_of[str(run.spec.get("seed", run.name))] = run
+    members = [list(group_of.values()) for group_of in by_seed.values()]
     groups = []
-    for group in members.values():
-        alike = [_identity(other[0]) for other in members.values() if other[0].method == group[0].method]
+    for group in members:
+        alike = [_identity(other[0]) for other in members if other[0].method == group[0].method]
         mine = _identity(group[0])
         apart = {key: mine.get(key) for key in set().union(*alike) if any(a.get(key) != mine.get(key) for a in alike)}
         groups.append(Group(group[0].method, describe(apart), tuple(group)))

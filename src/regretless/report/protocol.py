@@ -10,6 +10,7 @@ from regretless.charts.text import MISSING, number
 from regretless.report.groups import Section, describe, percent
 from regretless.report.report_data import Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
+from regretless.search.unused_arguments import unused_arguments
 from regretless.training import methods
 
 FIELDS = ("epochs", "lr", "batch_size", "init", "patience")
@@ -28,7 +29,11 @@ def protocol(sections: Iterable[Section]) -> SortableTable:
         for group in section.groups:
             run = group.runs[0]
             cells = [Cell(group.method), Cell(section.label), Cell(_ranges(run.spec.get("seed") for run in group.runs))]
-            cells += [_field(name, value, group.method) for name, value in _used(run).items()]
+            unused = _unused(run)
+            cells += [
+                Cell(MISSING) if name in unused else _field(name, value, group.method)
+                for name, value in _used(run).items()
+            ]
             cells += [Cell(percent(group.p_solve), group.p_solve), Cell(describe(_settings(run)) or MISSING)]
             rows.append(cells)
     return SortableTable("Specification of every group of runs", columns, rows)
@@ -56,6 +61,17 @@ def _used(run: Run) -> dict[str, Any]:
         used |= {"epochs": used["epochs"] or run.metric("epochs"), "lr": "several"}
         used["init"] = run.spec.get("start") or "two-stage"
     return used
+
+
+def _unused(run: Run) -> set[str]:
+    """Fields of a specification that mean nothing for its method: a closed form has no epochs and no learning rate."""
+    if run.method == "auto" or run.method not in methods.TABLE:
+        return set()
+    given = {"epochs": run.spec.get("epochs"), "lr": run.spec.get("lr")}
+    unused = set(unused_arguments(run.method, run.part("settings"), given))
+    # A model that is trained until it has converged has initial weights, a closed form has none.
+    closed_form = "epochs" in unused and run.method == "two-stage" and not run.metric("epochs")
+    return unused | ({"init"} if closed_form else set())
 
 
 def _field(name: str, value: Any, method: str) -> Cell:

@@ -67,7 +67,10 @@ class Run:
         return dict(value) if isinstance(value, Mapping) else {}
 
     def metric(self, name: str) -> float | None:
-        """One figure; ``None`` where there is none."""
+        """One figure; ``None`` where there is none. ``training_solves`` are those of training and of its search."""
+        if name == "training_solves":
+            solves, scoring = self.metric("solves"), self.metric("scoring_solves")
+            return solves if solves is None or scoring is None else solves + scoring
         return number(self.metrics.get(name))
 
 

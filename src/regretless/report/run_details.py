@@ -72,21 +72,19 @@ def _verdict(run: Run) -> list[str]:
 
 
 def _gain(days: Sequence[Day], on: str) -> list[str]:
-    both = [(day.two_stage_regret, day.regret) for day in days if day.two_stage_regret is not None]
+    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.two_stage_regret is not None]
     if not both:
         return []
-    two_stage, regret = (torch.tensor(column, dtype=torch.float64) for column in zip(*both, strict=True))
-    found, n = judge(two_stage, regret, 1.0), len(both)
-    if not found.gain and found.low == found.high:  # the same for every instance
-        return [
-            f"On the {n} {on} instances the decisions have a total regret of {show(n * found.model)}, as two-stage."
-        ]
+    two_stage, regret, best = (torch.tensor(column, dtype=torch.float64) for column in zip(*both, strict=True))
+    found, n = judge(two_stage, regret, best), len(both)
+    where = f"the {n} {on} instances" if n > 1 else f"the only {on} instance"
+    said = f"On {where} the decisions have a total regret of {show(n * found.model)}"
+    if torch.equal(two_stage, regret):
+        return [f"{said}, as two-stage."]
     words = "less" if found.gain >= 0 else "more"
-    return [
-        f"On the {n} {on} instances the decisions have a total regret of {show(n * found.model)}, which is "
-        f"{show(abs(n * found.gain))} {words} than two-stage ({show(n * found.two_stage)}), in units of the objective; "
-        f"{100 * found.level:.0f} % interval of the gain: {show(n * found.low)} to {show(n * found.high)}."
-    ]
+    said += f", which is {show(abs(n * found.gain))} {words} than two-stage ({show(n * found.two_stage)})"
+    interval = f"{100 * found.level:.0f} % interval of the gain: {show(n * found.low)} to {show(n * found.high)}"
+    return [f"{said}, in units of the objective{f'; {interval}' if n > 1 else ''}."]
 
 
 def _candidates(rows: Any) -> SortableTable | None:

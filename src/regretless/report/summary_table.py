@@ -12,6 +12,7 @@ from regretless.report.groups import Section, percent
 from regretless.report.sortable_table import Cell, Column, SortableTable
 
 LOW, HIGH = 1, -1
+DIGITS = 4  # of the smallest regret
 
 
 class Measure(NamedTuple):
@@ -27,13 +28,13 @@ class Measure(NamedTuple):
 
 
 MEASURES = (
-    Measure("regret", "test regret", "mean loss of value per test instance, exact; lower is better", LOW, digits=4),
-    Measure("relative_regret", "relative regret", "sum of regrets over optimal values", LOW, share=True, digits=4),
+    Measure("regret", "test regret", "mean loss of value per test instance, exact; low is good", LOW, digits=DIGITS),
+    Measure("relative_regret", "relative regret", "sum of regrets over optimal values", LOW, share=True, digits=DIGITS),
     Measure("mse", "MSE", "mean squared error of the predicted costs on the test data", LOW),
     Measure("auc", "AUC", "area under the ROC curve, where costs are yes or no", HIGH),
     Measure("epoch_seconds", "seconds per epoch", "training only, without evaluation", LOW),
-    Measure("train_seconds", "training seconds", "all of the training, with its solves, without evaluation", LOW),
-    Measure("solves", "solver calls", "exact solves during training", integers=True),
+    Measure("train_seconds", "training seconds", "with all solves and recorded regrets, not the final evaluation", LOW),
+    Measure("training_solves", "solver calls", "exact solves during training, scoring calls included", integers=True),
     Measure("scoring_solves", "scoring calls", "exact solves that compare candidates on held-out data", integers=True),
     Measure("lookups", "look-ups", "instances answered by the cache", integers=True),
     Measure("cache_size", "cache size", "different solutions in the cache at the end", integers=True),
@@ -70,7 +71,10 @@ def _cells(measure: Measure, found: list[Statistic]) -> list[Cell]:
     def write(value: float | None) -> str:
         return percent(value, places) if measure.share else show(value, places)
 
-    cells = [_cell(one, write) for one in found]
+    def write_small(value: float) -> str:
+        return percent(value) if measure.share else show(value, digits=2)
+
+    cells = [_cell(one, write, write_small) for one in found]
     candidates = [one.mean for one in found if one.mean is not None and one.count and not one.lost]
     # What reads alike is equally good: digits that are not shown decide nothing.
     if measure.better and len({write(value) for value in candidates}) > 1:
@@ -79,9 +83,10 @@ def _cells(measure: Measure, found: list[Statistic]) -> list[Cell]:
     return cells
 
 
-def _cell(one: Statistic, write: Callable[[float | None], str]) -> Cell:
+def _cell(one: Statistic, write: Callable[[float | None], str], write_small: Callable[[float], str]) -> Cell:
     text, deviation = write(one.mean), ""
     if one.deviation is not None and one.deviation > 0:
-        # Beside a power of ten, the digits of the column would say nothing.
-        deviation = f"± {show(one.deviation, digits=2) if '×' in text else write(one.deviation)}"
+        # Beside a power of ten, the digits of the column would say nothing, and zeros would be wrong.
+        zero = not set(write(one.deviation)) & set("123456789")
+        deviation = f"± {write_small(one.deviation) if '×' in text or zero else write(one.deviation)}"
     return Cell(text, one.mean, deviation, f"({one.lost} not finite)" if one.lost and one.count else "")

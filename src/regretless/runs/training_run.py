@@ -111,6 +111,8 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     model, history = fitted.model, fitted.history
     begun = BegunSolves(beside(folder / files.CHECKPOINT), loaded.problem.found)
     result, decided = evaluate_instances(model, loaded.test, loaded.problem, begun=begun, progress=progress)
+    # Of a training that was interrupted, only the history has the epochs of an earlier process.
+    seconds = max(seconds, history.total("seconds"))
     figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
     figures |= {"on": loaded.evaluated_on, **result.as_dict()}
     figures |= {"epoch_seconds": history.total("seconds") / len(history) if len(history) else None}

@@ -252,7 +252,8 @@ def auto(
         if weight < 1:
             last = baseline.starts[-1][baseline.chosen]
             models, weights = [*models, last], torch.cat([weight * weights, weights.new_tensor([1 - weight])])
-            chosen = f"{chosen} ({weight:.0%}) and two-stage ({1 - weight:.0%})"
+            share = min(99, max(1, round(100 * weight)))  # both take part: neither has 0 or 100 %
+            chosen = f"{chosen} ({share}%) and two-stage ({100 - share}%)"
         final = merge(models, weights)
     else:
         members = []

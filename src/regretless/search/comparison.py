@@ -34,14 +34,15 @@ class Comparison:
     def verdict(self, predicted: Tensor) -> Verdict:
         """Compare held-out predictions ``(n, d)``, on one part of the instances after the other."""
         data, problem = self._held_out.data, self._held_out.cache.problem
-        scale = float(metrics.optimal_values(problem, data.costs, data.solutions, data.instance).abs().mean())
+        optimal = metrics.optimal_values(problem, data.costs, data.solutions, data.instance)
         regrets: list[Tensor] = []
         for part in self._parts:
             if len(regrets) == len(self._two_stage):
                 self._two_stage.append(self._held_out.exact(self._predicted, part))
             regrets.append(self._held_out.exact(predicted, part))
             known = torch.cat(self._two_stage[: len(regrets)])
-            verdict = judge(known, torch.cat(regrets), scale, seed=self._seed)
+            some = torch.cat(self._parts[: len(regrets)])
+            verdict = judge(known, torch.cat(regrets), optimal[some], seed=self._seed)
             if verdict.clear:
                 break
         return verdict

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from regretless.percentage import percentage
 
 # Numbers of a block of resamples.
 BLOCK = 1 << 18
@@ -25,11 +28,11 @@ class Verdict:
         two_stage: mean regret per instance of two-stage, in units of the objective.
         model: mean regret of the model that the search found.
         gain: mean difference per instance; positive where the model is better.
-        error: standard error of the gain.
-        low, high: paired bootstrap interval of the gain.
+        error: standard error of the gain, from the sample deviation; NaN for fewer than two instances.
+        low, high: paired bootstrap interval of the gain; NaN for fewer than two instances.
         level: coverage of the interval.
         instances: number of held-out instances.
-        scale: mean absolute objective of the true optima, for percentages.
+        scale: mean absolute objective of the true optima of these instances, for percentages.
         pays: whether the interval lies above zero.
 
     The result of a search is an average of the model that it found and two-stage, with the ``weight`` of the evidence.
@@ -49,8 +52,11 @@ class Verdict:
 
     @property
     def weight(self) -> float:
-        """Share of the model in the result: 0 where there is no gain, 1 where it exceeds two standard errors."""
-        if not self.gain > 0:
+        """Share of the model in the result: 0 where there is no gain, 1 where it exceeds two standard errors.
+
+        It is also 0 where the uncertainty of the gain is not known.
+        """
+        if not self.gain > 0 or math.isnan(self.error):
             return 0.0
         return 1.0 if self.error == 0 else min(1.0, self.gain / (FULL_WEIGHT * self.error))
 
@@ -64,11 +70,13 @@ class Verdict:
         return asdict(self)
 
     def __str__(self) -> str:
-        percent = 100.0 / self.scale if self.scale > 0 else float("nan")
-        figures = (
-            f"held-out regret {self.model:.4g} ({self.model * percent:.2f} %) against {self.two_stage:.4g} "
-            f"({self.two_stage * percent:.2f} %) for two-stage; gain {self.gain:.4g} per instance, "
-            f"{100 * self.level:.0f} % interval {self.low:.4g} to {self.high:.4g}"
+        if not self.instances:
+            return "Whether decision-focused training pays here is not known: no held-out instance was solved."
+        figures = f"held-out regret {self._regret(self.model)} against {self._regret(self.two_stage)} for two-stage"
+        if math.isnan(self.error):
+            return f"Whether decision-focused training pays here is not known from one held-out instance: {figures}."
+        figures += (
+            f"; gain {self.gain:.4g} per instance, {100 * self.level:.0f} % interval {self.low:.4g} to {self.high:.4g}"
         )
         if self.pays:
             return f"Decision-focused training pays here: {figures}."
@@ -76,38 +84,41 @@ class Verdict:
             return f"Decision-focused training does not pay here: {figures}."
         return f"Decision-focused training may pay here, but the gain is within its uncertainty: {figures}."
 
+    def _regret(self, value: float) -> str:
+        """A regret, with its share of the objective where that is not zero."""
+        return f"{value:.4g}" + (f" ({percentage(value / self.scale)} %)" if self.scale > 0 else "")
 
-def judge(two_stage: Tensor, model: Tensor, scale: float, *, seed: int = 0) -> Verdict:
+
+def judge(two_stage: Tensor, model: Tensor, optimal: Tensor, *, seed: int = 0) -> Verdict:
     """Compare exact held-out regrets ``(n,)`` of two models, instance by instance.
 
     Args:
         two_stage: regrets of the baseline; NaN where a solve failed.
         model: regrets of the model that was chosen.
-        scale: mean absolute objective of the true optima.
+        optimal: ``(n,)`` objectives of the true optima.
         seed: of the bootstrap.
     """
     known = ~(torch.isnan(two_stage) | torch.isnan(model))
     a, b = two_stage[known].numpy(), model[known].numpy()
     gain = a - b
     generator = np.random.default_rng(seed)
-    if len(gain):
+    mean, low, high, error = float(gain.mean()) if len(gain) else math.nan, math.nan, math.nan, math.nan
+    if len(gain) > 1:  # one instance says nothing about the spread of all
         # In blocks: all resamples at once would take n times 2,000 numbers.
         n, block = len(gain), max(1, BLOCK // len(gain))
         sizes = [min(block, RESAMPLES - start) for start in range(0, RESAMPLES, block)]
         means = np.concatenate([gain[generator.integers(n, size=(size, n))].mean(axis=1) for size in sizes])
         low, high = (float(q) for q in np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2]))
-        mean, error = float(gain.mean()), float(gain.std() / np.sqrt(len(gain)))
-    else:
-        low = high = mean = error = float("nan")
+        error = float(gain.std(ddof=1) / np.sqrt(n))
     return Verdict(
-        two_stage=float(a.mean()) if len(a) else float("nan"),
-        model=float(b.mean()) if len(b) else float("nan"),
+        two_stage=float(a.mean()) if len(a) else math.nan,
+        model=float(b.mean()) if len(b) else math.nan,
         gain=mean,
         error=error,
         low=low,
         high=high,
         level=LEVEL,
         instances=int(known.sum()),
-        scale=scale,
+        scale=float(optimal[known].abs().mean()),
         pays=low > 0.0,
     )

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from regretless.charts import Chart, Panel, Point, Series, draw_panels, series_styles
-from regretless.suite.scores import CellScore
+from regretless.suite.scores import LEAST, CellScore
 
 PROBLEM = "shortest-path"  # the problem that has every degree
 
@@ -26,9 +26,9 @@ def draw_leaderboard(cells: Sequence[CellScore], baseline: str) -> Chart | None:
             points = []
             for at, degree in enumerate(degrees):
                 mine, base = regrets.get(((size, degree), method)), regrets.get(((size, degree), baseline))
-                if mine is not None and base:
+                if mine is not None and base is not None:
                     text = f"{method}, degree {degree}: {mine:.2f} %, two-stage {base:.2f} %"
-                    points.append(Point(float(at), mine / base, text=text))
+                    points.append(Point(float(at), max(mine, LEAST) / max(base, LEAST), text=text))
             series.append(Series(method, styles[method, ""], tuple(points), key))
         panels.append(
             Panel(

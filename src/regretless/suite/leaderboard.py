@@ -16,11 +16,10 @@ from regretless.storage import csv_text, strict, write_bytes, write_json, write_
 from regretless.suite.cells import Cell
 from regretless.suite.drawing import draw_leaderboard
 from regretless.suite.leaderboard_text import leaderboard_markdown
-from regretless.suite.scores import CellScore, MethodScore
+from regretless.suite.scores import LEAST, CellScore, MethodScore
 
 BASELINE = "two-stage"
-# Regrets below this share of the objective count as equal: ratios of rounding errors say nothing.
-LEAST = 1e-6
+NO_REGRET = "it has no relative regret: no test instance was solved, or all optima are zero"
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class Leaderboard:
         cells: one entry per cell and method, over the seeds that all methods of the cell have: another seed is another
             draw of the data. Where there is no such seed, an entry is over all seeds of its method.
         compared: names of the cells in which every method has results for the same seeds.
-        failed: descriptions of runs that failed.
+        failed: descriptions of runs that failed or have no relative regret, which are in no other figure.
     """
 
     methods: list[MethodScore]
@@ -54,7 +53,7 @@ def make_leaderboard(found: Sequence[Result]) -> Leaderboard:
     cell_of = cell_names([result.spec for result in found])
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in found:
-        if result.status == "done":
+        if result.status == "done" and _has_regret(result):
             groups.setdefault((cell_of[result.spec.digest], method_name(result.spec)), []).append(result)
     names = list(dict.fromkeys(method for _, method in groups))
     common = {cell: _common_seeds([runs for (at, _), runs in groups.items() if at == cell]) for cell, _ in groups}
@@ -67,9 +66,9 @@ def make_leaderboard(found: Sequence[Result]) -> Leaderboard:
     methods = [_method_score(name, [by_cell[cell] for cell in compared]) for name in names]
     methods.sort(key=lambda score: (math.inf if math.isnan(score.ratio) else score.ratio, score.rank))
     failed = [
-        f"{cell_of[r.spec.digest]}, {method_name(r.spec)}, seed {r.spec.seed}: {r.error}"
+        f"{cell_of[r.spec.digest]}, {method_name(r.spec)}, seed {r.spec.seed}: {r.error or NO_REGRET}"
         for r in found
-        if r.status == "failed"
+        if r.status == "failed" or (r.status == "done" and not _has_regret(r))
     ]
     return Leaderboard(methods, cells, compared, failed)
 
@@ -80,7 +79,8 @@ def write_leaderboard(board: Leaderboard, out: Path | str) -> None:
     write_json(out / "leaderboard.json", strict(board.as_dict()))
     columns = list(CellScore.__dataclass_fields__)
     write_text(out / "leaderboard.csv", csv_text(columns, (asdict(score) for score in board.cells)))
-    chart = draw_leaderboard(board.cells, BASELINE)
+    # The cells of the table: in others, methods may have seen different data.
+    chart = draw_leaderboard([score for score in board.cells if score.cell in board.compared], BASELINE)
     if chart is not None:
         write_text(out / "leaderboard.svg", svg_file(chart))
         write_bytes(out / "leaderboard.png", png_file(chart))
@@ -122,6 +122,11 @@ def _common_seeds(runs: Sequence[Sequence[Result]]) -> set[int]:
     return set.intersection(*({run.spec.seed for run in mine} for mine in runs))
 
 
+def _has_regret(run: Result) -> bool:
+    regret = run.figures.get("relative_regret")
+    return regret is not None and math.isfinite(regret)
+
+
 def _cell_score(cell: str, method: str, runs: Sequence[Result]) -> CellScore:
     regrets = [100.0 * float(run.figures["relative_regret"]) for run in runs]
     return CellScore(
@@ -146,11 +151,11 @@ def _method_score(method: str, cells: Sequence[dict[str, CellScore]]) -> MethodS
     for scores in cells:
         mine = scores[method].regret
         # Two regrets that differ by rounding only share a rank.
-        better = sum(other.regret < mine - 100 * LEAST for other in scores.values())
+        better = sum(other.regret < mine - LEAST for other in scores.values())
         ranks.append(1 + better)
         wins += better == 0
         if BASELINE in scores:
-            ratios.append(max(mine, 100 * LEAST) / max(scores[BASELINE].regret, 100 * LEAST))
+            ratios.append(max(mine, LEAST) / max(scores[BASELINE].regret, LEAST))
     return MethodScore(
         method=method,
         ratio=math.exp(statistics.fmean(map(math.log, ratios))) if ratios else math.nan,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from regretless.suite.scores import CellScore, MethodScore
+from regretless.percentage import percentage
+from regretless.suite.scores import LEAST, CellScore, MethodScore
 from regretless.training.methods import method
 
 CLOSE = 1.02  # methods within 2 % of the best are worth trying
@@ -26,17 +27,23 @@ def _advice(methods: Sequence[MethodScore], cells: int) -> str:
     trained = [score for score in methods if score.method != "two-stage"]
     if not trained or not cells:
         return "No cell has results of every method yet."
-    best = trained[0]
+    best, over = trained[0], f"{cells} cells" if cells > 1 else "1 cell"
     if math.isnan(best.ratio):
         return (
-            f"Two-stage is not among the methods, so there is no regret to divide by. Over {cells} cells "
+            f"Two-stage is not among the methods, so there is no regret to divide by. Over {over} "
             f"`{best.method}` has the best mean rank: {best.rank:.1f}."
+        )
+    if best.ratio >= 1:
+        return (
+            f"**No method has less regret than two-stage.** Over {over} `{best.method}` comes closest: "
+            f"{best.ratio:.3f} times that of two-stage in the geometric mean, and {best.worst:.3f} times "
+            "in its worst cell."
         )
     close = [score for score in trained if score.ratio <= CLOSE * best.ratio]
     names = ", ".join(f"`{score.method}`" for score in close)
     others = "The methods named are within 2 % of it." if len(close) > 1 else "No other method is within 2 % of it."
     return (
-        f"**Worth trying: {names}.** Over {cells} cells `{best.method}` has the lowest regret: {best.ratio:.3f} times "
+        f"**Worth trying: {names}.** Over {over} `{best.method}` has the lowest regret: {best.ratio:.3f} times "
         f"that of two-stage in the geometric mean, and {best.worst:.3f} times in its worst cell. {others}"
     )
 
@@ -94,5 +101,7 @@ def _regret(score: CellScore | None, least: float) -> str:
     if score is None:
         return NOTHING
     # With spaces that do not break: a wide table scrolls, and its figures stay on one line.
-    text = f"{score.regret:.2f}" + ("" if score.deviation is None else f"\u00a0±\u00a0{score.deviation:.2f}")
-    return f"**{text}**" if score.regret <= least else text
+    deviation = "" if score.deviation is None else f"\u00a0±\u00a0{percentage(score.deviation / 100)}"
+    text = percentage(score.regret / 100) + deviation
+    # As "best in" counts: two regrets that differ by rounding only are both the lowest.
+    return f"**{text}**" if score.regret <= least + LEAST else text

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# Regrets, in per cent of the objective, that differ by less count as equal: ratios of rounding errors say nothing.
+LEAST = 1e-4
+
 
 @dataclass(frozen=True)
 class CellScore:
