@@ -62,7 +62,8 @@ def test_a_shared_cache_keeps_its_solutions_and_can_be_saved(group: None) -> Non
     shared(torch.tensor([[-1.0, -1.0]]))
     shared.synchronize()
     assert len(shared) == 3
-    assert (shared.statistics.solves, shared.statistics.asked, shared.statistics.lookups) == (1, 1, 1)
+    counts = shared.statistics
+    assert (counts.solves, counts.failed, counts.asked, counts.lookups) == (1, 0, 1, 1)
     again = cache(p_solve=1.0).share()
     again.load_state_dict(shared.state_dict())
     assert torch.equal(again.solutions, shared.solutions)
