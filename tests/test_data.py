@@ -254,12 +254,13 @@ def test_a_store_serves_the_second_run_and_damage_is_named(tmp_path: Path) -> No
 )
 def test_rows_are_selected_by_number_slice_ids_and_mask(index: Any, expected: list[int]) -> None:
     status = tuple(Status.OPTIMAL if k % 2 else Status.TIME_LIMIT for k in range(6))
-    data = numbered(6, instance=torch.arange(6), status=status)
+    data = numbered(6, instance=torch.arange(6), status=status, names=tuple("abcdef"))
     part = data[index]
     assert numbers(part) == expected
     assert part.instance is not None
     assert part.instance.tolist() == expected
     assert part.status == tuple(status[k] for k in expected)
+    assert part.names == tuple("abcdef"[k] for k in expected)
 
 
 def test_going_through_the_rows_ends() -> None:

@@ -63,6 +63,8 @@ def test_a_member_of_another_shape_is_named() -> None:
         Family([MILP([[1.0, 1.0]]), MILP([[1.0, 1.0]], constant=1.0)])
     with pytest.raises(InputError, match="the same cost map: instance 1 has another than instance 0"):
         Family([MILP([[1.0, 1.0]], cost_map=[[1.0, 0.0]]), MILP([[1.0, 1.0]], cost_map=[[0.0, 1.0]])])
+    with pytest.raises(InputError, match="the same cost map: instance 1 has another than instance 0"):
+        Family([MILP([[1.0, 1.0]], cost_map=np.eye(2)), MILP([[1.0, 1.0]])])
 
 
 @st.composite

@@ -11,7 +11,15 @@ import torch
 from regretless.errors import FileError, InputError, RegretlessWarning, SolveError
 from regretless.family import Family
 from regretless.label_memory import LabelMemory
-from regretless.labels import COMPARED, LABEL_BATCH, begun_labels, refuse_wrong_labels, solve_labels, some_solved
+from regretless.labels import (
+    COMPARED,
+    LABEL_BATCH,
+    begun_labels,
+    infeasible_label,
+    refuse_wrong_labels,
+    solve_labels,
+    some_solved,
+)
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.knapsack.oracle import knapsack_problem
@@ -269,6 +277,12 @@ def test_an_infeasible_label_is_named_by_its_row() -> None:
     with pytest.raises(SolveError, match="label of instance 2 is infeasible for the model") as failed:
         refuse_wrong_labels(Problem(KNAPSACK, sense="max"), COSTS, labels, None, [Status.OPTIMAL] * 4)
     assert failed.value.row == 2
+
+
+def test_labels_of_a_family_are_checked_as_decisions_whatever_the_cost_map_is() -> None:
+    swapped = MILP([[1.0, 2.0]], row_upper=1.0, cost_map=[[0.0, 1.0], [1.0, 0.0]])
+    labels = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)  # the second variable comes first
+    assert infeasible_label(Problem(Family([swapped])), labels, torch.tensor([0, 0])) == 1
 
 
 def test_a_label_is_compared_whatever_the_number_of_labels_is() -> None:

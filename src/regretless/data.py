@@ -162,7 +162,7 @@ class Dataset:
         x, c = features_tensor(features), problem.costs(costs)
         if x.ndim == 0 or len(x) != len(c):
             raise InputError(f"features must have {len(c)} rows as costs have, got shape {tuple(x.shape)}")
-        if x.is_floating_point() and not torch.isfinite(x).all():
+        if not torch.isfinite(x).all():
             row = int((~torch.isfinite(x)).nonzero()[0][0])
             raise InputError(f"features must be finite, got NaN or infinity in row {row}")
         if not isinstance(features, Tensor):

@@ -244,7 +244,7 @@ class _CostSpace:
             shown = {int(j): row for row, j in reversed(list(_unit_rows(first.cost_map)))}
             rest = [j for j in range(n) if j not in shown]
             unit = sparse.csr_array((np.ones(len(rest)), (np.arange(len(rest)), rest)), shape=(len(rest), n))
-            self.map = sparse.csr_array(sparse.vstack([first.cost_map, unit], format="csr"))
+            self.map = sparse.csr_array(sparse.vstack([first.cost_map, unit]))
             shown |= {j: d + k for k, j in enumerate(rest)}
             self.place = np.array([shown[j] for j in range(n)], dtype=np.int64)
         self.variables = n if self.map is None else int(self.map.shape[0])

@@ -192,8 +192,8 @@ def _path(store: Path, problem: Problem, costs: Tensor, members: Tensor | None) 
         warnings.warn(message, RegretlessWarning, stacklevel=4)
         return None
     digest = hashlib.sha256(f"{problem.fingerprint}:{problem.sense}:{solver}:{tuple(costs.shape)}".encode())
-    digest.update(costs.cpu().contiguous().numpy().tobytes())
-    digest.update(b"" if members is None else members.cpu().contiguous().numpy().tobytes())
+    digest.update(costs.cpu().numpy().tobytes())
+    digest.update(b"" if members is None else members.cpu().numpy().tobytes())
     return store / f"labels-{digest.hexdigest()[:32]}.safetensors"
 
 

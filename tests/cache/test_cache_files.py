@@ -142,6 +142,9 @@ def test_the_file_keeps_the_precision(tmp_path, dtype):
     assert back.solutions.dtype == dtype
     assert torch.equal(back.solutions, third.to(dtype))
     assert SolutionCache.load(tmp_path / "cache", linear, dtype=torch.float32).solutions.dtype == torch.float32
+    SolutionCache(linear, torch.cat([third, third * (1 + 1e-12)]), dtype=torch.float64).save(tmp_path / "cache")
+    rounded = SolutionCache.load(tmp_path / "cache", linear, dtype=torch.float32)
+    assert torch.equal(rounded.solutions, third.float()), "solutions that become equal are one"
 
 
 def test_a_cache_of_another_problem_is_refused(tmp_path):

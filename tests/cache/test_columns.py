@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from regretless.cache.columns import Columns, widened
+from regretless.cache.columns import FEW, Columns, widened
 
 
 def filled(count: int, size: int) -> Columns:
@@ -17,6 +17,9 @@ def test_solutions_are_read_by_their_places():
     assert columns.first(2).T.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert columns.take(torch.tensor([3, 0])).tolist() == [[9, 10, 11], [0, 1, 2]]
     assert columns.arrays([3, 0]).tolist() == [[9, 10, 11], [0, 1, 2]]
+    many = columns.take(torch.tensor([3, 0]).repeat(FEW))
+    assert torch.equal(many, columns.take(torch.tensor([3, 0])).repeat(FEW, 1))
+    assert many.is_contiguous()
     assert columns.take(torch.tensor([1])).is_contiguous()
 
 

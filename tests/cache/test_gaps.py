@@ -75,7 +75,7 @@ def test_an_optimum_in_the_cache_has_no_gap_whatever_the_precision_of_the_store(
 
 def test_computing_gaps_changes_nothing():
     cache = SolutionCache(Problem(ASSIGNMENT), [[1.0, 0, 0, 0, 1, 0, 0, 0, 1]], bound="linear")
-    cache.gaps(drawn(4, 9))
+    assert not cache.gaps(drawn(4, 9).requires_grad_()).requires_grad
     assert cache.statistics.gaps == 0
     assert len(cache.bound.member().multipliers) == 1
     assert cache.diagnostics() == {}

@@ -114,3 +114,13 @@ def test_a_policy_sees_the_batch_and_how_many_instances_came_before():
     for size in (3, 2):
         cache(draw(size, 4))
     assert seen == [(3, 0), (2, 3)]
+
+
+def test_the_bound_learns_from_steps_without_a_failure():
+    def learned(**settings) -> int:
+        cache = SolutionCache(problem(Recorder(**settings), on_failure="skip"), p_solve=1.0, bound="lagrangian")
+        cache(draw(6, 4))
+        return len(cache.bound.member().multipliers)
+
+    assert learned() > 1
+    assert learned(fails=lambda row: row[0] > 0) == 1

@@ -12,6 +12,7 @@ from regretless.cache.growth_exchange import Growth, exchange
 from regretless.errors import InputError, SolveError
 from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.ranks import Ranks
 
 ROWS = [torch.tensor([[1.0, 0.0]]), torch.zeros(0, 2), torch.tensor([[0.0, 1.0], [1.0, 1.0]])]
 
@@ -62,11 +63,22 @@ def test_a_shared_cache_keeps_its_solutions_and_can_be_saved(group: None) -> Non
     shared(torch.tensor([[-1.0, -1.0]]))
     shared.synchronize()
     assert len(shared) == 3
-    assert (shared.statistics.solves, shared.statistics.asked, shared.statistics.lookups) == (1, 1, 1)
+    counts = shared.statistics
+    assert (counts.solves, counts.failed, counts.asked, counts.lookups) == (1, 0, 1, 1)
     again = cache(p_solve=1.0).share()
     again.load_state_dict(shared.state_dict())
     assert torch.equal(again.solutions, shared.solutions)
     assert again.statistics == shared.statistics
+
+
+def test_ranks_that_begin_with_different_solutions_hold_them_in_the_order_of_ranks(group: None) -> None:
+    class Second(Ranks):
+        """This process as the second of two ranks."""
+
+        def gather_rows(self, rows: torch.Tensor, counts: list[int] | None = None) -> torch.Tensor:
+            return torch.cat([torch.tensor([[1.0, 1.0]]), rows])
+
+    assert cache().share(Second()).solutions.tolist() == [[1.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
 
 
 def test_the_coins_of_a_shared_cache_continue_from_its_state(group: None) -> None:

@@ -50,6 +50,9 @@ def test_failures_are_not_kept_and_the_oldest_goes_first():
     starts.add(solved([[1.0, 1.0]], [[5]]), None)
     assert [x.tolist() for x in starts.best(COSTS, None)] == [[4], [4]]
     assert len(starts) == 2
+    twice = WarmStarts(2, 1)
+    twice.add(solved([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]], [[6], [7], [8]]), None)
+    assert [x.tolist() for x in twice.best(COSTS, None)] == [[8], [6]]
 
 
 def test_a_state_that_does_not_fit_is_refused():
@@ -60,7 +63,8 @@ def test_a_state_that_does_not_fit_is_refused():
     again.load_state_dict(state)
     assert again.best(COSTS, None)[0].tolist() == [1]
     for wrong in ({"decisions": torch.ones(2, 1)}, {"decisions": torch.ones(1, 2)}, {"solutions": torch.ones(1, 3)},
-                  {"instances": torch.zeros(1, 1)}, {"decisions": torch.full((1, 1), torch.nan)}):  # fmt: skip
+                  {"instances": torch.zeros(1, 1)}, {"instances": torch.tensor(0)},
+                  {"decisions": torch.full((1, 1), torch.nan)}):  # fmt: skip
         with pytest.raises(InputError, match="do not fit its problem or each other"):
             again.load_state_dict(state | wrong)
 

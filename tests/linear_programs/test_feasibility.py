@@ -14,3 +14,4 @@ def test_feasible_and_infeasible_sets_are_told_apart():
 
 def test_an_unbounded_set_is_feasible():
     assert is_feasible(MILP([[1.0, -1.0]], row_lower=3.0, upper=np.inf)) is True
+    assert is_feasible(MILP([[1.0, 1.0]], row_upper=3.0, lower=-np.inf)) is True

@@ -32,12 +32,13 @@ def test_solutions_fulfil_both_equations(free):
 
 
 def test_a_singular_matrix_is_solved_without_harm_to_the_others():
-    form = StandardForm.of(ConstraintSystem.of(MILP([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0]], row_lower=1.0, row_upper=1.0)))
-    H = torch.tensor([[1.0, 1.0, 1.0]], dtype=torch.float64)
-    dz, _ = NormalEquations(form, H).solve(
-        torch.zeros(1, 3, dtype=torch.float64), torch.ones(1, 2, dtype=torch.float64)
-    )
-    torch.testing.assert_close(form.apply(dz), torch.ones(1, 2, dtype=torch.float64), rtol=0, atol=1e-6)
+    form = StandardForm.of(ConstraintSystem.of(MILP([[1.0, 1.0, 0.0], [1.0, 0.0, 1.0]], row_lower=1.0, row_upper=1.0)))
+    H = torch.tensor([[1.0, 1.0, 1.0], [1.0, 1e300, 1e300]], dtype=torch.float64)  # the rows differ in what cannot move
+    r, s = torch.zeros(2, 3, dtype=torch.float64), form.apply(torch.tensor([[1.0, 0.0, 0.0]] * 2, dtype=torch.float64))
+    dz, _ = NormalEquations(form, H).solve(r, s)
+    torch.testing.assert_close(form.apply(dz), s, rtol=0, atol=1e-6)
+    alone, _ = NormalEquations(form, H[:1]).solve(r[:1], s[:1])
+    torch.testing.assert_close(dz[:1], alone)
 
 
 def test_damping_is_added_to_the_matrix_of_the_rows_as_given():

@@ -30,6 +30,15 @@ def test_bounds_that_always_hold_with_equality_become_equalities():
     assert form.equalities == len(form.A) == 1
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_rows_that_hold_with_equality_only_together_become_equalities_from_both_sides(sign):
+    # u + v <= 1 and v + w <= 1 against u + 2 v + w >= 2
+    rows, bounds = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [-1.0, -2.0, -1.0]]), np.array([1.0, 1.0, -2.0])
+    given = {"row_upper": bounds} if sign > 0 else {"row_lower": -bounds}
+    _, form = presolve(MILP(sign * rows, **given))
+    assert form.equalities == len(form.A) == 2
+
+
 def test_infeasibility_that_no_single_row_shows_is_reported():
     A = [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 0.0, 1.0]]
     with pytest.raises(SolveError, match="no feasible point"):

@@ -27,6 +27,7 @@ def test_a_unique_optimum_is_the_vertex_of_the_simplex_method():
     for x, c in zip(found, costs, strict=True):
         best = linprog(c, A_ub=rows, b_ub=np.full(6, 3.0), bounds=(0, 1), method="highs-ds").x
         assert np.abs(x - best).max() <= 2 / GRAIN
+        assert np.array_equal(np.round(x * GRAIN), x * GRAIN)
         assert np.array_equal(np.isin(x, (0.0, 1.0)), np.isclose(best, 0.0) | np.isclose(best, 1.0))
 
 

@@ -8,6 +8,7 @@ from regretless.data import Dataset
 from regretless.errors import InputError, SolveError
 from regretless.family import Family
 from regretless.losses import MAP, Blackbox, PerturbedFenchelYoung, SPOPlus, TwoStage, WarmUp
+from regretless.losses.label_check import LabelCheck
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.training import fit
@@ -124,3 +125,13 @@ def test_fit_refuses_labels_of_a_problem_with_another_number_of_costs():
     data = Dataset(COSTS.float(), COSTS[:, :2], BEST[:, :2])
     with pytest.raises(InputError, match=r"solution must have shape \(n, 3\), got \(2, 2\)"):
         fit(torch.nn.Linear(3, 2), SPOPlus(Problem(BAG, sense="max")), data, epochs=1, progress=False)
+
+
+def test_every_answer_of_a_step_is_compared_and_a_step_that_is_dropped_is_not():
+    check, problem, better = LabelCheck(), cheapest(), torch.eye(3, dtype=torch.float64)[[0, 1]]
+    check.note([WRONG, better], COSTS, WRONG, None, problem)
+    with pytest.raises(SolveError, match=r"instance 0 of the batch .* better than its label"):
+        check.finish()
+    check.note([better], COSTS, WRONG, None, problem)
+    check.forget()
+    check.finish()

@@ -20,3 +20,10 @@ def test_an_instance_that_failed_is_left_out_of_the_mean_and_of_the_gradient():
     assert predicted.grad is not None
     assert predicted.grad[1].tolist() == [0.0, 0.0]
     assert predicted.grad[0].abs().max() > 0
+
+
+def test_the_value_is_the_regret_of_the_relaxed_solution():
+    loss = Interior(Problem(MILP([[1.0, 1.0]], row_upper=1.0)), cutoff=0.1, reduction="none")
+    predicted, true = torch.tensor([[-1.0, -2.0]]), torch.tensor([[-3.0, -1.0]])
+    relaxed, solution = loss.relaxation(predicted, None), torch.tensor([[1.0, 0.0]])
+    torch.testing.assert_close(loss(predicted, true, solution), (true * (relaxed - solution)).sum(dim=1))

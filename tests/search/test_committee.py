@@ -41,9 +41,12 @@ def test_a_committee_of_other_models_averages_their_predictions_and_can_be_saved
     torch.testing.assert_close(blank(X2), merged(X2))
 
 
-def test_one_member_of_weight_one_is_itself():
+def test_one_member_of_weight_one_is_itself_and_of_another_weight_is_scaled():
     (member,) = members = [make_model(X2, 5, kind="mlp")]
     assert merge(members, torch.ones(1)) is member
+    for kind in ("mlp", "linear"):
+        member = make_model(X2, 5, kind=kind)
+        torch.testing.assert_close(merge([member], torch.tensor([2.0]))(X2), 2 * member(X2))
 
 
 def test_a_committee_needs_one_weight_per_member():

@@ -149,3 +149,14 @@ def test_problem_and_data_in_the_wrong_order_are_named(method):
         train(train_data, problem, method=method)
     with pytest.raises(InputError, match=r"data must be a Dataset, got Tensor: build it with Dataset.solve\("):
         train(problem, train_data.features, method=method)
+
+
+def test_the_rate_and_the_solutions_of_the_caller_are_used():
+    problem, train_data = data(n=2)
+    optima = {tuple(row) for row in train_data.solutions.tolist()}
+    pairs = [[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 1.0, 0.0]]
+    more = next(row for row in pairs if tuple(row) not in optima)
+    given = {"method": "listwise", "p_solve": 0.0, "epochs": 1, "solutions": (torch.tensor([more]), None)}
+    one, other = (train(problem, train_data, lr=lr, progress=False, **given) for lr in (0.01, 0.02))
+    assert one.cache.solutions.tolist()[len(optima) :] == [more]
+    assert not torch.equal(one.model(train_data.features), other.model(train_data.features))

@@ -28,9 +28,10 @@ def test_costs_are_mixtures_with_the_nearest_instances_and_labels_are_their_opti
     torch.testing.assert_close((found.costs * found.solutions).sum(1), exact)
 
 
-def test_a_weight_of_one_repeats_the_data():
+def test_a_weight_of_one_repeats_the_data_and_a_store_keeps_the_labels(tmp_path):
     data = runs.data(n=5)
-    found = neighbor_labels(runs.problem(), data, neighbors=2, weight=1.0)
+    found = neighbor_labels(runs.problem(), data, neighbors=2, weight=1.0, store=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 1
     assert torch.equal(found.costs, data.costs.repeat_interleave(2, dim=0))
     assert torch.equal(found.solutions, data.solutions.repeat_interleave(2, dim=0))
 

@@ -7,10 +7,7 @@ from pathlib import Path
 from types import UnionType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from regretless.cache.policy_names import named_policy, policy_settings
-from regretless.cache.statistics import CacheStatistics
 from regretless.errors import FileError, InputError, RegretlessError
 from regretless.family import Family
 from regretless.problem import Problem
@@ -94,13 +91,10 @@ def restored(
     """
     try:
         saved = {"dtype": state["store"]["rows"].dtype} | _settings(state.get("settings") or {}, given)
-        coin = np.random.default_rng().bit_generator
-        coin.state = state["coin"]
-        CacheStatistics(**state["statistics"])
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise FileError(f"{path}: field 'store', 'coin', 'settings' or 'statistics' cannot be used: {error}") from error
+        raise FileError(f"{path}: field 'store' or 'settings' cannot be used: {error}") from error
     cache = build(saved)
     try:
         cache.load_state_dict(state)

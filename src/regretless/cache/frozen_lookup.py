@@ -32,4 +32,4 @@ class FrozenLookup:
         self.count += costs.shape[0]
         position = torch.mm(costs.to(self.columns.dtype), self.columns).min(dim=1).indices
         found = self.columns.T.index_select(0, position).to(costs.dtype)
-        return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
+        return list(found.chunk(len(queries)))

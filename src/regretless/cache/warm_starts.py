@@ -67,9 +67,9 @@ class WarmStarts:
     def state_dict(self) -> dict[str, Any]:
         """Solutions, decisions and instances as tensors."""
         return {
-            "solutions": torch.from_numpy(self._solutions.copy()),
-            "decisions": torch.from_numpy(self._decisions.copy()),
-            "instances": torch.from_numpy(self._instances.copy()),
+            "solutions": torch.from_numpy(self._solutions),
+            "decisions": torch.from_numpy(self._decisions),
+            "instances": torch.from_numpy(self._instances),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:

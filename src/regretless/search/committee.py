@@ -43,8 +43,10 @@ def merge(members: Sequence[nn.Module], weights: Tensor) -> nn.Module:
     """One model for a committee: for linear members again one linear model, else a ``Committee``."""
     views = [find_linear(member) for member in members]
     first = views[0]
-    if first is None or (len(members) == 1 and float(weights[0]) == 1.0):
-        return members[0] if len(members) == 1 and float(weights[0]) == 1.0 else Committee(members, weights)
+    if len(members) == 1 and float(weights[0]) == 1.0:
+        return members[0]
+    if first is None:
+        return Committee(members, weights)
     model = copy.deepcopy(members[0])
     view = find_linear(model)
     assert view is not None

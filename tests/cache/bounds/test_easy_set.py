@@ -59,3 +59,11 @@ def test_groups_of_very_different_sizes_do_not_pad_each_other():
     milp = MILP(rows, row_lower=1, row_upper=1)
     easy = EasySet(milp, find_groups(milp))
     assert easy.size == sum(sizes)
+
+
+def test_groups_that_share_a_block_have_minima_of_their_own():
+    milp = MILP([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]], row_lower=1, row_upper=1)
+    easy, none = EasySet(milp, find_groups(milp)), np.zeros((1, 5))
+    costs = torch.tensor([[4.0, 5.0, 2.0, 3.0, 1.0]], dtype=torch.float64)
+    one = torch.ones(1, dtype=torch.float64)
+    assert easy.minimum(easy.costs(costs), easy.offsets(none, none), one).tolist() == [[4.0 + 1.0]]

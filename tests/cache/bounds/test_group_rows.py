@@ -40,6 +40,7 @@ def test_exactly_one_and_at_most_one_are_found_in_every_way_of_writing(coefficie
 @pytest.mark.parametrize(("low", "high"), [(1.0, INF), (-INF, 2.0), (0.0, 0.0), (-INF, INF), (2.0, 2.0)])
 def test_other_rows_are_no_groups(low, high):
     assert rows(MILP([[1.0, 1.0, 1.0]], row_lower=low, row_upper=high)) == []
+    assert rows(MILP([[1.0, 1.0, 2.0]], row_lower=1.0, row_upper=1.0)) == [], "coefficients differ"
 
 
 def test_variables_that_are_not_between_0_and_1_make_no_group():

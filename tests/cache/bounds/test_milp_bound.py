@@ -160,3 +160,8 @@ def test_rounding_of_terms_that_cancel_does_not_count_as_a_reduced_cost():
     )
     costs = torch.tensor([[1.25730221e-04, -1.32104863e-04, 1.0]], dtype=torch.float64)
     assert MilpBound(milp).relax(costs, keep=False).tolist() == pytest.approx([0.0], abs=1e-12)
+
+
+def test_where_all_costs_are_zero_the_bound_is_zero():
+    two_groups = MILP([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]], row_lower=1, row_upper=1)
+    assert MilpBound(two_groups)(torch.zeros(1, 5, dtype=torch.float64)).tolist() == [0.0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regretless.errors import InputError
-from regretless.problems.matching.formulation import formulate, matching_family
+from regretless.problems.matching.formulation import formulate, make_sides, matching_family
 
 SAME = np.array([[True, False], [False, True]])
 
@@ -17,6 +17,11 @@ def test_a_matching_needs_pairs_of_both_kinds_and_each_node_once() -> None:
     assert not milp.check([[0, 0, 1, 0]])[0]  # none of one field
     assert not milp.check([[1, 0, 1, 0]])[0]  # a right node twice
     assert not formulate(SAME, 0.0, 0.0).check([[1, 1, 0, 0]])[0]  # a left node twice
+
+
+def test_pairs_are_counted_by_kind() -> None:
+    (side,) = make_sides(SAME[None], 0.5, 0.5)
+    assert [side.counts(np.array(partners)) for partners in ([0, 1], [1, 0], [0, -1])] == [(2, 0), (0, 2), (1, 0)]
 
 
 def test_sides_may_differ_in_size() -> None:

@@ -66,9 +66,8 @@ class EasySet:
     def offsets(self, priced: Floats, sizes: Floats) -> Offsets:
         """Arrange ``A'y`` and ``|A|'|y|``, both ``(K, n)``, for the blocks and the box; once per set of multipliers."""
         slots = np.full((len(priced), self._slots + 2), -np.inf)
-        if self._slots:
-            inside = self._slot_of >= 0
-            np.maximum.at(slots.T, self._slot_of[inside], priced.T[inside])
+        inside = self._slot_of >= 0
+        np.maximum.at(slots.T, self._slot_of[inside], priced.T[inside])
         slots[:, self._slots] = 0.0  # no member of the group; the last slot is padding and is never the minimum
         laid = [torch.from_numpy(slots[:, block.numpy().ravel()].reshape(-1, *block.shape)) for block in self._blocks]
         box, box_sizes = (torch.from_numpy(np.ascontiguousarray(part[:, self._box])) for part in (priced, sizes))

@@ -39,8 +39,7 @@ def formulate(same: Bools, p: float, q: float) -> MILP:
             sparse.kron(sparse.eye_array(left), np.ones((1, right))),
             sparse.kron(np.ones((1, left)), sparse.eye_array(right)),
             sparse.csr_array(np.stack([flat - p, 1.0 - flat - q])),
-        ],
-        format="csr",
+        ]
     )
     degree = left + right
     lower = np.concatenate([np.full(degree, -np.inf), np.zeros(2)])
