@@ -130,6 +130,13 @@ def test_decisions_that_were_found_before_a_kill_are_those_of_the_run(tmp_path):
     assert found(tmp_path / "run") == whole != []
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_run_that_was_left_after_the_last_step_of_its_first_epoch_resumes_without_a_warning(tmp_path):
+    with pytest.raises(Interrupted, match="after epoch 1, step 4"):
+        run("two-stage", tmp_path / "run", trap=(STEPS // EPOCHS - 1, interrupt))
+    run("two-stage", tmp_path / "run")
+
+
 def test_a_finished_run_is_not_run_again(tmp_path):
     first = run("map-cache", tmp_path / "run")
     again = run("map-cache", tmp_path / "run", trap=(0, kill))
