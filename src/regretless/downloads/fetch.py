@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from regretless.downloads.public_files import DATASETS, FILES, DatasetRow, PublicFile
 from regretless.errors import FileError, InputError
