@@ -23,13 +23,17 @@ def need(module: str, *, pip: str, why: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
-            # Ctrl-C in the middle of the import of a compiled module, which reports it as a failed import.
+        if was_interrupted(error):
             raise KeyboardInterrupt from error
         raise MissingDependencyError(
             f"the package '{module.partition('.')[0]}' is needed to {why}, and importing it failed ({error}); "
             f"install it with: pip install '{pip}'"
         ) from error
+
+
+def was_interrupted(error: ImportError) -> bool:
+    """Whether Ctrl-C ended the import of a compiled module, which reports it as a failed import."""
+    return isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)
 
 
 def version_of(distribution: str) -> str | None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from .files import CommandLine, Files
 
 
@@ -40,3 +42,14 @@ def test_an_empty_folder_is_an_error_and_stays_empty(cli: CommandLine, tmp_path:
     assert result.code == 1
     assert "holds no runs, tables or figures to report: make results with: regretless demo" in result.error
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_in_a_late_import_of_a_compiled_module_is_an_interruption(
+    cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def importing(*_: object) -> None:
+        raise ImportError("initialization failed") from KeyboardInterrupt()
+
+    monkeypatch.setattr("regretless.cli.report.write", importing)
+    result = cli("report", tmp_path)
+    assert (result.code, result.out, result.err) == (130, "", "interrupted\n")

@@ -26,5 +26,15 @@ def test_it_grows_beyond_its_first_size() -> None:
     assert found.rows[:, 0].tolist() == list(range(300))
 
 
+def test_a_saved_state_replaces_what_was_found_and_drops_the_same_decision_next() -> None:
+    found, again = FoundDecisions(1, capacity=3), FoundDecisions(1, capacity=3)
+    found.add(np.arange(4.0)[:, None])
+    again.add(np.array([[7.0], [8.0]]))
+    again.load_state_dict(found.state_dict())
+    for one in (found, again):
+        one.add(np.array([[2.0], [9.0]]))
+    assert again.rows.tolist() == found.rows.tolist() == [[3.0], [9.0], [2.0]]
+
+
 def test_long_decisions_take_bounded_memory() -> None:
     assert FoundDecisions(1_000_000).capacity == 8

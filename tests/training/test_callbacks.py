@@ -124,10 +124,32 @@ def test_early_stopping_forgets_an_earlier_run():
 
 
 def test_early_stopping_says_what_it_needs():
-    with pytest.raises(InputError, match="needs the column 'regret'"):
-        fit(model(), TwoStage(), TRAIN, epochs=2, callbacks=[EarlyStopping()])
+    with pytest.raises(InputError, match="needs the column 'cache_size'"):
+        fit(model(), TwoStage(), TRAIN, epochs=2, callbacks=[EarlyStopping(column="cache_size")])
     with pytest.raises(InputError, match="patience must be an integer, at least 1, got 0"):
         EarlyStopping(patience=0)
+
+
+@pytest.mark.parametrize(
+    ("column", "before"),
+    [("regret", []), ("test_regret", []), ("test_regret", [Watch(problem(), VALIDATION, every=2)])],
+    ids=["without validation data", "without a watch", "not in every epoch"],
+)
+def test_early_stopping_by_a_regret_that_nothing_writes_is_refused_before_any_solve(column, before):
+    loss = SPOPlus(problem())
+    with pytest.raises(InputError, match=f"needs the column '{column}' in every epoch"):
+        fit(model(), loss, TRAIN, callbacks=[*before, EarlyStopping(column=column)])
+    assert loss.problem is not None
+    assert loss.problem.statistics.solves == 0
+
+
+def test_a_callback_of_the_users_own_may_write_the_column_of_early_stopping():
+    class Writes(module.Callback):
+        def on_epoch(self, state: TrainingState) -> None:
+            state.row["my_regret"] = 1.0
+
+    fitted = fit(model(), TwoStage(), TRAIN, callbacks=[Writes(), EarlyStopping(patience=1, column="my_regret")])
+    assert fitted.reason == "no better my_regret than 1 for 1 epochs"
 
 
 def test_early_stopping_can_watch_any_column():
@@ -212,6 +234,26 @@ def test_a_time_limit_goes_on_counting_after_a_pause(monkeypatch):
     clock[0] = 504.0
     second.on_epoch(at)
     assert at.stop
+
+
+def test_with_a_longer_limit_a_run_that_the_time_limit_ended_continues(monkeypatch, tmp_path):
+    clock = [0.0]
+    monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
+
+    class Tick(module.Callback):
+        def on_epoch(self, state: TrainingState) -> None:
+            clock[0] += 1.0
+
+    def go(seconds: float, path, patience: int = 99):
+        callbacks = [Tick(), Converged(tolerance=10.0, patience=patience), TimeLimit(seconds)]
+        return fit(model(), TwoStage(), TRAIN, epochs=5, callbacks=callbacks, checkpoint=path)
+
+    ended = [go(seconds, tmp_path / "run") for seconds in (2, 2, 4, 99)]
+    assert [len(fitted.history) for fitted in ended] == [2, 2, 4, 5]
+    assert ended[2].reason == "the time limit of 4 s is reached"
+    assert torch.equal(weights(ended[-1].model), weights(go(99, None).model))
+    # A run that ended by itself, in the epoch of the limit, stays ended.
+    assert [len(go(seconds, tmp_path / "other", patience=1).history) for seconds in (2, 99)] == [2, 2]
 
 
 def test_a_schedule_steps_once_an_epoch():

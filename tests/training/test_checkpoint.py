@@ -15,12 +15,15 @@ from torch import nn
 
 from regretless.errors import FileError
 from regretless.losses import MAP, Loss, SPOPlus, TwoStage
+from regretless.milp import MILP
+from regretless.problem import Problem
+from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training import Converged, EarlyStopping, Interrupted, Schedule, Watch, fit
 from regretless.training.methods import make_loss
 from tests import forked
 
-from .runs import LOSSES, Trap, cache, data, model, problem, untimed, weights
+from .runs import LOSSES, WEIGHTS, Trap, cache, data, model, problem, untimed, weights
 
 TRAIN, VALIDATION = data(), data(5, seed=4)
 EPOCHS, BATCH = 3, 4
@@ -109,6 +112,29 @@ def test_a_longer_run_continues_from_a_finished_one(tmp_path, undisturbed):
     run("map-cache", tmp_path / "run", epochs=1)
     run("map-cache", tmp_path / "run", epochs=2)
     assert same(run("map-cache", tmp_path / "run"), undisturbed["map-cache"])
+
+
+def test_decisions_that_were_found_before_a_kill_are_those_of_the_run(tmp_path):
+    def found(path, at: int = -1):
+        """Train at a rate that leads through ever new decisions, and list those that the problem keeps."""
+        solved = Problem(MILP([WEIGHTS], row_upper=10.0), sense="max")
+        solved.found = FoundDecisions(len(WEIGHTS))
+        try:
+            start(path, SPOPlus(solved), net=Trap(model(), at, kill), epochs=EPOCHS, lr=5.0)
+        except KilledError:
+            return None
+        return solved.found.rows.tolist()
+
+    whole = found(None)
+    found(tmp_path / "run", at=STEPS - 1)
+    assert found(tmp_path / "run") == whole != []
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_run_that_was_left_after_the_last_step_of_its_first_epoch_resumes_without_a_warning(tmp_path):
+    with pytest.raises(Interrupted, match="after epoch 1, step 4"):
+        run("two-stage", tmp_path / "run", trap=(STEPS // EPOCHS - 1, interrupt))
+    run("two-stage", tmp_path / "run")
 
 
 def test_a_finished_run_is_not_run_again(tmp_path):

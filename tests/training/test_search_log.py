@@ -2,9 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from regretless.errors import FileError
+from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training.direct import direct
 from regretless.training.search_log import KIND, SearchLog
@@ -19,6 +21,14 @@ def test_what_was_kept_comes_back(tmp_path: Path) -> None:
     log.append([1.0, float("inf")], {"epoch": 1, "loss": 1.0})
     again = SearchLog(path, {"seed": 0})
     assert (again.values, again.rows) == (log.values, log.rows)
+
+
+def test_decisions_that_were_found_come_back(tmp_path: Path) -> None:
+    found, again = FoundDecisions(2), FoundDecisions(2)
+    found.add(np.eye(2))
+    SearchLog(tmp_path / "search", {}, found).append([1.0], {})
+    SearchLog(tmp_path / "search", {}, again)
+    assert again.rows.tolist() == found.rows.tolist()
 
 
 def test_without_a_path_nothing_is_written(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from regretless.errors import FileError
+from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training.stack_checkpoint import KIND, VERSION
 
@@ -34,6 +35,16 @@ def test_a_search_that_was_stopped_continues_from_its_checkpoint(tmp_path: Path,
         assert torch.equal(resumed.snapshots[3][name], value)
     with pytest.raises(FileError, match="another search: it differs in a"):
         run(problem, train, kind, p_solve=0.2, observer=Counter(), checkpoint=path, identity={"a": 2})
+
+
+def test_decisions_that_were_found_before_are_those_of_the_search(tmp_path: Path):
+    problem, train = data()
+    problem.found = FoundDecisions(problem.dimension)
+    run(problem, train, p_solve=0.5, observer=Counter(stop_after=2), checkpoint=tmp_path / "search.safetensors")
+    before = problem.found.rows.tolist()
+    problem.found = FoundDecisions(problem.dimension)
+    run(problem, train, p_solve=0.0, observer=Counter(stop_after=2), checkpoint=tmp_path / "search.safetensors")
+    assert problem.found.rows.tolist() == before != []
 
 
 @pytest.mark.parametrize(

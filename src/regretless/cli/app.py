@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from regretless import __version__
 from regretless.cli import interrupts
+from regretless.optional import was_interrupted
 
 # The class is click's, of which some versions of typer bring their own copy.
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
@@ -47,6 +48,11 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as stop:
             interrupts.say_interrupted(stop)
             raise typer.Exit(130) from stop
+        except ImportError as error:  # of a package that another one imports late, such as a backend of matplotlib
+            if not was_interrupted(error):
+                raise
+            interrupts.say_interrupted(KeyboardInterrupt())
+            raise typer.Exit(130) from error
 
 
 @cache  # typer builds a command anew at each call

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import torch
 
 from regretless.milp import Floats
 
@@ -47,6 +50,16 @@ class FoundDecisions:
             self._array[place] = row
             positions.append(place)
         return positions
+
+    def state_dict(self) -> dict[str, Any]:
+        """The decisions and which one is dropped next, for a checkpoint."""
+        return {"rows": torch.from_numpy(self.rows.copy()), "next": self._next}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Hold the decisions of a saved state, and no others."""
+        self._size, self._next, self._places, self._keys = 0, 0, {}, []
+        self.add(state["rows"].numpy())
+        self._next = state["next"]
 
     def _place(self, key: bytes) -> int:
         if self._size < self.capacity:

@@ -6,6 +6,7 @@ import copy
 import inspect
 import math
 import time
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,9 @@ class Callback:
 
     def on_start(self, state: TrainingState) -> None:
         """Called before training, to clear the state of earlier runs; a resumed run loads its state after this."""
+
+    def on_resume(self, state: TrainingState) -> None:
+        """Called after a saved state was loaded; may clear ``stop``, the reason for which the run had ended."""
 
     def on_epoch(self, state: TrainingState) -> None:
         """Called after every epoch."""
@@ -112,10 +116,7 @@ class EarlyStopping(Callback):
         """Compare with the best value so far."""
         value = state.row.get(self.column)
         if value is None:
-            raise InputError(
-                f"early stopping needs the column {self.column!r} in every epoch: give fit() validation data, "
-                "or a Watch before it that writes the column"
-            )
+            raise self.missing_column()
         if value < self.best:
             self.best, self.since = value, 0
             self.weights = copy.deepcopy(state.model.state_dict()) if self.restore else None
@@ -123,6 +124,13 @@ class EarlyStopping(Callback):
         self.since += 1
         if self.since >= self.patience:
             state.stop = f"no better {self.column} than {self.best:.6g} for {self.patience} epochs"
+
+    def missing_column(self) -> InputError:
+        """The error where nothing writes the column."""
+        return InputError(
+            f"early stopping needs the column {self.column!r} in every epoch: give fit() validation data, "
+            "or a Watch before it that writes the column"
+        )
 
     def on_end(self, state: TrainingState) -> None:
         """Restore the best weights."""
@@ -155,30 +163,40 @@ class Converged(Callback):
 
 
 class TimeLimit(Callback):
-    """End training after the epoch in which the time limit is reached."""
+    """End training after the epoch in which the time limit is reached.
+
+    Args:
+        seconds: of training, in all processes of a run that was interrupted; with more, a run that ended continues.
+    """
 
     def __init__(self, seconds: float) -> None:
         check_number("seconds", seconds)
         self.seconds, self.used, self._since = seconds, 0.0, time.monotonic()
+        self._reason = ""
 
     def on_start(self, state: TrainingState) -> None:
         """Start the clock: time before training does not count."""
-        self.used, self._since = 0.0, time.monotonic()
+        self.used, self._since, self._reason = 0.0, time.monotonic(), ""
+
+    def on_resume(self, state: TrainingState) -> None:
+        """Continue a run that an earlier, shorter limit ended."""
+        if self._reason and state.stop == self._reason and self.used < self.seconds:
+            state.stop = ""
 
     def on_epoch(self, state: TrainingState) -> None:
         """Compare the time used with the limit."""
         now = time.monotonic()
         self.used, self._since = self.used + now - self._since, now
-        if self.used >= self.seconds:
-            state.stop = f"the time limit of {self.seconds:g} s is reached"
+        if self.used >= self.seconds and not state.stop:  # a run that ended by itself stays ended
+            self._reason = state.stop = f"the time limit of {self.seconds:g} s is reached"
 
     def state_dict(self) -> dict[str, Any]:
-        """Seconds used so far."""
-        return {"used": self.used}
+        """Seconds used so far, and why this limit ended the run."""
+        return {"used": self.used, "reason": self._reason}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from the seconds used before."""
-        self.used, self._since = state["used"], time.monotonic()
+        self.used, self._since, self._reason = state["used"], time.monotonic(), state.get("reason", "")
 
 
 def check_scheduler(scheduler: Any) -> None:
@@ -206,7 +224,10 @@ class Schedule(Callback):
         """Step."""
         if isinstance(self.scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
             self.scheduler.step(state.row["regret" if "regret" in state.row else "loss"])
-        else:
+            return
+        with warnings.catch_warnings():
+            # A run that was left after the last step of its first epoch resumes here: its steps were another process's.
+            warnings.filterwarnings("ignore", r"Detected call of `lr_scheduler\.step\(\)` before", UserWarning)
             self.scheduler.step()
 
     def state_dict(self) -> dict[str, Any]:

@@ -26,7 +26,7 @@ FIELDS: dict[str, type | UnionType] = {
     "history": list, "stopped": str,
 }  # fmt: skip
 # Of these, every rank of a data-parallel training has its own.
-OF_RANK = ("loss", "callbacks", "global", "device", "row")
+OF_RANK = ("loss", "callbacks", "global", "device", "row", "found")
 
 
 @dataclass
@@ -57,6 +57,7 @@ def save(
     path: Path | str, parts: Parts, progress: Progress, settings: dict[str, Any], ranks: Ranks | None = None
 ) -> None:
     """Write a checkpoint atomically; of ``ranks``, the first one writes what all of them need."""
+    found = getattr(parts.loss.problem, "found", None)
     state: dict[str, Any] = {
         "settings": settings,
         "model": dict(parts.model.state_dict()),
@@ -73,6 +74,7 @@ def save(
         "row": progress.row,
         "history": progress.history.rows,
         "stopped": progress.stopped,
+        "found": None if found is None else found.state_dict(),
     }
     if ranks is not None:
         own = {name: state[name] for name in OF_RANK}
@@ -124,6 +126,9 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
             parts.loader.set_state(state["loader"])
         torch.set_rng_state(state["global"])
         set_device_state(next(parts.model.parameters()).device, state.get("device"))
+        found = getattr(parts.loss.problem, "found", None)
+        if found is not None and state.get("found") is not None:
+            found.load_state_dict(state["found"])
     except Exception as error:  # whatever the content makes torch do, the file is the cause
         raise FileError(f"{path} does not fit this model, loss or optimizer: {error}") from error
     return Progress(

@@ -13,7 +13,15 @@ from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.number_checks import check_number
-from regretless.training.callbacks import Callback, check_scheduler
+from regretless.training.callbacks import (
+    Callback,
+    Converged,
+    EarlyStopping,
+    Schedule,
+    TimeLimit,
+    Watch,
+    check_scheduler,
+)
 from regretless.training.model_check import check_model
 from regretless.type_checks import check_type
 
@@ -112,3 +120,27 @@ def listed_callbacks(callbacks: Iterable[Callback]) -> Sequence[Callback]:
     for one in found:
         check_type("each of callbacks", one, Callback, hint="derive it from regretless.training.Callback")
     return found
+
+
+# Callbacks that write no column.
+_SILENT = (Converged, EarlyStopping, Schedule, TimeLimit)
+
+
+def check_columns(callbacks: Sequence[Callback], loss: Loss, validation: Dataset | None) -> None:
+    """Refuse early stopping by a regret or an error that nothing evaluates.
+
+    Other columns are not known before the first epoch: losses, caches and callbacks of the user's own write any.
+
+    Raises:
+        InputError: names the column.
+    """
+    if not type(loss).diagnostics.__module__.startswith("regretless."):
+        return
+    written = set() if validation is None else {"regret"}
+    for one in callbacks:
+        if isinstance(one, EarlyStopping) and one.column.endswith(("regret", "mse")) and one.column not in written:
+            raise one.missing_column()
+        if type(one) is Watch and one.every == 1:
+            written |= {f"{one.name}_regret", f"{one.name}_mse"}
+        elif type(one) is not Watch and type(one) not in _SILENT:
+            return

@@ -19,6 +19,7 @@ from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
 from regretless.training.fast_linear import LeanAdam
 from regretless.training.fit_arguments import (
+    check_columns,
     check_data,
     check_loss,
     check_optimizer,
@@ -101,6 +102,7 @@ def fit(
     else:
         trained_parameters(model)
     check_validation(unwrapped(model), loss, validation)
+    check_columns(own_callbacks, loss, validation)
     ranks = ranks_of(model)
     if ranks is not None and isinstance(loss.oracle, SolutionCache) and loss.oracle.ranks is None:
         loss.oracle.share(ranks)

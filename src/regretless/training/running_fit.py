@@ -80,6 +80,10 @@ class RunningFit:
         if path is not None and (path.exists() if self.ranks is None else self.ranks.first(path.exists)):
             self.at = checkpoints.load(path, parts, settings, self.ranks)
             state.epoch, state.history, state.stop = self.at.epoch, self.at.history, self.at.stopped
+            for callback in parts.callbacks:
+                callback.on_resume(state)
+            if self.ranks is not None:  # clocks differ between ranks
+                state.stop = self.ranks.gather_objects(state.stop)[0]
             begun = 0 if self.at.order is None else 1  # an epoch that was left in the middle has changed the weights
             if self.at.epoch + begun > epochs:
                 held = f"{self.at.epoch} epochs" if not begun else f"{self.at.epoch} epochs and part of the next"

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError
-from regretless.storage import load_state, save_state
+from regretless.solvers.found_decisions import FoundDecisions
+from regretless.storage import MALFORMED, load_state, save_state
 
 KIND, VERSION = "search", 1
 
@@ -20,14 +21,15 @@ class SearchLog:
     Args:
         path: of the file; ``None`` writes nothing.
         settings: everything that determines the numbers of the search, as plain data.
+        found: decisions that the problem keeps (``problem.found``): a search that is repeated solves nothing.
 
     Raises:
         FileError: the file is damaged, or of another search.
     """
 
-    def __init__(self, path: Path | str | None, settings: dict[str, Any]) -> None:
+    def __init__(self, path: Path | str | None, settings: dict[str, Any], found: FoundDecisions | None = None) -> None:
         self.path = None if path is None else Path(path)
-        self.settings = settings
+        self.settings, self.found = settings, found
         self.values: list[list[float]] = []
         self.rows: list[dict[str, Any]] = []
         if self.path is not None and self.path.exists():
@@ -41,7 +43,8 @@ class SearchLog:
         self.values.append(values)
         self.rows.append(row)
         if self.path is not None:
-            state = {"settings": self.settings, "values": self.values, "rows": self.rows}
+            state: dict[str, Any] = {"settings": self.settings, "values": self.values, "rows": self.rows}
+            state["found"] = None if self.found is None else self.found.state_dict()
             save_state(self.path, state, kind=KIND, version=VERSION)
 
     def _load(self, path: Path) -> None:
@@ -61,3 +64,8 @@ class SearchLog:
         if not good:
             raise FileError(f"{path}: fields 'values' and 'rows' do not fit each other")
         self.values, self.rows = state["values"], state["rows"]
+        if self.found is not None and state.get("found") is not None:
+            try:
+                self.found.load_state_dict(state["found"])
+            except MALFORMED as error:
+                raise FileError(f"{path}: field 'found' holds no decisions: {error}") from error

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.errors import FileError
+from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training.random_draws import device_state, set_device_state
 from regretless.training.running_stack import RunningStack
@@ -37,7 +38,7 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
         stack, state: what to write.
         identity: everything that determines the numbers.
     """
-    cache = next(iter(_caches(stack)), None)
+    cache, found = next(iter(_caches(stack)), None), _found(stack)
     content = {
         "identity": identity,
         "parameters": stack.models.parameters,
@@ -49,6 +50,7 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
         "running": [loss.running_state() for loss in stack.losses],
         "cache": None if cache is None else cache.state_dict(),
         "observer": None if stack.observer is None else stack.observer.state_dict(),
+        "found": None if found is None else found.state_dict(),
         "epoch": state.epoch,
         "seconds": state.seconds,
         "snapshots": [[epoch, parameters] for epoch, parameters in sorted(state.snapshots.items())],
@@ -89,6 +91,9 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: S
             cache.load_state_dict(content["cache"])
         if stack.observer is not None:
             stack.observer.load_state_dict(content["observer"])
+        found = _found(stack)
+        if found is not None and content.get("found") is not None:
+            found.load_state_dict(content["found"])
         kept = {int(epoch): _snapshot(stack, parameters) for epoch, parameters in content["snapshots"]}
         done = int(content["epoch"])
         if sorted(kept) != [epoch for epoch in snapshots if epoch <= done]:
@@ -102,6 +107,12 @@ def _caches(stack: RunningStack) -> list[SolutionCache]:
     """The shared cache: of the losses, or of the observer where no loss uses it."""
     found = [loss.oracle for loss in stack.losses] + [getattr(stack.observer, "cache", None)]
     return list({id(oracle): oracle for oracle in found if isinstance(oracle, SolutionCache)}.values())
+
+
+def _found(stack: RunningStack) -> FoundDecisions | None:
+    """Where the problem keeps the decisions of its solves; all losses have the same problem."""
+    found: FoundDecisions | None = getattr(stack.losses[0].problem, "found", None)
+    return found
 
 
 def _snapshot(stack: RunningStack, saved: dict[str, Tensor]) -> Parameters:
