@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -11,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from regretless import storage
 from regretless.downloads import fetch as files
 from regretless.downloads.public_files import PublicFile
 from regretless.errors import FileError, InputError
@@ -93,21 +91,6 @@ def test_a_damaged_copy_is_refused_and_replaced_by_fetch(server: str, monkeypatc
     with pytest.raises(FileError, match=rf"sample.bin.*with SHA-256 {SHA}, got .* [0-9a-f]{{64}}.*regretless data"):
         files.locate("sample.bin")
     assert files.fetch("sample.bin").read_bytes() == CONTENT
-
-
-def test_what_a_killed_download_left_is_removed_by_a_later_one(server: str, monkeypatch: Any, tmp_path: Path) -> None:
-    offer(monkeypatch, server + "/complete")
-    with monkeypatch.context() as patch:  # a killed process neither renames its file nor removes it
-        patch.setattr(storage, "_replace", lambda *_: 1 / 0)
-        patch.setattr(Path, "unlink", lambda *_, **__: None)
-        with pytest.raises(ZeroDivisionError):
-            files.fetch("sample.bin")
-    (part,) = left_behind(tmp_path)
-    path = str(files.fetch("sample.bin"))
-    assert sorted(left_behind(tmp_path)) == sorted([part, path]), "it could be a download that is under way"
-    os.utime(part, (0, 0))
-    files.fetch("sample.bin")
-    assert left_behind(tmp_path) == [path]
 
 
 @pytest.mark.parametrize("route", ["/cut", "/quietly-cut", "/web-page"])

@@ -1,4 +1,4 @@
-"""Download public data files, verify them, and find them again.
+"""Download public data files with pooch, verify them, and find them again.
 
 The files are kept in the folder that the environment variable ``REGRETLESS_DATA`` names, or, if it is not set, in
 ``regretless/data`` under the user's cache folder. No byte of a file is used before its SHA-256 has been verified.
@@ -6,11 +6,8 @@ The files are kept in the folder that the environment variable ``REGRETLESS_DATA
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,7 +16,6 @@ from regretless.downloads.public_files import DATASETS, FILES, DatasetRow, Publi
 from regretless.errors import FileError, InputError
 from regretless.optional import need
 from regretless.progress import track
-from regretless.storage import TEMPORARY, write_parts
 
 VARIABLE = "REGRETLESS_DATA"
 CHUNK = 1 << 16
@@ -121,27 +117,25 @@ def fetch(name: str, *, progress: bool | None = None) -> Path:
         FileError: the download failed or is not the published content, or the folder cannot be written.
     """
     expected = _entry(name)
-    _remove_abandoned(folder())
     try:
         return locate(name)
     except FileError:
         pass  # missing or damaged: a new copy replaces it
-    write_parts(folder() / name, _downloaded(name, expected, progress))
-    return locate(name)
-
-
-def _downloaded(name: str, expected: PublicFile, progress: bool | None) -> Iterator[bytes]:
-    """The parts of a file; an error at the end where their checksum is wrong, so that the file is not kept."""
+    pooch = need("pooch", pip="pooch", why="download public data")
     requests = need("requests", pip="requests", why="download public data")
-    total, digest = -(-expected.bytes // CHUNK), hashlib.sha256()
-    try:
-        with requests.get(expected.url, stream=True, timeout=TIMEOUT) as response:
+    pooch.get_logger().setLevel("ERROR")
+
+    def download(url: str, output: str, _: Any) -> None:
+        total = -(-expected.bytes // CHUNK)
+        with requests.get(url, stream=True, timeout=TIMEOUT) as response, Path(output).open("wb") as file:
             response.raise_for_status()
             # At most one chunk more than expected: a wrong response must not fill the disk.
             chunks = islice(response.iter_content(CHUNK), total + 1)
             for chunk in track(chunks, total=total, label=f"fetching {name}", show=progress):
-                digest.update(chunk)
-                yield chunk
+                file.write(chunk)
+
+    try:
+        pooch.retrieve(expected.url, f"sha256:{expected.sha256}", name, folder(), downloader=download)
     except requests.HTTPError as error:
         said = f"{error.response.status_code} {error.response.reason}"
         raise FileError(f"cannot fetch {name}: {expected.url} answered {said}") from error
@@ -150,19 +144,14 @@ def _downloaded(name: str, expected: PublicFile, progress: bool | None) -> Itera
             f"cannot fetch {name} from {expected.url}: {error}; is there a network? Without one, copy the file to a "
             f"folder and set {VARIABLE} to it"
         ) from error
-    if digest.hexdigest() != expected.sha256:
+    except OSError as error:
+        raise FileError(f"cannot write {folder() / name}: {error}") from error
+    except ValueError as error:
         raise FileError(
             f"{name} from {expected.url} is incomplete or has the wrong content: expected SHA-256 {expected.sha256}; "
             "nothing was kept, try again later"
-        )
-
-
-def _remove_abandoned(where: Path) -> None:
-    """Remove what killed downloads left; one that is under way is written to at least every ``TIMEOUT`` seconds."""
-    for path in where.glob(TEMPORARY):
-        with contextlib.suppress(OSError):  # it was renamed in the meantime, or belongs to somebody else
-            if time.time() - path.stat().st_mtime > 2 * TIMEOUT:
-                path.unlink()
+        ) from error
+    return locate(name)
 
 
 def status() -> list[StatusRow]:
