@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from regretless.downloads.public_files import DATASETS, FILES, DatasetRow, PublicFile
 from regretless.errors import FileError, InputError
