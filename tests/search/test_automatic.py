@@ -5,6 +5,7 @@ import math
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,11 +13,11 @@ import torch
 from torch import nn
 
 from regretless import MILP, Dataset, Family, Problem, begun_solves, evaluate, predict
-from regretless.errors import InputError
+from regretless.errors import FileError, InputError
 from regretless.problems import load
 from regretless.search import auto, automatic, verdict
 from regretless.search.candidates import Candidate
-from regretless.training import two_stage
+from regretless.training import stack_checkpoint, stacked_fit, two_stage
 from regretless.training.linear_model import find_linear
 from regretless.training.methods import method
 from regretless.training.models import make_model
@@ -424,16 +425,45 @@ def test_scores_of_an_interrupted_search_are_not_solved_again(knapsack, tmp_path
         assert torch.equal(one, other)
 
 
+def left_after_one_epoch(monkeypatch, *args, **how):
+    """Interrupt a search once its first checkpoint is written."""
+
+    def save(*words):
+        stack_checkpoint.save(*words)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(stacked_fit, "stack_checkpoint", SimpleNamespace(save=save, load=stack_checkpoint.load))
+        with pytest.raises(KeyboardInterrupt):
+            auto(*args, **how)
+
+
 @pytest.mark.parametrize("make", [squared, levels])
-def test_a_search_with_terms_continues_from_its_checkpoint(make, tmp_path):
+def test_a_search_with_terms_continues_from_its_checkpoint(make, tmp_path, monkeypatch):
     problem, data = make(24)
     how = {"methods": "map-dc", "epochs": 3, "folds": 2, "fallback": False, "progress": False}
     whole = auto(problem, data, **how)
-    path = tmp_path / "search.safetensors"
-    auto(problem, data, **how, time_limit=0.0, checkpoint=path)
-    resumed = auto(problem, data, **how, checkpoint=path)
+    how["checkpoint"] = tmp_path / "search.safetensors"
+    left_after_one_epoch(monkeypatch, problem, data, **how)
+    resumed = auto(problem, data, **how)
+    assert [row["epoch"] for row in resumed.history] == [row["epoch"] for row in whole.history]
     for one, other in zip(whole.model.parameters(), resumed.model.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_the_checkpoint_of_another_search_or_model_is_refused(tmp_path, monkeypatch):
+    problem, data = squared(24)
+    how = {"methods": "map-dc", "epochs": 2, "folds": 2, "progress": False, "checkpoint": tmp_path / "s.safetensors"}
+
+    def net(activation):
+        return nn.Sequential(nn.Linear(data.features.shape[1], 4), activation, nn.Linear(4, problem.dimension))
+
+    left_after_one_epoch(monkeypatch, problem, data, net(nn.ReLU()), **how)
+    with pytest.raises(FileError, match="belongs to another search: it differs in seed"):
+        auto(problem, data, net(nn.ReLU()), **how, seed=1)
+    with pytest.raises(FileError, match="belongs to another search: it differs in model$"):
+        auto(problem, data, net(nn.Tanh()), **how)  # its weights have the same shapes
+    auto(problem, data, net(nn.ReLU()), **how)
 
 
 def test_candidates_are_objects_and_stand_in_place_of_methods_and_terms(knapsack):

@@ -226,7 +226,7 @@ def auto(
     identity = {
         "problem": problem.fingerprint, "data": digest_of(data), "seed": seed, "folds": folds, "ordered": ordered,
         "candidates": [candidate.name for candidate in candidates], "batch_size": batch_size, "epochs": epochs,
-        "growth": growth, "start": start,
+        "growth": growth, "start": start, "model": repr(made),
     }  # fmt: skip
     starts = baseline.starts
     if start == "random":
