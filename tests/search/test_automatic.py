@@ -461,7 +461,7 @@ def test_the_checkpoint_of_another_search_or_model_is_refused(tmp_path, monkeypa
     left_after_one_epoch(monkeypatch, problem, data, net(nn.ReLU()), **how)
     with pytest.raises(FileError, match="belongs to another search: it differs in seed"):
         auto(problem, data, net(nn.ReLU()), **how, seed=1)
-    with pytest.raises(FileError, match="belongs to another search: it differs in model$"):
+    with pytest.raises(FileError, match=r"belongs to another search: it differs in model$"):
         auto(problem, data, net(nn.Tanh()), **how)  # its weights have the same shapes
     auto(problem, data, net(nn.ReLU()), **how)
 
