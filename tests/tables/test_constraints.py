@@ -37,8 +37,8 @@ def test_a_column_of_a_row_is_its_right_hand_side(tmp_path: Path) -> None:
 
 
 def test_bounds_and_known_costs_belong_to_variables(tmp_path: Path) -> None:
-    found = read_constraints(put(tmp_path, "fixed:a,upper:b,lower:c\n5,1e20,1\n"), MODEL)
-    assert found.variations["fixed_cost"].tolist() == [[5, 0, 0]]
+    found = read_constraints(put(tmp_path, "fixed:a,upper:b,lower:c\n5e20,1e20,1\n"), MODEL)
+    assert found.variations["fixed_cost"].tolist() == [[5e20, 0, 0]], "a cost is a number, of whatever size"
     assert found.variations["upper"].tolist() == [[9, inf, 9]]
     assert found.variations["lower"].tolist() == [[0, 0, 1]]
 
