@@ -11,6 +11,7 @@ import pytest
 
 from regretless.deciding import Decider
 from regretless.deciding.audit import Audit, audit_decisions
+from regretless.deciding.audited_run import AuditedRun
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.drift import feature_drift, regret_drift
 from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
@@ -318,3 +319,18 @@ def test_an_audit_is_plain_data(log: Path, trained: TrainedRun, tmp_path: Path) 
     assert plain["days"][0]["instance"] == trained.days[0]
     assert plain["regret_drift"]["test"] == "Mann-Whitney U"
     assert plain["verdict"]["instances"] == 20
+
+
+def test_workers_and_time_limit_are_those_that_are_given(
+    log: Path, trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def noted(self: AuditedRun, record: Any, costs: Any, **how: Any) -> Any:
+        seen.append(how)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AuditedRun, "day", noted)
+    with pytest.raises(KeyboardInterrupt):
+        audit_decisions(log, trained.write_later(tmp_path)[1], workers=3, time_limit=2.5, progress=False)
+    assert [(how["workers"], how["time_limit"]) for how in seen] == [(3, 2.5)]

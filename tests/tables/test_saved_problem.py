@@ -36,6 +36,8 @@ def test_what_is_kept_comes_back(milp: MILP, tmp_path: Path) -> None:
     assert again.milp.fingerprint == milp.fingerprint
     assert again.milp.names == milp.names
     assert (again.milp.row_scale == milp.row_scale).all()
+    assert again.problem().engine == "scip"
+    assert (again.problem(engine="highs").engine, again.problem(engine="highs").sense) == ("highs", "max")
     for name in ("sense", "cost_names", "feature_names", "shape", "model", "hidden", "engine", "time_limit", "files"):
         assert getattr(again, name) == getattr(kept, name)
 
