@@ -71,3 +71,10 @@ def test_an_encoding_is_learned_from_the_given_instances_only_and_keeps_the_colu
     text = "day,variable,wind\n1,x,1\n1,y,2\n2,x,30\n2,y,40\n"
     rows = feature_table(put(tmp_path / "y.csv", text), NAMES, id="day").learn([0], missing="fill")
     assert rows.columns[0].fill == 1.5
+
+
+def test_new_rows_are_named_by_the_column_of_training(tmp_path: Path) -> None:
+    encoding = feature_table(put(tmp_path / "x.csv", "day,a\nmon,1\ntue,2\n"), NAMES, id="day").learn([0, 1])
+    assert read_features(tmp_path / "x.csv", NAMES, encoding).instance == ("mon", "tue")
+    with pytest.raises(InputError, match="there is no column 'day', which names the rows"):
+        read_features(put(tmp_path / "y.csv", "a\n1\n"), NAMES, encoding)

@@ -88,3 +88,13 @@ def test_an_instance_without_a_member_is_named(folder: Path) -> None:
     save_state(folder / FILE, state, kind=KIND)
     with pytest.raises((FileError, InputError), match="99"):
         load_saved_data(folder)
+
+
+def test_names_workers_and_executor_come_back(folder: Path) -> None:
+    kept = load_saved_data(folder)
+    names = tuple(f"day {k}" for k in range(len(kept.train)))
+    save_data(folder, replace(kept, train=replace(kept.train, names=names)))
+    again = load_saved_data(folder, workers=3, executor="processes")
+    assert again.train.names == names
+    assert again.problem.workers == 3
+    assert again.problem.backend._solves.name == "processes"  # type: ignore[attr-defined]

@@ -37,6 +37,8 @@ def test_what_is_kept_comes_back(milp: MILP, tmp_path: Path) -> None:
     assert again.milp.names == milp.names
     assert (again.milp.row_scale == milp.row_scale).all()
     assert again.problem().engine == "scip"
+    limits = [again.problem(time_limit=given).backend.time_limit for given in (None, 1.0)]  # type: ignore[attr-defined]
+    assert limits == [2.5, 1.0]
     assert (again.problem(engine="highs").engine, again.problem(engine="highs").sense) == ("highs", "max")
     for name in ("sense", "cost_names", "feature_names", "shape", "model", "hidden", "engine", "time_limit", "files"):
         assert getattr(again, name) == getattr(kept, name)
