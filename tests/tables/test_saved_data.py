@@ -90,11 +90,12 @@ def test_an_instance_without_a_member_is_named(folder: Path) -> None:
         load_saved_data(folder)
 
 
-def test_names_workers_and_executor_come_back(folder: Path) -> None:
+def test_names_statuses_workers_and_executor_come_back(folder: Path) -> None:
     kept = load_saved_data(folder)
     names = tuple(f"day {k}" for k in range(len(kept.train)))
-    save_data(folder, replace(kept, train=replace(kept.train, names=names)))
+    status = (Status.FEASIBLE,) + (Status.OPTIMAL,) * (len(kept.train) - 1)
+    save_data(folder, replace(kept, train=replace(kept.train, names=names, status=status)))
     again = load_saved_data(folder, workers=3, executor="processes")
-    assert again.train.names == names
+    assert (again.train.names, again.train.status) == (names, status)
     assert again.problem.workers == 3
     assert again.problem.backend._solves.name == "processes"  # type: ignore[attr-defined]

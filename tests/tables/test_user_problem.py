@@ -46,6 +46,8 @@ def test_the_model_keeps_its_known_costs_and_its_constant(folder: Path) -> None:
     found = loaded(folder)
     answer = found.problem.solve([[10.0, 1.0, 10.0]])
     assert answer.objective.tolist() == [1 + 3 + 5]
+    assert found.problem.found is not None
+    assert len(found.problem.found) > 0, "a decider falls back on the decisions of the labels"
     assert (found.problem.sense, found.problem.dimension) == ("min", 3)
 
 
