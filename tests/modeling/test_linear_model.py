@@ -110,7 +110,7 @@ def test_binary_variables_are_between_0_and_1_and_others_keep_their_bounds():
 
 
 def test_coefficients_of_one_place_are_added_and_zeros_are_left_out():
-    twice = sparse.coo_array(([1.0, 2.0, 5.0, -5.0], ([0, 0, 0, 0], [0, 0, 1, 1])), shape=(1, 2))
+    twice = sparse.csr_array(([1.0, 2.0, 5.0, -5.0], [0, 0, 1, 1], [0, 4]), shape=(1, 2))
     rows = canonical(replace(_linear([[0, 0]], [-inf], [3]), A=twice), keep_rows=True).A
     assert (rows.indices.tolist(), rows.data.tolist()) == ([0], [3.0])
     got = canonical(replace(_linear([[0, 0]], [-inf], [1.5]), A=twice))  # a row on one variable: 3 x_0 <= 1.5
