@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,12 +11,15 @@ import pytest
 
 from regretless.deciding import Decider
 from regretless.deciding.audit import Audit, audit_decisions
+from regretless.deciding.audited_run import AuditedRun
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.drift import feature_drift, regret_drift
 from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
 from regretless.errors import FileError, InputError
 from regretless.runs.held_out import FILE as HELD_OUT
 from regretless.runs.held_out import read_held_out
+from regretless.storage import load_state, save_state
+from regretless.tables.saved_problem import save_problem
 
 from .conftest import ITEMS, WEIGHTS, TrainedRun, write_csv
 
@@ -37,6 +42,13 @@ def log(trained: TrainedRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def audited(log: Path, costs: Path) -> Audit:
     with DecisionLog(log, create=False) as opened:
         return audit_decisions(opened, costs, progress=False)
+
+
+def files_with(decider: Decider, trained: TrainedRun, folder: Path, **changed: Any) -> dict[str, bytes]:
+    """The files of the run, as if it had another saved problem."""
+    assert decider.run.saved is not None
+    save_problem(folder, replace(decider.run.saved, **changed).state())
+    return log_files(decider, trained.run) | {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def brute_force(costs: np.ndarray, room: float) -> float:
@@ -74,6 +86,23 @@ def test_regrets_are_those_of_brute_force_and_sums_are_sums(log: Path, trained: 
     lost = sorted((day.regret for day in found.days if day.regret and day.regret > 1e-4), reverse=True)
     assert [day.regret for day in found.worst] == lost[:10]
     assert len(lost) < 20
+
+
+def test_ten_days_are_the_worst_and_best_objectives_below_zero_count_by_their_size(
+    log: Path, trained: TrainedRun, tmp_path: Path
+) -> None:
+    found = audited(log, trained.write_later(tmp_path)[1])
+    days = tuple(replace(day, regret=float(k), best=-10.0 if k % 2 else 30.0) for k, day in enumerate(found.days[:12]))
+    changed = replace(found, days=days)
+    assert [day.regret for day in changed.worst] == [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]
+    assert changed.relative_regret == pytest.approx(66 / 240)
+
+
+def test_one_day_has_a_gain_and_no_interval(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
+    costs = write_csv(tmp_path / "c.csv", ["instance", *ITEMS], [[trained.days[0], *trained.costs[0]]])
+    total = audited(log, costs).totals()
+    assert total["gain"] is not None
+    assert (total["compared_days"], total["gain_low"], total["gain_high"]) == (1, None, None)
 
 
 def test_true_costs_may_be_a_data_frame_in_any_order(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
@@ -126,6 +155,16 @@ def test_an_hour_that_was_logged_alone_is_the_midnight_of_the_costs(trained: Tra
     assert (len(found.days), found.waiting, found.not_logged) == (2, (), ())
 
 
+def test_a_midnight_that_was_logged_among_hours_is_the_day_of_the_costs(trained: TrainedRun, tmp_path: Path) -> None:
+    decider = Decider.load(trained.run)
+    with DecisionLog(tmp_path / "d.db") as log:
+        rows = [LogRequest(f"2024-01-31 0{k}:00:00", trained.features[k], {}) for k in range(2)]
+        decide_and_log(decider, log, log.add_run(log_files(decider, trained.run)), rows, baseline=None)
+    costs = write_csv(tmp_path / "c.csv", ["instance", *ITEMS], [["2024-01-31", *trained.costs[0]]])
+    found = audited(tmp_path / "d.db", costs)
+    assert (len(found.days), found.waiting, found.not_logged) == (1, ("2024-01-31 01:00:00",), ())
+
+
 def test_the_latest_decision_of_an_instance_counts(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
     copy = tmp_path / "d.db"
     with DecisionLog(log, create=False) as old, DecisionLog(copy) as new:
@@ -152,11 +191,12 @@ def test_infeasible_decisions_are_counted_and_left_out(trained: TrainedRun, tmp_
         rows = [
             LogRequest(trained.days[0], trained.features[0], {}),
             LogRequest(trained.days[1], trained.features[1], {"row_lower:count": 6.0, "row_upper:count": 7.0}),
+            LogRequest("2030-01-01", trained.features[1], {"row_lower:count": 6.0, "row_upper:count": 7.0}),
         ]
         decide_and_log(decider, log, run, rows, baseline=None)
     _, costs = trained.write_later(tmp_path)
     found = audited(tmp_path / "d.db", costs)
-    assert found.infeasible == 1
+    assert (found.infeasible, found.waiting) == (1, ("2030-01-01",)), "a day without costs is in no figure"
     assert len(found.known) == 1
     assert found.verdict is None
     total, day = found.totals(), found.known[0]
@@ -211,6 +251,43 @@ def test_without_test_data_the_halves_of_the_log_are_compared(trained: TrainedRu
     assert found.feature_drift.p_value is None
 
 
+def test_regrets_on_validation_data_are_not_compared_with(trained: TrainedRun, tmp_path: Path) -> None:
+    decider, path = Decider.load(trained.run), tmp_path / HELD_OUT
+    save_state(path, load_state(trained.run / HELD_OUT, kind="held_out") | {"on": "validation"}, kind="held_out")
+    with DecisionLog(tmp_path / "d.db") as log:
+        run = log.add_run(log_files(decider, trained.run) | {HELD_OUT: path.read_bytes()})
+        rows = [LogRequest(day, trained.features[k], {}) for k, day in enumerate(trained.days)]
+        decide_and_log(decider, log, run, rows, baseline=None)
+    found = audited(tmp_path / "d.db", trained.write_later(tmp_path)[1])
+    assert "the first half of the log" in found.regret_drift.sentence
+
+
+def test_the_column_of_id_names_the_rows_of_the_costs(trained: TrainedRun, tmp_path: Path) -> None:
+    decider = Decider.load(trained.run)
+    assert decider.run.saved is not None
+    assert decider.run.saved.encoding is not None
+    (tmp_path / "files").mkdir()
+    files = files_with(
+        decider, trained, tmp_path / "files", encoding=replace(decider.run.saved.encoding, id="day")
+    )  # fmt: skip
+    with DecisionLog(tmp_path / "d.db") as log:
+        rows = [LogRequest(trained.days[0], trained.features[0], {})]
+        decide_and_log(decider, log, log.add_run(files), rows, baseline=None)
+    costs = write_csv(tmp_path / "c.csv", ["day", *ITEMS], [[trained.days[0], *trained.costs[0]]])
+    assert [day.instance for day in audited(tmp_path / "d.db", costs).days] == [trained.days[0]]
+
+
+def test_a_log_of_runs_that_minimize_and_maximize_is_refused(trained: TrainedRun, tmp_path: Path) -> None:
+    decider = Decider.load(trained.run)
+    (tmp_path / "files").mkdir()
+    with DecisionLog(tmp_path / "d.db") as log:
+        for k, sense in enumerate(("max", "min")):
+            run = log.add_run(files_with(decider, trained, tmp_path / "files", sense=sense))
+            decide_and_log(decider, log, run, [LogRequest(trained.days[k], trained.features[k], {})], baseline=None)
+    with pytest.raises(InputError, match=r"d\.db holds decisions of runs with different costs"):
+        audited(tmp_path / "d.db", trained.write_later(tmp_path)[1])
+
+
 def test_a_log_or_costs_that_cannot_be_audited_are_refused(log: Path, trained: TrainedRun, tmp_path: Path) -> None:
     _, costs = trained.write_later(tmp_path)
     with DecisionLog(tmp_path / "empty.db") as empty, pytest.raises(FileError, match="holds no decision yet"):
@@ -242,3 +319,18 @@ def test_an_audit_is_plain_data(log: Path, trained: TrainedRun, tmp_path: Path) 
     assert plain["days"][0]["instance"] == trained.days[0]
     assert plain["regret_drift"]["test"] == "Mann-Whitney U"
     assert plain["verdict"]["instances"] == 20
+
+
+def test_workers_and_time_limit_are_those_that_are_given(
+    log: Path, trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[dict[str, Any]] = []
+
+    def noted(self: AuditedRun, record: Any, costs: Any, **how: Any) -> Any:
+        seen.append(how)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AuditedRun, "day", noted)
+    with pytest.raises(KeyboardInterrupt):
+        audit_decisions(log, trained.write_later(tmp_path)[1], workers=3, time_limit=2.5, progress=False)
+    assert [(how["workers"], how["time_limit"]) for how in seen] == [(3, 2.5)]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from regretless.deciding import Decider
-from regretless.deciding.audited_run import AuditedDay, AuditedRun
+from regretless.deciding.audited_run import AuditedDay, AuditedRun, losses
 from regretless.deciding.decision_log import DecisionLog, Record
 from regretless.deciding.logged_decisions import log_files
 from regretless.errors import FileError
@@ -164,6 +164,29 @@ def test_days_without_constraints_share_one_problem(run: AuditedRun, monkeypatch
     assert len(made) == 1
     day(run, record(NOTHING, weight=3.0), np.ones(5))
     assert len(made) == 2
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, 7.0), (3.0, 3.0)])
+def test_a_day_is_solved_as_in_training_but_for_a_time_limit_that_is_given(
+    given: float | None, used: float, run: AuditedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings: list[dict[str, Any]] = []
+    original = Problem.__init__
+
+    def noted(self: Problem, *given: Any, **how: Any) -> None:
+        settings.append(how)
+        original(self, *given, **how)
+
+    monkeypatch.setattr(Problem, "__init__", noted)
+    monkeypatch.setattr(run, "_problems", {})
+    monkeypatch.setattr(run, "saved", dataclasses.replace(run.saved, engine="cpsat", time_limit=7.0))
+    run.day(record(ONE), np.ones(5), workers=2, time_limit=given)
+    assert settings == [{"sense": "max", "engine": "cpsat", "workers": 2, "time_limit": used}]
+
+
+def test_a_regret_of_rounding_at_an_objective_of_zero_is_no_loss() -> None:
+    assert losses([1e-7, 1.0, 1e-3], [0.0, 1e6, 0.0]) == [False, False, True]
+    assert losses([], []) == []
 
 
 def test_a_day_as_plain_data_has_dicts(run: AuditedRun) -> None:

@@ -6,6 +6,7 @@ import pickle
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +19,7 @@ import regretless as rl
 from regretless.deciding import Decider, Decision
 from regretless.errors import FileError, InputError
 from regretless.runs import Spec, run
+from regretless.runs.decide import decider as load_run
 from regretless.solvers import Outcome
 from regretless.solvers import engine as engines
 from regretless.solvers.engine import EngineEntry
@@ -228,3 +230,25 @@ def test_threads_end_with_close(trained: TrainedRun) -> None:
     while decider.hanging and time.monotonic() < until:
         time.sleep(0.01)
     assert decider.hanging == 0
+
+
+def test_a_decider_keeps_the_time_limit_of_the_run_its_workers_and_a_model_that_does_not_train(
+    trained: TrainedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = load_run(trained.run)
+    assert loaded.saved is not None
+    loaded.model.train()
+    ready = Decider(replace(loaded, saved=replace(loaded.saved, time_limit=7.0)), workers=2)
+    assert not ready.model.training
+    assert ready.known == ready.solved.solves == 1, "it has solved once"
+    assert ready._answers._slots._value == 2
+    limits: list[float | None] = []
+    solve = ready._answers.engines.solve
+
+    def noted(milp: Any, objective: Any, limit: float | None) -> Outcome:
+        limits.append(limit)
+        return solve(milp, objective, limit)
+
+    monkeypatch.setattr(ready._answers.engines, "solve", noted)
+    ready.decide(trained.features[0], deadline=None)
+    assert limits == [7.0]

@@ -162,3 +162,10 @@ def test_a_damaged_decision_names_the_log_and_the_instance(damage: str, tmp_path
         for read in (log.records, lambda: log.find([record().key])):
             with pytest.raises(FileError, match=r"d\.db is damaged: the decision for 'monday' cannot be read"):
                 read()
+
+
+def test_a_feasible_decision_takes_the_place_of_an_infeasible_one_and_not_the_other_way(tmp_path: Path) -> None:
+    with DecisionLog(tmp_path / "d.db") as log:
+        steps = [("infeasible", 1), ("infeasible", 0), ("cached", 1), ("solved", 0), ("infeasible", 0)]
+        assert [log.append([record(found=found)]) for found, _ in steps] == [new for _, new in steps]
+        assert log.find([record().key])[record().key].found == "cached"

@@ -81,3 +81,8 @@ def test_holm_is_between_no_correction_and_bonferroni() -> None:
     assert (corrected <= np.minimum(1.0, 20 * p) + 1e-15).all()
     assert corrected.min() == pytest.approx(20 * p.min())
     assert (np.diff(corrected[np.argsort(p)]) >= 0).all()
+
+
+def test_the_direction_is_that_of_the_median_where_a_few_large_regrets_move_the_mean() -> None:
+    before, after = np.linspace(1.0, 2.0, 40), np.append(np.linspace(0.0, 0.5, 39), 1e6)
+    assert regret_drift(before, after, what="before").sentence.startswith("The regret has become lower")

@@ -63,3 +63,8 @@ def test_the_bound_is_as_tight_at_tiny_and_huge_costs(size: float) -> None:
     y = RelaxationMultipliers(milp)(costs)
     assert y is not None
     assert safe_bound(milp, costs, y[None]) / size == pytest.approx(-9.0)
+
+
+def test_the_bounds_of_integer_variables_are_those_of_their_integers() -> None:
+    milp = MILP([[1.0, 1.0]], row_upper=9.0, lower=[0.4, 0.0], upper=[5.0, 2.7])
+    assert safe_bound(milp, np.array([1.0, -1.0]), np.zeros((1, 1))) == pytest.approx(1.0 - 2.0)

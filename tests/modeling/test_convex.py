@@ -151,3 +151,12 @@ def test_columns_of_a_data_frame_are_matched_to_the_costs():
     assert problem.cost_names == ("x[0]", "x[1]")
     answer = problem.solve(pandas.DataFrame({"x[1]": [4.0], "x[0]": [3.0]}))
     assert answer.solution.tolist() == [pytest.approx([0.6, 0.8], abs=1e-4)]
+
+
+def test_a_constant_beside_the_variables_counts_in_cost_space():
+    x, c = cp.Variable(2, name="x"), cp.Parameter(2)
+    program, sense, _ = read(cp.Problem(cp.Maximize(c @ (x + np.array([1.0, -2.0]))), [cp.sum_squares(x) <= 25]))
+    decided = Problem(program, sense=sense).solve([[3.0, 4.0]])
+    np.testing.assert_allclose(decided.solution, [[4.0, 2.0]], atol=1e-4)
+    np.testing.assert_allclose(decided.decision, [[3.0, 4.0]], atol=1e-4)
+    assert decided.objective.item() == pytest.approx(20.0, abs=1e-4)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from regretless.errors import InputError
 from regretless.modeling.cost_variables import cost_columns
 
-NAMES = ["x[0]", "x[1]", "x[10]", "y", "z_a", "z_b"]
-OBJECTIVE = np.array([0.0, 2.0, 0.0, -1.0, 0.0, 0.0])
+NAMES = ["x[0]", "x[1]", "x[10]", "y", "z_a", "z_b", "xx[0]"]
+OBJECTIVE = np.array([0.0, 2.0, 0.0, -1.0, 0.0, 0.0, 0.0])
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ OBJECTIVE = np.array([0.0, 2.0, 0.0, -1.0, 0.0, 0.0])
         ("x[*]", [0, 1, 2]),
         ("x[?]", [0, 1]),
         ("x", [0, 1, 2]),
-        ("*", [0, 1, 2, 3, 4, 5]),
+        ("*", [0, 1, 2, 3, 4, 5, 6]),
         (["z_b", "x[1]"], [5, 1]),
         (["z_*", "y"], [4, 5, 3]),
     ],

@@ -60,3 +60,16 @@ def test_parameters_count_with_their_values_and_variables_keep_theirs():
 def test_what_is_not_linear_is_refused_with_the_reason(make, reason):
     with pytest.raises(InputError, match=reason):
         read(make(cp.Variable(2, name="x")))
+
+
+def test_one_sided_rows_that_cvxpy_builds_itself_keep_their_side():
+    x = cp.Variable(2, name="x")
+    one = read(cp.Problem(cp.Minimize(cp.sum(x)), [cp.NonPos(cp.sum(x) - 3), cp.NonNeg(x[0] - x[1] + 1)])).milp
+    assert (one.row_lower.tolist(), one.row_upper.tolist()) == ([-inf, -1], [3, inf])
+
+
+def test_variables_are_in_the_order_of_their_creation():
+    later = cp.Variable(name="b"), cp.Variable(name="a")
+    rows = [later[1] + 2 * later[0] <= 3, later[0] >= 0, later[1] >= 0]
+    milp = read(cp.Problem(cp.Maximize(later[1] + later[0]), rows)).milp
+    assert (milp.names, milp.A.toarray().tolist()) == (("b", "a"), [[2, 1]])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import MILP
@@ -106,3 +107,11 @@ def test_a_model_without_variables_is_refused() -> None:
 def test_binary_variables_are_between_0_and_1_and_others_keep_their_bounds():
     lower, upper = binary_bounds([-2.0, 1.0, -3.0], [5.0, 9.0, 4.0], np.array([True, True, False]))
     assert (lower.tolist(), upper.tolist()) == ([0.0, 1.0, -3.0], [1.0, 1.0, 4.0])
+
+
+def test_coefficients_of_one_place_are_added_and_zeros_are_left_out():
+    twice = sparse.csr_array(([1.0, 2.0, 5.0, -5.0], [0, 0, 1, 1], [0, 4]), shape=(1, 2))
+    rows = canonical(replace(_linear([[0, 0]], [-inf], [3]), A=twice), keep_rows=True).A
+    assert (rows.indices.tolist(), rows.data.tolist()) == ([0], [3.0])
+    got = canonical(replace(_linear([[0, 0]], [-inf], [1.5]), A=twice))  # a row on one variable: 3 x_0 <= 1.5
+    assert (got.A.shape, got.upper.tolist()) == ((0, 2), [0.5, 1.0])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from regretless.errors import InputError
@@ -77,3 +78,15 @@ def test_indicator_constraints_are_refused():
     model.add_indicator_constraints(b, 1, y, "<=", 1)
     with pytest.raises(InputError, match="indicator"):
         read(model)
+
+
+def test_integers_keep_their_bounds_and_rows_their_sides():
+    model = linopy.Model()
+    n = model.add_variables(lower=0, upper=7, integer=True, name="n")
+    m = model.add_variables(lower=0, upper=7, name="m")
+    for name, row in (("most", n + m <= 5), ("least", n - m >= 1), ("same", n + 2 * m == 4)):
+        model.add_constraints(row, name=name)
+    model.add_objective(n + m)
+    milp = read(model).milp
+    assert (milp.integer.tolist(), milp.upper.tolist()) == ([True, False], [7, 7])
+    assert (milp.row_lower.tolist(), milp.row_upper.tolist()) == ([-np.inf, 1, 4], [5, np.inf, 4])

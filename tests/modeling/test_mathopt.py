@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from regretless.errors import InputError
+from regretless.modeling import mathopt as mathopt_reader
 from regretless.modeling import read
 
 mathopt = pytest.importorskip("ortools.math_opt.python.mathopt")
@@ -57,3 +60,13 @@ def test_other_ortools_models_are_refused():
     cp_model = pytest.importorskip("ortools.sat.python.cp_model")
     with pytest.raises(InputError, match=r"mathopt.Model.* got ortools.sat"):
         read(cp_model.CpModel())
+
+
+def test_variables_without_any_name_are_numbered():
+    model = mathopt.Model()
+    x = [model.add_variable(lb=0, ub=3) for _ in range(2)]
+    model.minimize(x[0] + x[1])
+    assert read(model).cost_names == ("x0", "x1")
+    proto = model.export_model()
+    del proto.variables.names[:]  # the field is empty in some versions of OR-Tools
+    assert mathopt_reader.linear(SimpleNamespace(export_model=lambda: proto)).names == ("", "")

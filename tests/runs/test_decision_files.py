@@ -67,3 +67,8 @@ def test_writing_takes_little_memory_beside_the_numbers(tmp_path: Path, monkeypa
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 12 * decision_files.CHUNK < (tmp_path / "d.csv").stat().st_size
+
+
+def test_a_number_beyond_all_integers_of_float64_keeps_its_exponent(tmp_path: Path) -> None:
+    write_decisions(tmp_path / "d.csv", PREDICTED * 1e300, DECISIONS, **NAMES)
+    assert "1e+299," in (tmp_path / "d.csv").read_text()

@@ -41,3 +41,6 @@ def test_decisions_are_matched_to_the_variables_of_another_model(tmp_path: Path)
         known = known_for(tmp_path, milp)
         assert known is not None
         assert known.tolist() == rows
+    nameless = MILP([[1.0, 1.0]], row_upper=1.0)
+    save_problem(tmp_path, SavedProblem(nameless, "min", ("a",), None, (2,)).state())
+    assert known_for(tmp_path, nameless).tolist() == [[1, 0], [0, 2]]  # type: ignore[union-attr]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -7,8 +8,9 @@ import pytest
 import torch
 
 from regretless.errors import FileError
-from regretless.runs.run_folder import missing_paths, read_spec, removed_on_failure, with_weights
-from regretless.storage import save_state
+from regretless.runs.run_folder import missing_paths, read_spec, refuse_another, removed_on_failure, with_weights
+from regretless.runs.spec import Spec
+from regretless.storage import save_state, write_json
 from regretless.training.model_terms import with_terms
 from regretless.training.models import make_model
 
@@ -72,3 +74,16 @@ def test_a_search_may_have_added_terms(make, terms, tmp_path: Path) -> None:
             parameter.add_(1.0)
     save_state(tmp_path / "weights.safetensors", dict(model.state_dict()), kind="weights")
     torch.testing.assert_close(with_weights(make(x), tmp_path)(x), model(x))
+
+
+def test_a_run_that_is_not_finished_may_be_made_longer_and_no_other(tmp_path: Path) -> None:
+    spec = Spec("demo", "spo", epochs=3)
+    write_json(tmp_path / "spec.json", spec.as_dict())
+    refuse_another(tmp_path, Spec("demo", "map-dc"))  # nothing there is worth keeping
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"")
+    refuse_another(tmp_path, replace(spec, epochs=9))
+    with pytest.raises(FileError, match=r"holds another run \(it differs in method\)"):
+        refuse_another(tmp_path, replace(spec, method="map-dc"))
+    write_json(tmp_path / "metrics.json", {})
+    with pytest.raises(FileError, match=r"holds another run \(it differs in epochs\)"):
+        refuse_another(tmp_path, replace(spec, epochs=9))

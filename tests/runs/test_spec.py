@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from regretless.errors import InputError
@@ -38,3 +40,8 @@ def test_something_else_than_an_object_is_refused(values: object) -> None:
 )  # fmt: skip
 def test_methods_that_never_solve_exactly_have_no_p_solve(method: str, expected: float | None) -> None:
     assert Spec("knapsack-60", method).p_solve == expected
+
+
+def test_shared_weights_are_those_of_seed_zero_whatever_the_seed_is() -> None:
+    assert SPEC.first_weights == 3
+    assert replace(SPEC, init="shared").first_weights == 0

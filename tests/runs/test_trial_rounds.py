@@ -50,7 +50,8 @@ def test_a_round_has_as_many_trials_as_there_are_workers_and_the_last_one_what_i
     assert [params["lr"] for params, _ in tried(study)] == [lr for one in run.rounds for lr in one]
 
 
-@pytest.mark.parametrize("stopped", range(1, 13, 3))
+# Optuna draws the first ten trials at random. The twelfth shares its round with the eleventh, and must not see it.
+@pytest.mark.parametrize("stopped", [1, 4, 10, 11])
 def test_a_search_that_is_continued_tries_what_one_without_a_stop_tries(stopped: int) -> None:
     whole, parts = optuna.create_study(), optuna.create_study()
     search(whole, Recorded(workers=2), 12)

@@ -108,3 +108,8 @@ def test_the_check_of_a_model_is_made_once_and_goes_with_it() -> None:
     del milp
     gc.collect()
     assert len(_checks) == before - 1
+
+
+def test_bounds_without_an_integer_between_them_have_no_answer() -> None:
+    check = AnswerCheck(MILP([[1.0]], row_upper=9.0, lower=0.2, upper=0.8))
+    assert [check.settled(np.array([value])) for value in (0.0, 0.5, 1.0)] == [None] * 3

@@ -76,3 +76,11 @@ def test_a_device_can_be_chosen():
 def test_an_empty_batch_has_an_empty_answer():
     problem = Problem(MILP(ROWS, row_upper=9.0, integer=False), engine="batched-lp")
     assert problem(torch.zeros(0, 8)).shape == (0, 8)
+
+
+def test_time_limit_and_options_reach_the_engine_of_every_member():
+    family = Family([MILP(ROWS, row_upper=room, integer=False) for room in (9.0, 4.0)])
+    backend = BatchBackend(family, engine="batched-lp", time_limit=7.0, tolerance=1e-5)
+    backend.solve(-torch.ones(2, 8), torch.tensor([1, 0]))
+    built = [backend._engine(i) for i in (0, 1)]
+    assert [(one.time_limit, one.tolerance, one.milp.row_upper[0]) for one in built] == [(7, 1e-5, 9), (7, 1e-5, 4)]

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from regretless import MILP, Problem
-from regretless.errors import InputError
+from regretless.errors import InputError, SolveError
 from regretless.linear_programs.first_order_solver import FirstOrderSolver
 from regretless.linear_programs.interior_solver import InteriorSolver
 from regretless.solvers import batched_lp as module
@@ -130,3 +130,14 @@ def test_a_time_limit_ends_as_such(method, monkeypatch):
     problem = Problem(random_program(1)[0], engine="batched-lp", method=method, time_limit=1e-9)
     monkeypatch.setattr(module.time, "monotonic", iter(np.arange(1e6)).__next__)
     assert set(problem.solve(random_program(1)[1]).status) == {Status.TIME_LIMIT}
+
+
+def test_a_method_that_was_chosen_is_not_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise SolveError("no memory")
+
+    monkeypatch.setattr(module, "InteriorSolver", refuse)
+    milp = MILP([[1.0, 1.0]], row_upper=1.0, integer=False)
+    assert BatchedLP(milp).solve(-np.ones(2)).status is Status.OPTIMAL
+    with pytest.raises(SolveError, match="no memory"):
+        BatchedLP(milp, method="interior")

@@ -139,3 +139,12 @@ def test_small_integers_need_no_proof() -> None:
     engine = make_engine("highs", MILP([[3.0, 4.0]], row_upper=700.0, upper=400.0))
     engine.solve(-np.ones(2))
     assert engine._prover is None  # type: ignore[attr-defined]
+
+
+def test_rows_that_make_large_bounds_small_spare_the_proof_and_rows_that_reach_far_need_it() -> None:
+    small = CheckedEngine(Says([1.0, 2.0]), MILP([[3.0, 4.0]], row_upper=700.0, upper=1e9))
+    assert small.solve(-np.ones(2)).x is not None
+    assert small._prover is None
+    far = MILP([[100_000.0, 99_999.0, 1.0]], row_upper=199_999.0)  # all three exceed it by 1
+    outcome = CheckedEngine(Says([1.0, 1.0, 1.0]), far).solve(np.array([-3.0, -2.0, -1.0]))
+    assert (outcome.status, outcome.x.tolist()) == (Status.OPTIMAL, [1.0, 1.0, 0.0])  # type: ignore[union-attr]

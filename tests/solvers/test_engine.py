@@ -43,4 +43,6 @@ def test_a_point_without_an_objective_tells_unbounded_from_infeasible() -> None:
 def test_a_solve_with_a_gap_left_is_feasible_and_not_optimal() -> None:
     assert finished(-7.0, -7.0) == (Status.OPTIMAL, 0.0)
     assert finished(0.0, -1e-9) == (Status.OPTIMAL, 0.0)
+    assert finished(-1e9, -1e9 - 100.0) == (Status.OPTIMAL, 0.0)
+    assert finished(1e9, 1e9 - 1e4) == (Status.FEASIBLE, pytest.approx(1e-5))
     assert finished(10.0, 9.0) == (Status.FEASIBLE, 0.1)

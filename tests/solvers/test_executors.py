@@ -59,3 +59,8 @@ def test_a_copy_runs_by_itself() -> None:
     assert execution.map([1, 2, 3]) == [2, 4, 6]
     execution.work = len  # something that can be pickled from here
     assert pickle.loads(pickle.dumps(execution)).workers == 2
+
+
+def test_work_that_no_other_process_can_load_is_refused_before_the_first_job() -> None:
+    with pytest.raises(InputError, match="not a lambda, a nested function or a cell of a notebook"):
+        Execution("processes", lambda job, clock: job, workers=1, limit=None)

@@ -38,3 +38,10 @@ def test_a_saved_state_replaces_what_was_found_and_drops_the_same_decision_next(
 
 def test_long_decisions_take_bounded_memory() -> None:
     assert FoundDecisions(1_000_000).capacity == 8
+
+
+def test_a_set_that_was_filled_twice_holds_the_latest() -> None:
+    found = FoundDecisions(1, capacity=3)
+    found.add(np.arange(11.0)[:, None])
+    assert sorted(found.rows[:, 0].tolist()) == [8.0, 9.0, 10.0]
+    assert found.add(np.array([[8.0], [9.0], [10.0]])) == []

@@ -160,3 +160,10 @@ def test_a_function_that_hangs_is_given_up_on_after_its_limit() -> None:
     assert solved.solution[[0, 2]].tolist() == [[1.0, 2.0], [3.0, 4.0]]
     assert solved.message == {1: "the solver function took longer than 0.1 s and was given up on"}
     assert pickle.loads(pickle.dumps(Problem(oracle=max, dimension=2, time_limit=0.1))).backend.time_limit == 0.1
+
+
+def test_a_function_has_no_more_room_than_the_tolerance_of_the_library() -> None:
+    milp = MILP([[1.0, 1.0]], row_upper=1.0, integer=False)
+    for excess, found in ((1e-7, True), (5e-5, False)):
+        backend = FunctionBackend(lambda costs, e=excess: [1.0, e], width=2, sign=1.0, model=milp)  # type: ignore[misc]
+        assert backend.solve(torch.zeros(1, 2)).found.tolist() == [found]

@@ -283,3 +283,25 @@ def test_the_size_of_costs_changes_no_optimum(power: int, relaxed: bool) -> None
 def test_ordinary_costs_reach_the_engine_bit_for_bit(scripted: list[Scripted]) -> None:
     costs = torch.tensor([[0.1, 7.0], [0.01, 0.003], [0.0, 0.0]], dtype=torch.float64)
     assert torch.equal(EnginePool(OPEN, engine="scripted").solve(costs).solution, costs)
+
+
+def test_an_engine_has_twice_its_limit_and_a_second_before_it_is_given_up_on() -> None:
+    assert EnginePool(KNAPSACK, time_limit=3.0)._solves.limit == 7.0
+    assert EnginePool(KNAPSACK)._solves.limit is None
+
+
+@pytest.mark.parametrize(("executor", "versions"), [("processes", [2, 3]), ("threads", [0, 0])])
+def test_processes_are_started_anew_when_a_family_has_grown(
+    executor: str, versions: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    family, seen = Family.vary(KNAPSACK), []
+    family.add()
+    pool = EnginePool(family, executor=executor)
+    work = pool._solves.work
+    monkeypatch.setattr(
+        pool._solves, "map", lambda jobs, version: seen.append(version) or [work(job, lambda: None) for job in jobs]
+    )
+    for room in (7.0, 3.0):
+        (member,) = family.add(row_upper=np.full((1, 1), room))
+        pool.solve(torch.full((1, KNAPSACK.n), -1.0), torch.tensor([member]))
+    assert seen == versions

@@ -28,3 +28,12 @@ def test_a_time_of_day_has_no_date() -> None:
     parts = parts_of(dt.time(6, 0))
     assert set(parts) == set(OF_TIME)
     assert math.isclose(parts["day_sin"], 1.0)
+
+
+def test_a_year_and_a_day_begin_at_zero_and_every_second_counts() -> None:
+    first = parts_of(dt.datetime(2024, 1, 1))
+    assert (first["year_sin"], first["year_cos"], first["day_sin"], first["day_cos"]) == (0.0, 1.0, 0.0, 1.0)
+    for middle in (dt.datetime(2024, 7, 2), dt.datetime(2023, 7, 2, 12)):  # 183 of 366 days, 182.5 of 365
+        assert math.isclose(parts_of(middle)["year_cos"], -1.0)
+        assert abs(parts_of(middle)["year_sin"]) < 1e-9
+    assert math.isclose(parts_of(dt.time(12, 0, 30))["day_sin"], -math.sin(2 * math.pi * 30 / 86400))

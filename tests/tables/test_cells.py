@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import FileError, InputError, RegretlessError
-from regretless.tables.cells import frame_cells, number, read_cells
+from regretless.tables.cells import frame_cells, number, read_cells, row_name
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1)
 
@@ -125,3 +125,27 @@ def test_two_columns_of_one_name_in_a_frame_are_refused() -> None:
         frame_cells(pd.DataFrame([[1, 2]], columns=["a", "a"]))
     with pytest.raises(InputError, match="features has no rows"):
         frame_cells(pd.DataFrame({"a": []}))
+
+
+def test_some_rows_keep_their_lines_for_messages(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a\n1\n2\n3\n")
+    some = read_cells(tmp_path / "t.csv").rows([2, 0])
+    assert (some.columns, some.lines) == ({"a": ["3", "1"]}, ("line 4", "line 2"))
+
+
+def test_codes_with_gaps_in_a_parquet_file_stay_integers(tmp_path: Path) -> None:
+    codes = pd.DataFrame({"code": pd.array([2**53 + 1, None], dtype="Int64")})
+    codes.to_parquet(tmp_path / "t.parquet")
+    assert read_cells(tmp_path / "t.parquet").columns == {"code": [2**53 + 1, None]}
+
+
+def test_spaces_around_words_of_a_frame_are_no_part_of_them() -> None:
+    assert frame_cells(pd.DataFrame({"a": [" mon", "tue ", "  "]})).columns == {"a": ["mon", "tue", None]}
+
+
+def test_a_row_has_one_name_whatever_kind_its_cell_is() -> None:
+    day = dt.date(2024, 1, 31)
+    assert {row_name(cell) for cell in (day, "2024-01-31", pd.Timestamp(day), "2024-01-31 00:00:00")} == {"2024-01-31"}
+    assert row_name(7.0) == row_name(np.int64(7)) == row_name(" 7 ") == "7"
+    with pytest.raises(InputError, match="an instance needs a name"):
+        row_name(" ")

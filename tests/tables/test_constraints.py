@@ -37,8 +37,8 @@ def test_a_column_of_a_row_is_its_right_hand_side(tmp_path: Path) -> None:
 
 
 def test_bounds_and_known_costs_belong_to_variables(tmp_path: Path) -> None:
-    found = read_constraints(put(tmp_path, "fixed:a,upper:b,lower:c\n5,1e20,1\n"), MODEL)
-    assert found.variations["fixed_cost"].tolist() == [[5, 0, 0]]
+    found = read_constraints(put(tmp_path, "fixed:a,upper:b,lower:c\n5e20,1e20,1\n"), MODEL)
+    assert found.variations["fixed_cost"].tolist() == [[5e20, 0, 0]], "a cost is a number, of whatever size"
     assert found.variations["upper"].tolist() == [[9, inf, 9]]
     assert found.variations["lower"].tolist() == [[0, 0, 1]]
 
@@ -124,3 +124,14 @@ def test_rows_with_tiny_coefficients_have_sides_in_the_units_of_the_file(tmp_pat
     assert vary_one(tiny, {"row_upper:capacity": 3e-5}).check([[1, 1]]).tolist() == [True]
     with pytest.raises(InputError, match="has two sides, 0 and 1e-05"):
         read_constraints(put(tmp_path, "row:capacity\n3e-5\n"), tiny)
+
+
+def test_rows_that_a_table_does_not_name_stay_as_they_are() -> None:
+    rows = [[1e-5, 2e-5], [1e-5, 1e-5]]  # scaled in the model
+    tiny = MILP(rows, row_upper=[1e-5, 2e-5], names=["a", "b"], row_names=["one", "two"])
+    assert vary_one(tiny, {"row:one": 3e-5}).written("row_upper").tolist() == [3e-5, 2e-5]
+
+
+def test_what_is_no_constraint_of_one_instance_is_named() -> None:
+    with pytest.raises(InputError, match="column 'capacity': a column of constraints is named row:NAME"):
+        vary_one(MODEL, {"capacity": 1.0})

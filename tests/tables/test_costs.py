@@ -91,9 +91,13 @@ def test_arrays_are_matched_by_their_names(tmp_path: Path) -> None:
 def test_rows_are_matched_by_instance_where_both_files_name_them_and_by_position_where_neither_does() -> None:
     features = Features(np.array([[1.0], [2.0]]), ("a",), ("p", "q"))
     costs = Costs(np.zeros((2, 2)), ("q", "p"))
-    assert matched(features, costs, names=("x", "c")).values.tolist() == [[2.0], [1.0]]
+    found = matched(features, costs, names=("x", "c"))
+    assert (found.values.tolist(), found.instance) == ([[2.0], [1.0]], costs.instance)
     plain = Features(features.values, ("a",), None)
     assert matched(plain, Costs(np.zeros((2, 2)), None), names=("x", "c")).values.tolist() == [[1.0], [2.0]]
+    for rows in (1, 3):
+        with pytest.raises(InputError, match=f"x has 2 instances and c has {rows}; the numbers must be equal"):
+            matched(plain, Costs(np.zeros((rows, 2)), None), names=("x", "c"))
     with pytest.raises(InputError, match=r"1 instances of x are not in c: p; those of c are q, r"):
         matched(features, Costs(np.zeros((2, 2)), ("q", "r")), names=("x", "c"))
     with pytest.raises(InputError, match="x has 2 instances and c has 3"):

@@ -175,3 +175,11 @@ def test_choices_are_checked() -> None:
         Encoding.learn(TABLE, missing="mean")  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"x\.csv, line 1: no column is a feature"):
         Encoding.learn(cells(instance=["a"]))
+
+
+def test_one_new_row_is_read_by_the_decimal_mark_of_training() -> None:
+    trained = Encoding.learn(Cells("x.csv", {"a": ["1,5", "2,25"]}, ("line 2", "line 3"), "line 1", True))
+    row = Cells("new.csv", {"a": ["1,234"]}, ("line 2",), "line 1", True)
+    assert trained.apply(row).tolist() == [[1.234]]
+    with pytest.raises(InputError, match=r"new\.csv, line 2, column 'a': '1,234' may be 1\.234 or 1234"):
+        Encoding.learn(row)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from regretless.errors import InputError
-from regretless.tables.features import read_features
+from regretless.tables.features import feature_table, read_features
 
 NAMES = ("x", "y")
 
@@ -62,3 +62,19 @@ def test_arrays_that_do_not_fit_are_refused(arrays: dict[str, np.ndarray], messa
     np.savez(tmp_path / "x.npz", **arrays)
     with pytest.raises(InputError, match=message):
         read_features(tmp_path / "x.npz", NAMES)
+
+
+def test_an_encoding_is_learned_from_the_given_instances_only_and_keeps_the_column_of_names(tmp_path: Path) -> None:
+    table = feature_table(put(tmp_path / "x.csv", "day,zone\n1,a\n2,b\n3,b\n4,a\n5,c\n"), NAMES, id="day")
+    encoding = table.learn([0, 1, 2, 3])
+    assert (encoding.feature_names, encoding.id) == (("zone=a", "zone=b"), "day")
+    text = "day,variable,wind\n1,x,1\n1,y,2\n2,x,30\n2,y,40\n"
+    rows = feature_table(put(tmp_path / "y.csv", text), NAMES, id="day").learn([0], missing="fill")
+    assert rows.columns[0].fill == 1.5
+
+
+def test_new_rows_are_named_by_the_column_of_training(tmp_path: Path) -> None:
+    encoding = feature_table(put(tmp_path / "x.csv", "day,a\nmon,1\ntue,2\n"), NAMES, id="day").learn([0, 1])
+    assert read_features(tmp_path / "x.csv", NAMES, encoding).instance == ("mon", "tue")
+    with pytest.raises(InputError, match="there is no column 'day', which names the rows"):
+        read_features(put(tmp_path / "y.csv", "a\n1\n"), NAMES, encoding)

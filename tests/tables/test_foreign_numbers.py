@@ -53,7 +53,7 @@ def test_a_few_such_words_among_others_are_levels() -> None:
         ([20240131, 19991231], True),
         ([20241301, 20240131], False),
         ([20240131, 20240100], False),
-        ([20240131.5], False),
+        ([20240130.5], False),
         ([240131], False),
         ([], False),
     ],

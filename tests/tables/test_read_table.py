@@ -45,3 +45,8 @@ def test_parquet_cells_are_checked(tmp_path: Path) -> None:
         parquet.write_table(arrow.table({"a": [1.0, cell]}), path)
         with pytest.raises(InputError, match=f"row 2, column 'a': .*{said}"):
             read_table(path)
+
+
+def test_a_point_of_one_column_shows_what_it_is_in_another(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a;b\n1.234;0.5\n")
+    assert read_table(tmp_path / "t.csv").values.tolist() == [[1.234, 0.5]]

@@ -72,3 +72,30 @@ def test_parts_are_joined_in_order_with_their_status() -> None:
     assert joined([replace(one, names=("a", "b")), replace(two, names=("c",))]).names == ("a", "b", "c")
     with pytest.raises(InputError, match="features of one shape"):
         joined([one, Dataset(torch.zeros(1, 3), torch.zeros(1, 2), torch.zeros(1, 2))])
+
+
+def test_without_test_data_there_is_none_afterwards(folder: Path) -> None:
+    kept = load_saved_data(folder)
+    save_data(folder, replace(kept, test=kept.train, evaluated_on="train", validation=None))
+    again = load_saved_data(folder)
+    assert (again.evaluated_on, again.validation) == ("train", None)
+    assert load_state(folder / FILE, kind=KIND)["test"] is None
+
+
+def test_an_instance_without_a_member_is_named(folder: Path) -> None:
+    state = load_state(folder / FILE, kind=KIND)
+    state["train"]["instance"][0] = 99
+    save_state(folder / FILE, state, kind=KIND)
+    with pytest.raises((FileError, InputError), match="99"):
+        load_saved_data(folder)
+
+
+def test_names_statuses_workers_and_executor_come_back(folder: Path) -> None:
+    kept = load_saved_data(folder)
+    names = tuple(f"day {k}" for k in range(len(kept.train)))
+    status = (Status.FEASIBLE,) + (Status.OPTIMAL,) * (len(kept.train) - 1)
+    save_data(folder, replace(kept, train=replace(kept.train, names=names, status=status)))
+    again = load_saved_data(folder, workers=3, executor="processes")
+    assert (again.train.names, again.train.status) == (names, status)
+    assert again.problem.workers == 3
+    assert again.problem.backend._solves.name == "processes"  # type: ignore[attr-defined]

@@ -28,7 +28,7 @@ SMALL = MILP(
 @pytest.mark.parametrize("milp", [SMALL, MILP([[1.0, 2.0]], row_upper=2.0), MILP([[1e-5, 2e-5]], row_upper=2e-5)])
 def test_what_is_kept_comes_back(milp: MILP, tmp_path: Path) -> None:
     names = tuple(f"c{i}" for i in range(milp.dimension))
-    kept = SavedProblem(milp, "max", names, ("f",), (1,), "mlp", 7, "scip", 2.5, {"model": "abc"})
+    kept = SavedProblem(milp, "max", names, ("f",), (1,), "mlp", 7, "scip", 2.5, {"model": "abc"}, True, None, True)
     assert not has_saved_problem(tmp_path)
     save_state(tmp_path / FILE, kept.state(), kind=KIND)
     assert has_saved_problem(tmp_path)
@@ -36,8 +36,13 @@ def test_what_is_kept_comes_back(milp: MILP, tmp_path: Path) -> None:
     assert again.milp.fingerprint == milp.fingerprint
     assert again.milp.names == milp.names
     assert (again.milp.row_scale == milp.row_scale).all()
+    assert again.problem().engine == "scip"
+    limits = [again.problem(time_limit=given).backend.time_limit for given in (None, 1.0)]  # type: ignore[attr-defined]
+    assert limits == [2.5, 1.0]
+    assert (again.problem(engine="highs").engine, again.problem(engine="highs").sense) == ("highs", "max")
     for name in ("sense", "cost_names", "feature_names", "shape", "model", "hidden", "engine", "time_limit", "files"):
         assert getattr(again, name) == getattr(kept, name)
+    assert (again.family, again.intercepts) == (True, True)
 
 
 def test_weights_fit_a_blank_model_and_bring_their_scales(tmp_path: Path) -> None:

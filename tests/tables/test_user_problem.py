@@ -46,6 +46,8 @@ def test_the_model_keeps_its_known_costs_and_its_constant(folder: Path) -> None:
     found = loaded(folder)
     answer = found.problem.solve([[10.0, 1.0, 10.0]])
     assert answer.objective.tolist() == [1 + 3 + 5]
+    assert found.problem.found is not None
+    assert len(found.problem.found) > 0, "a decider falls back on the decisions of the labels"
     assert (found.problem.sense, found.problem.dimension) == ("min", 3)
 
 
@@ -154,3 +156,16 @@ def test_instances_without_a_solution_are_left_out_the_first_one_too(folder: Pat
         pytest.raises(SolveError, match=r"m\.lp has no solution for any instance of .*r\.csv"),
     ):
         loaded(folder, constraints=with_demand(folder, [9] * 20), on_failure="skip", test=0.2)
+
+
+def test_an_encoding_is_learned_from_the_training_rows_in_whatever_order_the_features_are(folder: Path) -> None:
+    days = [f"2024-01-{day:02d}" for day in range(1, 21)]
+    rows = [f"{day},{'late' if k >= 15 else 'ab'[k % 2]}" for k, day in enumerate(days)]
+    (folder / "x.csv").write_text("\n".join(["instance,zone", *rows[::-1]]) + "\n")
+    (folder / "c.csv").write_text("\n".join(["instance,x_0,x_1,x_2", *(f"{day},1,2,3" for day in days)]) + "\n")
+    files = {"features": str(folder / "x.csv"), "costs": str(folder / "c.csv"), "unseen": "other"}
+    found = loaded(folder, **files, test=0.25, seed=3)
+    assert found.kept is not None
+    assert found.kept["feature_names"] == ["zone=a", "zone=b"]
+    assert found.train.features.sum(dim=1).tolist() == [1.0] * 15
+    assert found.test.features.sum(dim=1).tolist() == [0.0] * 5

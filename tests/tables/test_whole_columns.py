@@ -32,7 +32,7 @@ def test_numbers_of_a_whole_column_are_those_of_its_cells(column: list[Any]) -> 
         assert not any(map(column_kinds.is_empty, column))
 
 
-@pytest.mark.parametrize("cells", [["1", None], [True, False], ["1", 2.0], ["inf"], ["nan"], [10**400]])
+@pytest.mark.parametrize("cells", [["1", None], ["2024_01"], [True, False], ["1", 2.0], ["inf"], ["nan"], [10**400]])
 def test_other_columns_are_read_cell_by_cell(cells: list[Any]) -> None:
     assert plain_numbers(cells) is None
 
