@@ -30,8 +30,9 @@ def test_a_run_inside_a_stack_equals_the_same_run_alone(kind):
             torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-3)
 
 
-def test_a_run_of_a_perceptron_takes_the_steps_of_fit():
-    problem, train = data()
+@pytest.mark.parametrize("family", [False, True])
+def test_a_run_of_a_perceptron_takes_the_steps_of_fit(family):
+    problem, train = data(family=family)
     together = run(problem, train, "mlp")
     stack = together.models
     for f, stream in enumerate(STREAMS):
