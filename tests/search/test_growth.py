@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regretless import Dataset, Problem, SolutionCache
+from regretless import MILP, Dataset, Family, Problem, SolutionCache
 from regretless.errors import SolveError
 from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
@@ -89,6 +89,20 @@ def test_a_solve_that_fails_is_an_error_that_names_the_training_instance_or_is_l
     assert growth.cache.solutions.tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
 
 
+def test_solutions_serve_the_member_of_the_family_that_they_were_found_for():
+    members = [MILP([[1.0] * 3], row_lower=k, row_upper=k) for k in (9.0, 1.0, 2.0)]  # the first has no solution
+    problem = Problem(Family(members), on_failure="skip")
+    cache = SolutionCache(problem, [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]], instance=[1, 2], p_solve=0.0)
+    instances = torch.tensor([0, 1, 2, 0, 1])
+    growth = LeaderGrowth(cache, setting()[0].held_out, instances, solves=60.0, seed=0)
+    growth.on_step(PREDICTED, torch.arange(5).expand(2, 5), VALID)
+    costs = torch.cat([torch.eye(3), -torch.eye(3)]).double()
+    for member in (1, 2):
+        ids = torch.full((6,), member)
+        (found,) = cache.look_up([costs], ids)
+        assert torch.equal((found * costs).sum(dim=1), (problem.attempt(costs, ids).solution * costs).sum(dim=1))
+
+
 def test_a_saved_state_continues_with_the_same_choices_counts_and_time():
     how = {"solves": 1.6, "max_solves": 8, "time_limit": 60.0}
     growth, data, solved = setting(**how)
@@ -105,9 +119,12 @@ def test_a_saved_state_continues_with_the_same_choices_counts_and_time():
     for one in (growth, resumed):
         for _ in range(5):
             one.on_step(PREDICTED, INDEX, VALID)
+        with one.cache.problem.counted_as("scoring"):  # no solve of the growth
+            one.cache.problem.solve(data.costs[:1])
         one.on_epoch(2, models, finite)
-    assert len(solved) == 7
+        assert one.seconds == pytest.approx(60.0 + one.rows[1]["seconds"])
     assert solved_again == solved
+    assert growth.rows[1]["solves"] == len(solved) - 1 == 7
     for name in ("epoch", "regret", "solves", "lookups", "cache_size"):
         assert [row[name] for row in resumed.rows] == [row[name] for row in growth.rows]
 
