@@ -452,6 +452,7 @@ def test_a_search_with_terms_continues_from_its_checkpoint(make, tmp_path, monke
 
 
 def test_the_checkpoint_of_another_search_or_model_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(two_stage, "EPOCHS", 2)
     problem, data = squared(24)
     how = {"methods": "map-dc", "epochs": 2, "folds": 2, "progress": False, "checkpoint": tmp_path / "s.safetensors"}
 
@@ -464,6 +465,20 @@ def test_the_checkpoint_of_another_search_or_model_is_refused(tmp_path, monkeypa
     with pytest.raises(FileError, match=r"belongs to another search: it differs in model$"):
         auto(problem, data, net(nn.Tanh()), **how)  # its weights have the same shapes
     auto(problem, data, net(nn.ReLU()), **how)
+
+
+def test_every_setting_that_determines_the_numbers_identifies_a_search(tmp_path, monkeypatch):
+    problem, data = squared(24)
+    how = {"methods": "map-dc", "terms": "none", "epochs": 2, "folds": 2, "checkpoint": tmp_path / "s.safetensors"}
+    left_after_one_epoch(monkeypatch, problem, data, **how)
+    changes = {"ordered": True, "folds": 3, "growth": 0.5, "start": "random", "epochs": 3, "batch_size": 7}
+    for name, value in changes.items():
+        with pytest.raises(FileError, match=rf"belongs to another search: it differs in {name}$"):
+            auto(problem, data, **how | {name: value})
+    with pytest.raises(FileError, match=r"differs in candidates$"):
+        auto(problem, data, **how | {"methods": "spo-cache"})
+    with pytest.raises(FileError, match=r"differs in data"):
+        auto(problem, data[torch.arange(23)], **how)
 
 
 def test_candidates_are_objects_and_stand_in_place_of_methods_and_terms(knapsack):

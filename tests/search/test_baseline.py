@@ -34,10 +34,13 @@ def test_the_baseline_is_the_best_two_stage_model_of_all_data():
     assert (len(found.starts), len(found.starts[0])) == (4, 1)
 
 
-def test_held_out_predictions_are_those_of_the_fit_that_left_the_instance_out():
-    held_out, _, found = fitted(1, forms=[()])
-    for part, (net,) in zip(held_out.folds, found.starts, strict=False):
-        torch.testing.assert_close(found.predicted[part], predict(net, held_out.data.features[part]).double())
+@pytest.mark.parametrize("forms", [[()], LINEAR_AND_QUADRATIC])
+def test_held_out_predictions_are_those_of_the_chosen_fit_that_left_the_instance_out(forms):
+    held_out, _, found = fitted(2, forms=forms)
+    assert found.chosen == len(forms) - 1
+    for part, nets in zip(held_out.folds, found.starts, strict=False):
+        own = predict(nets[found.chosen], held_out.data.features[part]).double()
+        torch.testing.assert_close(found.predicted[part], own, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("power", "quadratic"), [(1, False), (2, True)])

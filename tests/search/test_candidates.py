@@ -24,6 +24,19 @@ def test_candidates_of_one_method_share_one_loss_and_one_cache():
     assert all(loss.oracle is cache and loss.reduction == "none" for loss in grid.losses)
 
 
+def test_a_candidate_starts_from_the_model_of_its_form_and_uses_no_other_terms():
+    cache = SolutionCache(Problem(oracle=lambda c: c, dimension=2), [[0.0, 1.0]])
+    tried = [Candidate("soft", 0.1, terms=("products",)), Candidate("soft", 0.1)]
+    both = make_grid(tried, cache, forms=[(), ("products",)])
+    assert [(s.start, s.terms) for s in both.settings] == [(1, ("products",)), (0, ())]
+    alone = make_grid(tried[:1], cache, forms=[("products",)])
+    assert [(s.start, s.terms) for s in alone.settings] == [(0, None)]
+
+
+def test_a_falling_temperature_falls_over_all_steps_of_a_run():
+    assert {dict(candidate.options).get("anneal_steps") for candidate in default_candidates(123)} == {None, 123}
+
+
 def test_a_method_outside_of_the_defaults_is_tried_at_every_rate():
     assert [candidate.rate for candidate in candidates_of(["nce-c"], 10)] == list(RATES)
     assert {candidate.method for candidate in candidates_of(["soft", "map-dc"], 10)} == {"soft", "map-dc"}

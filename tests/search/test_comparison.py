@@ -6,6 +6,7 @@ import torch
 from regretless import Dataset, Problem, SolutionCache
 from regretless.search.comparison import Comparison, scored_parts
 from regretless.search.scores import HeldOut
+from regretless.search.verdict import judge
 from regretless.training.folds import make_folds
 
 N = 400
@@ -54,12 +55,21 @@ def test_a_difference_that_stays_in_doubt_takes_all_instances() -> None:
     assert not verdict.pays
 
 
+def test_a_second_verdict_does_not_solve_for_two_stage_again() -> None:
+    scores, problem = held_out()
+    comparison = Comparison(scores, wrong_on(scores.data, range(0, N, 2)), seed=0)
+    assert comparison.verdict(wrong_on(scores.data, range(1, N, 2))).instances == N
+    before = problem.statistics.solves
+    assert comparison.verdict(scores.data.costs).instances == problem.statistics.solves - before == N // 4
+
+
 def test_the_verdict_is_that_of_all_solved_instances_together() -> None:
     scores, _ = held_out()
     predictions = wrong_on(scores.data, range(0, N, 2)), wrong_on(scores.data, range(1, N, 2))
-    verdict = Comparison(scores, predictions[0], seed=0).verdict(predictions[1])
-    ours, theirs = (scores.exact(predicted, torch.arange(N)).mean() for predicted in predictions)
-    assert (verdict.two_stage, verdict.model) == (pytest.approx(float(ours)), pytest.approx(float(theirs)))
+    verdict = Comparison(scores, predictions[0], seed=3).verdict(predictions[1])
+    order = torch.cat(scored_parts(N, seed=3))
+    two_stage, model = (scores.exact(predicted, order) for predicted in predictions)
+    assert verdict == judge(two_stage, model, scores.data.costs[order].min(dim=1).values, seed=3)
 
 
 def test_the_scale_is_the_mean_absolute_objective_of_the_true_optima_of_the_solved_instances() -> None:

@@ -1,13 +1,18 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 import torch
 
 from regretless import MILP, Dataset, Family, Problem, SolutionCache, metrics
+from regretless.errors import RegretlessError, SolveError
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
 from regretless.training.stacked_models import Setting
 from regretless.training.stacking import stack_models
+from regretless.types import Status
 
 PROBLEM = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)
 X = torch.randn(12, 2, generator=torch.Generator().manual_seed(0))
@@ -63,6 +68,28 @@ def test_solves_that_fail_have_no_regret_and_leave_the_cache_as_it_is():
     regrets = scores.exact(predicted, torch.arange(4))
     assert torch.isnan(regrets).tolist() == [True, False, True, False]
     assert torch.isfinite(scores.cache.solutions).all()
+
+
+def test_an_error_names_the_training_instance():
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0 if c[0] < 9 else None, dimension=3)
+    scores = HeldOut(SolutionCache(problem, DATA.solutions, p_solve=0.0), DATA, FOLDS)
+    predicted = DATA.costs.clone()
+    predicted[7, 0] = 10.0
+    with pytest.raises(SolveError, match="instance 7 "):
+        scores.exact(predicted, torch.tensor([5, 6, 7]))
+
+
+def test_a_decision_may_be_better_than_a_label_only_where_the_label_was_not_proven_optimal():
+    first = torch.eye(3, dtype=torch.float64)[:1].repeat(12, 1)
+    costs = torch.tensor([[2.0, 1.0, 3.0]], dtype=torch.float64).repeat(12, 1)
+    cut_short = Dataset(X, costs, first, status=[Status.TIME_LIMIT] * 12)
+    for data in (cut_short, replace(cut_short, status=None)):
+        scores = HeldOut(SolutionCache(PROBLEM, data.solutions, p_solve=0.0), data, FOLDS)
+        if data is cut_short:
+            assert scores.exact(costs, torch.arange(2)).tolist() == [-1.0, -1.0]
+        else:
+            with pytest.raises(RegretlessError):
+                scores.exact(costs, torch.arange(2))
 
 
 def test_predictions_that_are_not_finite_have_an_infinite_regret():

@@ -69,6 +69,12 @@ def test_the_interval_is_paired_and_covers_the_gain():
     assert 50 <= covered <= 60
 
 
+def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
+    noise = torch.randn(100, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    first, again, other = (judge(BASE, BASE - noise, OPTIMA, seed=seed) for seed in (0, 0, 1))
+    assert (first.low, first.high) == (again.low, again.high) != (other.low, other.high)
+
+
 def test_instances_whose_solve_failed_for_either_model_are_left_out_of_every_figure():
     two_stage, model = BASE.clone(), BASE - torch.tensor([0.0, 2.0] * 50, dtype=torch.float64)
     two_stage[3], model[4] = torch.nan, torch.nan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from regretless import MAP, Dataset, Problem, SolutionCache
+from regretless import MAP, MILP, Dataset, Family, Problem, SolutionCache
 from regretless.losses import SPOPlus
 from regretless.problems.seeded_models import seeded
 from regretless.training.models import make_model
@@ -13,16 +13,18 @@ from regretless.training.stacked_fit import fit_stacked
 from regretless.training.stacked_models import Setting
 
 
-def data(n=30, d=6, seed=0):
+def data(n=30, d=6, seed=0, family=False):
     generator = torch.Generator().manual_seed(seed)
     problem = Problem(oracle=lambda c: (c <= sorted(c)[1]) * 1.0, dimension=d)
+    if family:
+        problem = Problem(Family([MILP([[1.0] * d], row_lower=k, row_upper=k) for k in (1.0, 4.0)]))
     x = torch.randn(n, 3, generator=generator)
     c = (x @ torch.randn(3, d, generator=generator)) ** 3 + torch.randn(n, d, generator=generator)
-    return problem, Dataset.solve(problem, x, c)
+    return problem, Dataset.solve(problem, x, c, instance=[0, 1, 1] * (n // 3) if family else None)
 
 
 def cache(problem, train, p_solve=0.0):
-    return SolutionCache(problem, train.solutions, p_solve=p_solve)
+    return SolutionCache(problem, train.solutions, instance=train.instance, p_solve=p_solve)
 
 
 STREAMS = [torch.arange(0, 20), torch.arange(7, 30), torch.arange(30)]
@@ -35,10 +37,12 @@ def _model(train, kind):
     return make_model(train.features, 6, costs=train.costs, kind=kind, hidden=4)
 
 
-def run(problem, train, kind="linear", settings=SETTINGS, streams=STREAMS, p_solve=0.0, models=None, **more):
+def run(
+    problem, train, kind="linear", settings=SETTINGS, streams=STREAMS, p_solve=0.0, models=None, losses=None, **more
+):
     models = models or [_model(train, kind) for _ in streams]
     shared = cache(problem, train, p_solve)
-    losses = [MAP(shared, reduction="none"), SPOPlus(shared, reduction="none")]
+    losses = losses(shared) if losses else [MAP(shared, reduction="none"), SPOPlus(shared, reduction="none")]
     return fit_stacked(models, losses, settings, train, streams, epochs=3, batch_size=8, seed=5, progress=False, **more)
 
 

@@ -244,16 +244,19 @@ def test_with_a_longer_limit_a_run_that_the_time_limit_ended_continues(monkeypat
         def on_epoch(self, state: TrainingState) -> None:
             clock[0] += 1.0
 
-    def go(seconds: float, path, patience: int = 99):
-        callbacks = [Tick(), Converged(tolerance=10.0, patience=patience), TimeLimit(seconds)]
+    def go(seconds: float, path, patience: int = 99, backwards: bool = False):
+        ends = [Converged(tolerance=10.0, patience=patience), TimeLimit(seconds)]
+        callbacks = [Tick(), *(reversed(ends) if backwards else ends)]
         return fit(model(), TwoStage(), TRAIN, epochs=5, callbacks=callbacks, checkpoint=path)
 
     ended = [go(seconds, tmp_path / "run") for seconds in (2, 2, 4, 99)]
     assert [len(fitted.history) for fitted in ended] == [2, 2, 4, 5]
     assert ended[2].reason == "the time limit of 4 s is reached"
     assert torch.equal(weights(ended[-1].model), weights(go(99, None).model))
-    # A run that ended by itself, in the epoch of the limit, stays ended.
-    assert [len(go(seconds, tmp_path / "other", patience=1).history) for seconds in (2, 99)] == [2, 2]
+    # A run that ended by itself, in the epoch of the limit, stays ended, in whichever order the callbacks are.
+    for name, backwards in (("other", False), ("another", True)):
+        found = [go(seconds, tmp_path / name, patience=1, backwards=backwards) for seconds in (2, 99)]
+        assert [len(fitted.history) for fitted in found] == [2, 2]
 
 
 def test_a_schedule_steps_once_an_epoch():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ from regretless.errors import RegretlessWarning
 from regretless.training import long_search
 from regretless.training.long_search import LongSearch
 
-from .stacks import data, run
+from .stacks import Counter, data, run
 
 
 def go(monkeypatch: pytest.MonkeyPatch, seconds: float, steps: int, done: int) -> None:
@@ -33,7 +34,7 @@ def test_a_short_search_is_not_announced(monkeypatch: pytest.MonkeyPatch) -> Non
         go(monkeypatch, seconds=1.0, steps=1000, done=1000)
 
 
-def test_every_step_of_a_stack_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_step_of_a_stack_that_is_left_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     made: list[LongSearch] = []
     original = LongSearch.__init__
 
@@ -42,5 +43,6 @@ def test_every_step_of_a_stack_is_counted(monkeypatch: pytest.MonkeyPatch) -> No
         original(self, steps)
 
     monkeypatch.setattr(LongSearch, "__init__", kept)
-    run(*data())
-    assert made[0].done == made[0].steps > 0
+    for stop_after in (1, 99):
+        run(*data(), observer=Counter(stop_after), checkpoint=tmp_path / "search.safetensors")
+    assert [(one.steps, one.done) for one in made] == [(12, 4), (8, 8)]  # of 3 epochs, one and then the others

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from regretless.training.models import make_model
@@ -48,5 +50,17 @@ def test_an_observer_sees_every_step_and_can_end_training():
 def test_a_stream_with_a_shorter_last_batch_is_filled_up_with_what_has_no_effect():
     problem, train = data()
     short, long = torch.arange(0, 9), torch.arange(7, 30)  # batches of 8 and 1 instances beside 8, 8 and 7
-    both, alone = run(problem, train, streams=[short, long]), run(problem, train, streams=[short])
+    settings = [Setting(0, 0.01), Setting(1, 0.03, anchor=3.0)]
+    both, alone = (run(problem, train, settings=settings, streams=some) for some in ([short, long], [short]))
     torch.testing.assert_close(both.snapshots[3]["weight"][:1], alone.snapshots[3]["weight"])
+
+
+def test_the_weight_of_an_anchor_does_not_depend_on_the_units_of_the_costs():
+    problem, train = data()
+    found = []
+    for unit in (1.0, 1000.0):
+        scaled = replace(train, costs=train.costs * unit)
+        model = make_model(train.features, 6, costs=scaled.costs)
+        runs = run(problem, scaled, settings=[Setting(0, 0.03, anchor=0.3)], models=[model] * 3)
+        found.append(runs.models.predict_with(runs.snapshots[3], 2) / unit)
+    torch.testing.assert_close(found[1], found[0], rtol=1e-3, atol=1e-3)

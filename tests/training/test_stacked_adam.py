@@ -7,20 +7,25 @@ from regretless.training.stacked_adam import StackedAdam
 UNITS = {"w": torch.ones(())}
 
 
-def test_each_setting_takes_the_steps_of_torch_with_its_own_rate():
-    rates = torch.tensor([0.1, 0.01])
-    stacked = {"w": torch.zeros(1, 2, 3)}
-    adam = StackedAdam(stacked, UNITS, rates)
-    alone = [torch.zeros(3, requires_grad=True) for _ in rates]
-    optimizers = [torch.optim.Adam([w], lr=float(rate)) for w, rate in zip(alone, rates, strict=True)]
+def test_each_setting_takes_the_steps_of_torch_with_its_own_rate_in_the_units_of_the_parameter():
+    rates, unit = torch.tensor([0.1, 0.01]), 0.5
+    stacked = {"w": torch.zeros(2, 2, 3)}
+    adam = StackedAdam(stacked, {"w": torch.tensor(unit)}, rates)
+    alone = [[torch.zeros(3, requires_grad=True) for _ in rates] for _ in range(2)]
+    optimizers = [
+        [torch.optim.Adam([w], lr=unit * float(rate)) for w, rate in zip(row, rates, strict=True)] for row in alone
+    ]
     generator = torch.Generator().manual_seed(0)
-    for _ in range(20):
-        gradient = torch.randn(3, generator=generator)
-        adam.step([0], {"w": gradient.expand(1, 2, 3)})
-        for w, optimizer in zip(alone, optimizers, strict=True):
-            w.grad = gradient.clone()
-            optimizer.step()
-    torch.testing.assert_close(stacked["w"][0], torch.stack(alone).detach(), rtol=1e-5, atol=1e-7)
+    for step in range(20):
+        streams = [0, 1] if step % 3 else [1]  # the first stream has fewer steps
+        gradient = torch.randn(len(streams), 1, 3, generator=generator)
+        adam.step(streams, {"w": gradient.expand(-1, 2, 3)})
+        for f, slope in zip(streams, gradient, strict=True):
+            for w, optimizer in zip(alone[f], optimizers[f], strict=True):
+                w.grad = slope[0].clone()
+                optimizer.step()
+    expected = torch.stack([torch.stack(row) for row in alone]).detach()
+    torch.testing.assert_close(stacked["w"], expected, rtol=1e-5, atol=1e-6)
 
 
 def test_a_stream_that_is_left_out_does_not_move():

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import copy
+import signal
+from pathlib import Path
 
 import pytest
 import torch
@@ -8,12 +10,13 @@ import torch
 from regretless import MAP, fit
 from regretless.errors import InputError
 from regretless.losses import ExpectedRegret
+from regretless.training.interrupt import Interrupted
 from regretless.training.models import make_model
 from regretless.training.stacked_fit import fit_stacked
 from regretless.training.stacked_linear import StackedLinear
 from regretless.training.stacked_models import Setting
 
-from .stacks import SETTINGS, STREAMS, cache, data, run
+from .stacks import SETTINGS, STREAMS, Counter, cache, data, run
 
 
 @pytest.mark.parametrize("kind", ["linear", "mlp"])
@@ -30,8 +33,9 @@ def test_a_run_inside_a_stack_equals_the_same_run_alone(kind):
             torch.testing.assert_close(a, b, rtol=1e-3, atol=1e-3)
 
 
-def test_a_run_of_a_perceptron_takes_the_steps_of_fit():
-    problem, train = data()
+@pytest.mark.parametrize("family", [False, True])
+def test_a_run_of_a_perceptron_takes_the_steps_of_fit(family):
+    problem, train = data(family=family)
     together = run(problem, train, "mlp")
     stack = together.models
     for f, stream in enumerate(STREAMS):
@@ -69,6 +73,24 @@ def test_the_shared_cache_grows_by_the_budget_of_its_coin():
     fit_stacked(models, losses, [Setting(0, 0.01)], train, STREAMS, epochs=1, batch_size=8, progress=False)
     assert shared.statistics.asked == sum(map(len, STREAMS))
     assert 0 < shared.statistics.solves < shared.statistics.asked
+
+
+def test_a_signal_ends_a_search_after_its_epoch_and_the_same_call_continues(tmp_path: Path):
+    problem, train = data()
+    path = tmp_path / "search.safetensors"
+
+    class Signalling(Counter):
+        def on_step(self, predicted, index, valid):
+            super().on_step(predicted, index, valid)
+            if self.steps == 2:
+                signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(Interrupted, match=r"SIGTERM: the search ended after epoch 1; it is kept in .*search"):
+        run(problem, train, observer=Signalling(), checkpoint=path)
+    observer = Counter()
+    resumed, whole = run(problem, train, observer=observer, checkpoint=path), run(problem, train)
+    assert observer.steps == 12
+    assert torch.equal(resumed.snapshots[3]["weight"], whole.snapshots[3]["weight"])
 
 
 def test_what_does_not_fit_is_refused():
