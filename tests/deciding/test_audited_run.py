@@ -147,16 +147,22 @@ def test_missing_or_damaged_files_name_log_and_run(log: DecisionLog, files: dict
         AuditedRun(log, name)
 
 
-def test_days_without_constraints_share_one_problem(run: AuditedRun, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Problem] = []
+@pytest.fixture
+def made(run: AuditedRun, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """The settings of every problem that a run makes from now on."""
+    settings: list[dict[str, Any]] = []
     original = Problem.__init__
 
-    def counted(self: Problem, *given: Any, **settings: Any) -> None:
-        made.append(self)
-        original(self, *given, **settings)
+    def noted(self: Problem, *given: Any, **how: Any) -> None:
+        settings.append(how)
+        original(self, *given, **how)
 
-    monkeypatch.setattr(Problem, "__init__", counted)
+    monkeypatch.setattr(Problem, "__init__", noted)
     monkeypatch.setattr(run, "_problems", {})
+    return settings
+
+
+def test_days_without_constraints_share_one_problem(run: AuditedRun, made: list[dict[str, Any]]) -> None:
     chance = np.random.default_rng(0)
     for costs in chance.normal(2, 3, size=(4, 5)):
         found = day(run, record(NOTHING), costs)
@@ -168,20 +174,11 @@ def test_days_without_constraints_share_one_problem(run: AuditedRun, monkeypatch
 
 @pytest.mark.parametrize(("given", "used"), [(None, 7.0), (3.0, 3.0)])
 def test_a_day_is_solved_as_in_training_but_for_a_time_limit_that_is_given(
-    given: float | None, used: float, run: AuditedRun, monkeypatch: pytest.MonkeyPatch
+    given: float | None, used: float, run: AuditedRun, made: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings: list[dict[str, Any]] = []
-    original = Problem.__init__
-
-    def noted(self: Problem, *given: Any, **how: Any) -> None:
-        settings.append(how)
-        original(self, *given, **how)
-
-    monkeypatch.setattr(Problem, "__init__", noted)
-    monkeypatch.setattr(run, "_problems", {})
     monkeypatch.setattr(run, "saved", dataclasses.replace(run.saved, engine="cpsat", time_limit=7.0))
     run.day(record(ONE), np.ones(5), workers=2, time_limit=given)
-    assert settings == [{"sense": "max", "engine": "cpsat", "workers": 2, "time_limit": used}]
+    assert made == [{"sense": "max", "engine": "cpsat", "workers": 2, "time_limit": used}]
 
 
 def test_a_regret_of_rounding_at_an_objective_of_zero_is_no_loss() -> None:

@@ -75,3 +75,14 @@ class FoundDecisions:
             self._keys[place] = key
         self._places[key] = place
         return place
+
+
+def saved(found: FoundDecisions | None) -> dict[str, Any] | None:
+    """The state for a checkpoint; ``None`` where a problem keeps no decisions."""
+    return None if found is None else found.state_dict()
+
+
+def restore(found: FoundDecisions | None, state: dict[str, Any] | None) -> None:
+    """Continue from what ``saved`` returned, if the problem keeps decisions and did so before."""
+    if found is not None and state is not None:
+        found.load_state_dict(state)

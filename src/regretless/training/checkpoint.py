@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from regretless.errors import FileError
 from regretless.losses import Loss, WarmUp
 from regretless.ranks import Ranks
+from regretless.solvers import found_decisions
 from regretless.storage import load_state, save_state
 from regretless.training.callbacks import Callback
 from regretless.training.history import History, Row
@@ -57,7 +58,6 @@ def save(
     path: Path | str, parts: Parts, progress: Progress, settings: dict[str, Any], ranks: Ranks | None = None
 ) -> None:
     """Write a checkpoint atomically; of ``ranks``, the first one writes what all of them need."""
-    found = getattr(parts.loss.problem, "found", None)
     state: dict[str, Any] = {
         "settings": settings,
         "model": dict(parts.model.state_dict()),
@@ -74,7 +74,7 @@ def save(
         "row": progress.row,
         "history": progress.history.rows,
         "stopped": progress.stopped,
-        "found": None if found is None else found.state_dict(),
+        "found": found_decisions.saved(getattr(parts.loss.problem, "found", None)),
     }
     if ranks is not None:
         own = {name: state[name] for name in OF_RANK}
@@ -126,9 +126,7 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
             parts.loader.set_state(state["loader"])
         torch.set_rng_state(state["global"])
         set_device_state(next(parts.model.parameters()).device, state.get("device"))
-        found = getattr(parts.loss.problem, "found", None)
-        if found is not None and state.get("found") is not None:
-            found.load_state_dict(state["found"])
+        found_decisions.restore(getattr(parts.loss.problem, "found", None), state.get("found"))
     except Exception as error:  # whatever the content makes torch do, the file is the cause
         raise FileError(f"{path} does not fit this model, loss or optimizer: {error}") from error
     return Progress(

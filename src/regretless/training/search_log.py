@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError
+from regretless.solvers import found_decisions
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import MALFORMED, load_state, save_state
 
@@ -44,7 +45,7 @@ class SearchLog:
         self.rows.append(row)
         if self.path is not None:
             state: dict[str, Any] = {"settings": self.settings, "values": self.values, "rows": self.rows}
-            state["found"] = None if self.found is None else self.found.state_dict()
+            state["found"] = found_decisions.saved(self.found)
             save_state(self.path, state, kind=KIND, version=VERSION)
 
     def _load(self, path: Path) -> None:
@@ -64,8 +65,7 @@ class SearchLog:
         if not good:
             raise FileError(f"{path}: fields 'values' and 'rows' do not fit each other")
         self.values, self.rows = state["values"], state["rows"]
-        if self.found is not None and state.get("found") is not None:
-            try:
-                self.found.load_state_dict(state["found"])
-            except MALFORMED as error:
-                raise FileError(f"{path}: field 'found' holds no decisions: {error}") from error
+        try:
+            found_decisions.restore(self.found, state.get("found"))
+        except MALFORMED as error:
+            raise FileError(f"{path}: field 'found' holds no decisions: {error}") from error

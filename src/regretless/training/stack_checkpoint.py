@@ -12,6 +12,7 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.errors import FileError
+from regretless.solvers import found_decisions
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training.random_draws import device_state, set_device_state
@@ -38,7 +39,7 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
         stack, state: what to write.
         identity: everything that determines the numbers.
     """
-    cache, found = next(iter(_caches(stack)), None), _found(stack)
+    cache = next(iter(_caches(stack)), None)
     content = {
         "identity": identity,
         "parameters": stack.models.parameters,
@@ -50,7 +51,7 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
         "running": [loss.running_state() for loss in stack.losses],
         "cache": None if cache is None else cache.state_dict(),
         "observer": None if stack.observer is None else stack.observer.state_dict(),
-        "found": None if found is None else found.state_dict(),
+        "found": found_decisions.saved(_found(stack)),
         "epoch": state.epoch,
         "seconds": state.seconds,
         "snapshots": [[epoch, parameters] for epoch, parameters in sorted(state.snapshots.items())],
@@ -91,9 +92,7 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: S
             cache.load_state_dict(content["cache"])
         if stack.observer is not None:
             stack.observer.load_state_dict(content["observer"])
-        found = _found(stack)
-        if found is not None and content.get("found") is not None:
-            found.load_state_dict(content["found"])
+        found_decisions.restore(_found(stack), content.get("found"))
         kept = {int(epoch): _snapshot(stack, parameters) for epoch, parameters in content["snapshots"]}
         done = int(content["epoch"])
         if sorted(kept) != [epoch for epoch in snapshots if epoch <= done]:
