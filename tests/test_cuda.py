@@ -159,7 +159,8 @@ def test_dropout_follows_the_seed_and_resumes_exactly(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "terms"), [("linear", ()), ("linear", ("products",)), ("linear", ("products", "intercepts")), ("mlp", ())]
+    ("kind", "terms"),
+    [("linear", ()), ("linear", ("products",)), ("linear", ("products", "splines", "intercepts")), ("mlp", ())],
 )
 def test_two_stage_and_a_search_run_on_the_device_of_the_model(kind, terms, monkeypatch):
     monkeypatch.setattr(two_stage, "EPOCHS", 3)

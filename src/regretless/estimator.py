@@ -53,8 +53,8 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         problem: the ``Problem`` that takes the decision.
         method: ``"auto"``, or a name in the table of methods.
         p_solve: probability of a solve, for methods with a cache.
-        model: ``"linear"``, ``"quadratic"``, ``"mlp"``, a torch module, of which a copy is trained, or a function
-            ``(features, dimension, seed) -> torch module``. By default linear; ``"auto"`` also tries quadratic ones.
+        model: ``"linear"``, ``"quadratic"``, ``"splines"``, ``"mlp"``, a torch module, of which a copy is trained, or a
+            function ``(features, dimension, seed) -> torch module``. By default linear; ``"auto"`` tries several.
         hidden: units of the hidden layer of ``"mlp"``.
         epochs, lr: of the training; ``None`` for the defaults of the method. ``"auto"`` takes no ``lr``.
         batch_size: instances per step; ``None`` for 24, or what the method prefers, as ``regretless.train`` does.

@@ -212,7 +212,7 @@ WRONG = {
     "unknown pattern": ({"cost_variables": "y_*"}, r"no variable of the model matches 'y_\*'"),
     "unknown kind of file": ({"features": "x.txt"}, r"x\.txt: a data file must end in"),
     "shares": ({"validation": 0.6, "test": 0.5}, "shares that leave some training data"),
-    "model": ({"model": "forest"}, "'model' of problem .* must be one of linear, quadratic, mlp"),
+    "model": ({"model": "forest"}, "'model' of problem .* must be one of linear, quadratic, splines, mlp"),
     "method": ({"method": "magic"}, "method must be one of"),
     "engine": ({"engine": "abacus"}, "engine must be one of"),
 }

@@ -62,7 +62,17 @@ def test_weights_of_another_model_are_named(tmp_path: Path) -> None:
         with_weights(torch.nn.Linear(2, 4), tmp_path)
 
 
-@pytest.mark.parametrize("terms", [(), ("products",), ("intercepts",), ("products", "intercepts")])
+@pytest.mark.parametrize(
+    "terms",
+    [
+        (),
+        ("products",),
+        ("splines",),
+        ("intercepts",),
+        ("splines", "intercepts"),
+        ("products", "splines", "intercepts"),
+    ],
+)
 @pytest.mark.parametrize("make", [lambda x: torch.nn.Linear(2, 3), lambda x: make_model(x, 3)])
 def test_a_search_may_have_added_terms(make, terms, tmp_path: Path) -> None:
     x = torch.randn(9, 3, 2) if "intercepts" in terms else torch.randn(9, 2)

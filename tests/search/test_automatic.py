@@ -381,11 +381,26 @@ def forms_of(found):
 def test_without_a_model_variables_get_intercepts_where_they_share_a_layer():
     problem, data = levels()
     found = auto(problem, data, methods="map-dc", epochs=2, folds=2, progress=False)
-    assert forms_of(found) == {(), ("products",), ("products", "intercepts")}
+    assert forms_of(found) == {(), ("products",), ("products", "intercepts"), ("splines", "intercepts")}
     assert found.scores[0].name.endswith("intercepts")
     assert find_linear(found.two_stage).terms[-1:] == ("intercepts",)
     shared = two_stage_of(data, 4)
     assert evaluate(found.model, data, problem).regret < 0.05 * evaluate(shared, data, problem).regret
+
+
+def test_a_bend_that_no_square_has_is_found_by_splines():
+    chance = torch.Generator().manual_seed(0)
+    problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=4)
+    x = torch.rand(80, 4, 1, generator=chance)
+    costs = torch.where(x < 0.5, -x, x - 1.0 + 4 * (x - 0.7).clamp(min=0))[..., 0]
+    data, later = Dataset.solve(problem, x, costs).split(0.5)
+    found, without = (
+        auto(problem, data, terms=terms, methods="map-dc", epochs=2, folds=2, progress=False)
+        for terms in (None, "products,intercepts")
+    )
+    assert "splines" in found.scores[0].name
+    assert find_linear(found.two_stage).terms == ("splines", "intercepts")
+    assert evaluate(found.model, later, problem).regret < 0.3 * evaluate(without.model, later, problem).regret
 
 
 def test_terms_are_chosen_by_name():
@@ -400,7 +415,7 @@ def test_terms_need_a_linear_model(monkeypatch):
     monkeypatch.setattr("regretless.search.automatic.fit_baseline", None)  # refused before anything is trained
     with pytest.raises(InputError, match="terms are added to linear models only"):
         auto(problem, data, net, terms="products", epochs=1, folds=2)
-    with pytest.raises(InputError, match="terms are products, intercepts, or 'none'; got 'cubes'"):
+    with pytest.raises(InputError, match="terms are products, splines, intercepts, or 'none'; got 'cubes'"):
         auto(problem, data, terms="cubes", epochs=1, folds=2)
 
 

@@ -6,6 +6,7 @@ from torch import nn
 
 from regretless.training.intercepts import Intercepts
 from regretless.training.linear_model import find_linear
+from regretless.training.model_terms import with_terms
 from regretless.training.models import SharedLinear, make_model
 
 X2, X3 = torch.randn(9, 4) * 3 + 1, torch.randn(9, 5, 4)
@@ -25,6 +26,9 @@ MODELS = {
     "a grid of costs": (lambda: nn.Sequential(nn.Linear(4, 1), nn.Flatten()), torch.randn(9, 2, 3, 4)),
     "quadratic": (lambda: make_model(X2, 5, kind="quadratic"), X2),
     "quadratic, scaled costs, shared": (lambda: make_model(X3, 5, costs=COSTS, kind="quadratic"), X3),
+    "splines": (lambda: make_model(X2, 5, kind="splines"), X2),
+    "splines, scaled costs, shared": (lambda: make_model(X3, 5, costs=COSTS, kind="splines"), X3),
+    "products and splines": (lambda: with_terms(make_model(X3, 5), X3, ["products", "splines", "intercepts"]), X3),
     "quadratic, intercepts": (lambda: make_model(X3, 5, kind="quadratic", intercepts=True), X3),
 }
 
@@ -75,3 +79,11 @@ def test_the_terms_of_a_model_have_names():
     views = [find_linear(model) for model in models]
     assert [view.terms for view in views] == [(), ("products",), ("intercepts",), ("products", "intercepts")]
     assert [view.plain_inputs for view in views] == [4, 4, 4, 4]
+
+
+def test_features_come_before_products_and_products_before_splines():
+    view = find_linear(with_terms(make_model(X3, 5), X3, ["splines", "products"]))
+    assert view.terms == ("products", "splines")
+    assert (view.plain_inputs, view.columns) == (4, {"products": slice(4, 14), "splines": slice(14, 38)})
+    assert find_linear(make_model(X3, 5, kind="splines")).columns == {"splines": slice(4, 28)}
+    torch.testing.assert_close(view.inputs(X3)[..., :14], find_linear(make_model(X3, 5, kind="quadratic")).inputs(X3))

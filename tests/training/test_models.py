@@ -36,7 +36,7 @@ def test_a_constant_feature_becomes_zero_and_not_infinite():
     assert torch.isfinite(scaled).all()
 
 
-@pytest.mark.parametrize("kind", ["linear", "quadratic", "mlp"])
+@pytest.mark.parametrize("kind", ["linear", "quadratic", "splines", "mlp"])
 @pytest.mark.parametrize("shape", [(20, 3), (20, 4, 3)])
 def test_a_feature_that_was_constant_in_training_has_no_effect_later(kind, shape):
     x = features(*shape)
@@ -89,7 +89,7 @@ def test_a_perceptron_is_not_linear():
 
 
 def test_what_cannot_be_built_is_named():
-    with pytest.raises(InputError, match="model must be one of linear, quadratic, mlp, got 'tree'"):
+    with pytest.raises(InputError, match="model must be one of linear, quadratic, splines, mlp, got 'tree'"):
         make_model(features(6, 3), 4, kind="tree")
     with pytest.raises(InputError, match="hidden must be an integer, at least 1, got 0"):
         make_model(features(6, 3), 4, kind="mlp", hidden=0)

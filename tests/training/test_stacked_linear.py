@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from regretless.training.model_terms import with_terms
 from regretless.training.models import make_model
 from regretless.training.stacked_adam import StackedAdam
 from regretless.training.stacked_linear import StackedLinear
@@ -66,6 +67,18 @@ def test_a_setting_without_products_leaves_their_weights_alone():
     moved = (stack.parameters["weight"] != before)[0].any(dim=1)
     assert moved[0].all()
     assert moved[1].tolist() == [True] * 3 + [False] * 6 + [True]  # features, terms, bias
+
+
+def test_a_setting_moves_the_weights_of_its_own_terms():
+    model = with_terms(make_model(X, 5, seed=1), X, ["products", "splines"])
+    stack = StackedLinear([[model]], X, COSTS, [0, 0], [("products",), ("splines",)])
+    adam = StackedAdam(stack.parameters, stack.units, torch.tensor([0.1, 0.1]))
+    before = stack.parameters["weight"].clone()
+    stack.predict([0], torch.arange(12)[None])
+    adam.step([0], stack.gradients(torch.randn(1, 2, 12, 5)))
+    moved = (stack.parameters["weight"] != before)[0].any(dim=1)
+    assert moved[0].tolist() == [True] * 9 + [False] * 18 + [True]  # features and products, splines, bias
+    assert moved[1].tolist() == [True] * 3 + [False] * 6 + [True] * 19
 
 
 def test_a_setting_without_intercepts_leaves_them_alone():

@@ -81,7 +81,7 @@ Validation = Annotated[
 ]
 Test = Annotated[float | None, typer.Option(help="Model file: share held out for the test figures. Default: 0.")]
 Model = Annotated[
-    str | None, typer.Option(help="Model file: linear, quadratic or mlp. Default: linear; auto tries several.")
+    str | None, typer.Option(help="Model file: linear, quadratic, splines or mlp. Default: linear; auto tries several.")
 ]
 Hidden = Annotated[int | None, typer.Option(help="Model file: hidden units of the mlp. Default: 32.")]
 Intercepts = Annotated[

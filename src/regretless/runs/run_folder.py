@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from regretless.search import Committee
 from regretless.storage import load_state, read_json, write_json
 from regretless.tables import saved_problem
 from regretless.training.linear_model import find_linear
-from regretless.training.model_terms import TERMS, possible_terms, with_terms
+from regretless.training.model_terms import possible_terms, with_terms
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
 CACHE = "cache.safetensors"
@@ -121,8 +122,8 @@ def shaped_like(weights: Mapping[str, Any], model: nn.Module) -> nn.Module:
     variables = next((len(value) for name, value in weights.items() if name.endswith("intercepts")), 0)
     features = torch.zeros(1, max(variables, 1), view.plain_inputs)
     possible = possible_terms(model, variables)
-    for terms in ((), *((name,) for name in TERMS), TERMS):
-        candidate = with_terms(model, features, set(terms) & set(possible))
+    for terms in (form for count in range(len(possible) + 1) for form in itertools.combinations(possible, count)):
+        candidate = with_terms(model, features, terms)
         if candidate.state_dict().keys() == weights.keys():
             return candidate
     return model

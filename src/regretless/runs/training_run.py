@@ -33,7 +33,7 @@ from regretless.tables import saved_problem
 from regretless.tables.saved_data import has_saved_data, load_saved_data, refuse_other_files, save_data
 from regretless.training import Callback, Watch, methods
 from regretless.training.evaluation import evaluate_instances
-from regretless.training.model_terms import possible_terms
+from regretless.training.model_terms import default_terms
 from regretless.training.two_stage import fit_two_stage
 
 PACKAGES = ("regretless", "numpy", "scipy", "torch", "highspy")
@@ -216,7 +216,7 @@ def _train(
     else:
         # A model that the user chose stays of its kind.
         own = bool({"model", "intercepts"} & spec.options.keys())
-        training["terms"] = "none" if own else possible_terms(model, loaded.problem.dimension)
+        training["terms"] = "none" if own else default_terms(model, loaded.problem.dimension)
         if spec.batch_size:
             training["batch_size"] = spec.batch_size
     first = cached_solutions(spec.retrain, loaded.problem) if spec.retrain else None

@@ -31,7 +31,7 @@ from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
 from regretless.training.initial_model import initial_model
 from regretless.training.model_check import check_model
-from regretless.training.model_terms import checked_terms, linear_model_for, possible_terms, with_terms
+from regretless.training.model_terms import checked_terms, default_terms, forms_of, linear_model_for, with_terms
 from regretless.training.stacked_fit import fit_stacked
 from regretless.type_checks import check_type
 
@@ -137,9 +137,10 @@ def auto(
         sample: largest number of training instances to use; of more, so many are drawn. ``None`` for all.
         committee: number of members; by default a third of all settings. With 1, the result is the best single setting.
         terms: what a linear model is also tried with, as a list or separated by commas: ``"products"`` (squares and
-            products of the features), ``"intercepts"`` (a constant per variable, where the variables share one layer);
-            ``"none"`` for the model as it is. With both, models have none, the first, or both. By default both where no
-            model is given and they are not too many.
+            products of the features), ``"splines"`` (piecewise linear functions of each feature), ``"intercepts"`` (a
+            constant per variable, where the variables share one layer); ``"none"`` for the model as it is. Models have
+            none of them, products, products and intercepts, or splines and intercepts. By default all where no model is
+            given and they are not too many; splines only where the variables share one layer.
         start: ``"two-stage"`` weights, or ``"random"`` ones: those of the model as it is.
         fallback: whether two-stage is kept where nothing beats it, and takes part where the gain is not clear.
         time_limit: seconds after which training ends with the epoch.
@@ -188,15 +189,14 @@ def auto(
     epochs = max(EPOCHS, math.ceil(LEAST_STEPS / steps)) if epochs is None else epochs
     made = initial_model(model, data, problem.dimension, seed)
     check_model(made, data.features, data.costs.shape[1])
-    possible = possible_terms(made, problem.dimension) if model is None else ()
-    wanted = possible if terms is None else checked_terms(terms)
+    usual = default_terms(made, problem.dimension) if model is None else ()
+    wanted = usual if terms is None else checked_terms(terms)
     if candidates is None:
         every = steps * epochs
         if isinstance(methods, str):
             methods = [name.strip() for name in methods.split(",")]
         plain = default_candidates(every) if methods is None else candidates_of(methods, every)
-        nested = [wanted[:count] for count in range(len(wanted) + 1)]
-        candidates = [replace(one, terms=form) for form in nested for one in plain]
+        candidates = [replace(one, terms=form) for form in forms_of(wanted) for one in plain]
     elif methods is not None or terms is not None:
         raise InputError("candidates say what to try, with methods and terms: leave out methods= and terms=")
     for candidate in candidates:

@@ -37,7 +37,7 @@ class SavedProblem:
         cost_names: names of the variables whose costs are predicted, in order.
         feature_names: names of the k features; ``None`` if their file had none.
         shape: shape of the features of one instance: ``(k,)``, or ``(d, k)`` for features per variable.
-        model: ``linear``, ``quadratic`` or ``mlp``.
+        model: ``linear``, ``quadratic``, ``splines`` or ``mlp``.
         hidden: units of the hidden layer of the perceptron.
         engine: name of the engine.
         time_limit: seconds per solve.

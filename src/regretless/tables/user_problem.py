@@ -82,7 +82,7 @@ def load_model_file(
         cost_variables: names or patterns of the variables that the costs belong to; ``None`` for those with a nonzero
             coefficient in the objective.
         validation, test: shares of the instances that are held out.
-        model: ``linear``, ``quadratic`` or ``mlp``, with standardized features.
+        model: ``linear``, ``quadratic``, ``splines`` or ``mlp``, with standardized features.
         hidden: units of the hidden layer of the perceptron.
         intercepts: whether every variable has a constant of its own, with features per variable.
         split: ``chronological`` (training rows first, test rows last) or ``random`` (with ``seed``).

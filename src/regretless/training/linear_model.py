@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import torch
@@ -11,6 +12,7 @@ from regretless.training.cost_scale import CostScale
 from regretless.training.intercepts import Intercepts
 from regretless.training.models import SharedLinear, Standardized
 from regretless.training.quadratic_terms import QuadraticTerms
+from regretless.training.spline_terms import SplineTerms
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class LinearModel:
         features: scaling of the features, or ``None``.
         costs: scaling of the costs, or ``None``.
         products: squares and products that the layer sees beside the features, or ``None``.
+        splines: piecewise linear functions that the layer sees beside the features, or ``None``.
         intercepts: constants of the variables beside a shared layer, or ``None``.
     """
 
@@ -31,6 +34,7 @@ class LinearModel:
     features: Standardized | None = None
     costs: CostScale | None = None
     products: QuadraticTerms | None = None
+    splines: SplineTerms | None = None
     intercepts: Intercepts | None = None
 
     def inputs(self, x: Tensor) -> Tensor:
@@ -38,17 +42,36 @@ class LinearModel:
         if self.shared and x.ndim != 3:  # ``nn.Flatten`` behind the layer takes features of any shape
             x = x[:, None] if x.ndim == 2 else x.flatten(1, -2)
         scaled = x if self.features is None else self.features.scaled(x)
-        return scaled if self.products is None else self.products(scaled)
+        for part in (self.products, self.splines):
+            scaled = scaled if part is None else part(scaled)
+        return scaled
 
     @property
     def plain_inputs(self) -> int:
-        """Number of the layer's inputs without squares and products, which come last."""
-        return self.layer.in_features if self.products is None else self.products.features
+        """Number of the layer's inputs without terms; they come first."""
+        return self.layer.in_features - sum(self._widths.values())
+
+    @property
+    def columns(self) -> dict[str, slice]:
+        """Which inputs of the layer belong to which terms."""
+        widths = self._widths
+        ends = itertools.accumulate(widths.values(), initial=self.plain_inputs)
+        return {name: slice(end, end + width) for (name, width), end in zip(widths.items(), ends, strict=False)}
+
+    @property
+    def _widths(self) -> dict[str, int]:
+        """Numbers of the layer's inputs that are terms, in their order."""
+        found = {}
+        if self.products is not None:
+            found["products"] = self.products.width - self.products.features
+        if self.splines is not None:
+            found["splines"] = self.splines.width
+        return found
 
     @property
     def terms(self) -> tuple[str, ...]:
         """Names of what the model has beside the layer of the features; see ``model_terms``."""
-        there = {"products": self.products, "intercepts": self.intercepts}
+        there = {"products": self.products, "splines": self.splines, "intercepts": self.intercepts}
         return tuple(name for name, module in there.items() if module is not None)
 
     @property
@@ -105,7 +128,7 @@ class LinearModel:
 
 def find_linear(model: nn.Module) -> LinearModel | None:
     """Return the linear view of a model, or ``None`` where it is not linear, partly frozen, or not of a known form."""
-    costs = features = products = intercepts = None
+    costs = features = products = splines = intercepts = None
     inner = model
     if type(inner) is CostScale:
         costs, inner = inner, inner.inner
@@ -114,6 +137,8 @@ def find_linear(model: nn.Module) -> LinearModel | None:
     layers = list(inner) if type(inner) is nn.Sequential else [inner]
     if layers and isinstance(layers[0], QuadraticTerms):
         products, layers = layers[0], layers[1:]
+    if layers and isinstance(layers[0], SplineTerms):
+        splines, layers = layers[0], layers[1:]
     if layers and isinstance(layers[-1], Intercepts):
         intercepts, layers = layers[-1], layers[:-1]
     shared = len(layers) == 2 and _flattens(layers[1])
@@ -125,7 +150,7 @@ def find_linear(model: nn.Module) -> LinearModel | None:
         shared, layer = True, layer.linear
     if type(layer) is not nn.Linear or (shared and layer.out_features != 1) or (intercepts and not shared):
         return None
-    view = LinearModel(layer, shared, features, costs, products, intercepts)
+    view = LinearModel(layer, shared, features, costs, products, splines, intercepts)
     return view if all(parameter.requires_grad for parameter in model.parameters()) else None
 
 

@@ -1,4 +1,4 @@
-"""Terms that a linear model may have beside its features: their products, and an intercept per variable."""
+"""Terms that a linear model may have beside its features: products, splines, and an intercept per variable."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from regretless.training.intercepts import Intercepts
 from regretless.training.linear_model import LinearModel, find_linear
 from regretless.training.models import Standardized
 from regretless.training.quadratic_terms import QuadraticTerms, count_terms
+from regretless.training.spline_terms import KNOTS, SplineTerms
 
 Terms = tuple[str, ...]
-TERMS: Terms = ("products", "intercepts")
+TERMS: Terms = ("products", "splines", "intercepts")
 # A stack holds some thousand copies of the weights: parameters, moments and snapshots of all settings and streams.
 LARGEST = 50_000
 
 
 def possible_terms(model: nn.Module, variables: int) -> Terms:
-    """Terms that a model can be given: both for linear models of moderate size that do not have them.
+    """Terms that a model can be given: all for linear models of moderate size that do not have them.
 
     Args:
         model: any model.
@@ -33,10 +34,36 @@ def possible_terms(model: nn.Module, variables: int) -> Terms:
         return ()
     layer = view.layer
     fits = {
-        "products": view.products is None and layer.out_features * count_terms(layer.in_features) <= LARGEST,
+        "products": view.products is None and layer.out_features * count_terms(view.plain_inputs) <= LARGEST,
+        "splines": view.splines is None and layer.out_features * view.plain_inputs * KNOTS <= LARGEST,
         "intercepts": view.shared and view.intercepts is None and variables <= LARGEST,
     }
     return tuple(name for name in TERMS if fits[name])
+
+
+def default_terms(model: nn.Module, variables: int) -> Terms:
+    """Terms that a search tries by default: all that are possible, but splines only for a layer that all costs share.
+
+    Other layers have weights of their own for every cost, and so many more of them rarely pay.
+    """
+    view = find_linear(model)
+    found = possible_terms(model, variables)
+    return tuple(name for name in found if name != "splines" or (view is not None and view.shared))
+
+
+def forms_of(terms: Collection[str]) -> list[Terms]:
+    """The sets of terms that models are tried with: none, products, these and intercepts, splines and intercepts.
+
+    Products and splines both bend a function of the features. Together they are no better than the better of the two.
+
+    >>> forms_of(["products", "splines", "intercepts"])
+    [(), ('products',), ('products', 'intercepts'), ('splines', 'intercepts')]
+    """
+    steps = [name for name in ("products", "intercepts") if name in terms]
+    forms = [tuple(steps[:count]) for count in range(len(steps) + 1)]
+    if "splines" in terms:
+        forms.append(tuple(name for name in ("splines", "intercepts") if name in terms))
+    return forms
 
 
 def checked_terms(given: str | Sequence[str]) -> Terms:
@@ -79,25 +106,30 @@ def with_terms(model: nn.Module, features: Tensor, terms: Collection[str]) -> nn
     """
     made = copy.deepcopy(model)
     view = linear_model_for(made, terms)
-    layer, products, intercepts = view.layer, view.products, view.intercepts
+    layer, products, splines, intercepts = view.layer, view.products, view.splines, view.intercepts
+    plain = view.inputs(features.to(layer.weight))[..., : view.plain_inputs].detach().cpu()
     if "products" in terms and products is None:
-        products = QuadraticTerms(view.inputs(features.to(layer.weight)).detach().cpu()).to(layer.weight)
-        layer = _widened(layer, products.width)
+        products = QuadraticTerms(plain).to(layer.weight)
+        layer = _widened(layer, at=view.plain_inputs, by=products.width - products.features)
+    if "splines" in terms and splines is None:
+        splines = SplineTerms(plain).to(layer.weight)
+        layer = _widened(layer, at=layer.in_features, by=splines.width)
     if "intercepts" in terms and intercepts is None:
-        intercepts = Intercepts(view.inputs(features[:1].to(layer.weight)).shape[1]).to(layer.weight)
-    parts = [products, layer, nn.Flatten() if view.shared else None, intercepts]
+        intercepts = Intercepts(plain.shape[1]).to(layer.weight)
+    parts = [products, splines, layer, nn.Flatten() if view.shared else None, intercepts]
     inner = nn.Sequential(*(part for part in parts if part is not None))
     return _with_inner(made, inner, view)
 
 
-def _widened(layer: nn.Linear, inputs: int) -> nn.Linear:
-    """A layer with more inputs, whose weights are zero."""
+def _widened(layer: nn.Linear, *, at: int, by: int) -> nn.Linear:
+    """A layer with more inputs at a position, whose weights are zero."""
     # A layer without data draws no initial weights from the global generator.
-    empty = nn.Linear(inputs, layer.out_features, bias=layer.bias is not None, device="meta")
+    empty = nn.Linear(layer.in_features + by, layer.out_features, bias=layer.bias is not None, device="meta")
     wide = empty.to_empty(device="cpu").to(layer.weight)
     with torch.no_grad():
         wide.weight.zero_()
-        wide.weight[:, : layer.in_features] = layer.weight
+        wide.weight[:, :at] = layer.weight[:, :at]
+        wide.weight[:, at + by :] = layer.weight[:, at:]
         if layer.bias is not None:
             wide.bias.copy_(layer.bias)
     return wide

@@ -1,4 +1,4 @@
-"""Ready-made models: a linear layer, a quadratic model or a small perceptron over standardized features."""
+"""Ready-made models over standardized features: a linear layer, also of products or splines, or a small perceptron."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from regretless.training.deviation import deviation_or_one, varies
 from regretless.training.intercepts import Intercepts
 from regretless.training.quadratic_terms import QuadraticTerms, count_terms
 from regretless.training.random_draws import seeded_weights
+from regretless.training.spline_terms import KNOTS, SplineTerms
 
-Kind = Literal["linear", "quadratic", "mlp"]
+Kind = Literal["linear", "quadratic", "splines", "mlp"]
 KINDS = get_args(Kind)
 
 
@@ -89,8 +90,8 @@ def make_model(
         features: training features, for their shape, mean and deviation: a tensor, array, nested list or data frame.
         dimension: number d of costs.
         costs: ``(n, d)`` training costs, for their mean and deviation.
-        kind: ``"linear"``, ``"quadratic"`` (linear in the features, their squares and products) or ``"mlp"`` (one
-            hidden layer).
+        kind: ``"linear"``, ``"quadratic"`` (linear in the features, their squares and products), ``"splines"`` (a sum
+            of piecewise linear functions of the features) or ``"mlp"`` (one hidden layer).
         hidden: units of that layer.
         intercepts: whether every variable has a constant of its own beside the shared model, for features per variable.
         seed: of the initial weights; the global generator does not change.
@@ -119,7 +120,8 @@ def make_model(
         )
     k, out = features.shape[-1], 1 if shared else dimension
     with seeded_weights(seed):
-        first = nn.Linear(count_terms(k) if kind == "quadratic" else k, hidden if kind == "mlp" else out)
+        inputs = {"quadratic": count_terms(k), "splines": k * (1 + KNOTS)}.get(kind, k)
+        first = nn.Linear(inputs, hidden if kind == "mlp" else out)
         layers: list[nn.Module] = [first, nn.ReLU(), nn.Linear(hidden, out)] if kind == "mlp" else [first]
     if shared:
         layers.append(nn.Flatten())
@@ -131,6 +133,7 @@ def make_model(
     constant = ~varies(features.reshape(-1, k).to(torch.float64), dim=0)
     with torch.no_grad():
         first.weight[:, :k][:, constant.to(first.weight.device)] = 0.0
-    if kind == "quadratic":
-        inner.insert(0, QuadraticTerms(model.scaled(features.to(model.mean))))
+    if kind in ("quadratic", "splines"):
+        terms = QuadraticTerms if kind == "quadratic" else SplineTerms
+        inner.insert(0, terms(model.scaled(features.to(model.mean))))
     return model if costs is None else with_cost_scale(model, costs, shared=shared)

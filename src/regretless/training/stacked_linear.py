@@ -67,9 +67,12 @@ class StackedLinear:
         }
         self.units: Parameters = {name: torch.ones_like(value[0]) for name, value in self.parameters.items()}
         for s, used in enumerate(terms):
-            if used is not None and "products" not in used:
-                self.units["weight"][s, :, view.plain_inputs : k] = 0.0
-            if used is not None and "intercepts" not in used and "intercepts" in self.units:
+            if used is None:
+                continue
+            for name, columns in view.columns.items():
+                if name not in used:
+                    self.units["weight"][s, :, columns] = 0.0
+            if "intercepts" not in used and "intercepts" in self.units:
                 self.units["intercepts"][s] = 0.0
         self._batch = self.inputs
 
