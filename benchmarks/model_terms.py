@@ -4,7 +4,8 @@ python benchmarks/model_terms.py [--seeds 3]
 
 Products of features: shortest paths on a grid of 5 x 5 with noise 0.5, at degrees 1 to 6 and 100 or 1,000 training
 instances; 1,000 test instances. Costs of degree 1 are linear in the features. Intercepts of variables: the embedded
-knapsacks, whose items have weights that no feature tells. Nothing is chosen on test data.
+knapsacks, whose items have weights that no feature tells. Splines: the workshop, whose prices rise steeply where the
+demand is high. Nothing is chosen on test data.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ def main() -> int:
         for days in (150, 789):
             loaded = load(f"synthetic-knapsack-{capacity}", days=days)
             ratios.append(_row(f"knapsack, capacity {capacity}", len(loaded.train), [loaded]))
+    for n in (48, 96, 192):
+        ratios.append(_row("workshop", n, [load("workshop", train=n, seed=seed) for seed in seeds]))
     line("largest ratio of a row", max(ratios))
     ratio = math.exp(statistics.fmean(map(math.log, ratios)))
     return 0 if line("regret of auto over that with plain models, geometric mean", ratio, at_most=1) else 1

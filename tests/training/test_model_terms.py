@@ -36,7 +36,7 @@ def test_a_model_with_splines_keeps_their_weights_when_it_gets_products():
     model = make_model(X3, 5, costs=COSTS, kind="splines")
     wide = with_terms(model, X3, ALL)
     assert find_linear(wide).terms == ALL
-    torch.testing.assert_close(wide(X3 * 2), model(X3 * 2))
+    torch.testing.assert_close(wide(X3 * 2), model(X3 * 2), rtol=1e-3, atol=1e-3)
 
 
 def test_the_model_is_not_changed():
