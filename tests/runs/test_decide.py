@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -163,3 +164,14 @@ def test_a_family_takes_the_ids_of_its_instances_and_nothing_else(tmp_path: Path
     np.savez(tmp_path / "x.npz", features=np.ones((0, 2)))
     with pytest.raises(InputError, match=r"'features' must have shape \(n, 2\), got \(0, 2\)"):
         ready.read(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize(("instance", "shape"), [([0], "(1,)"), ([0, 1, 1], "(3,)"), ([[0], [1]], "(2, 1)")])
+def test_ids_of_a_family_are_as_many_as_the_rows(instance: list[int], shape: str, tmp_path: Path) -> None:
+    problem = Problem(Family([MILP([[1.0, 1.0]], row_upper=bound) for bound in (1.0, 2.0)]), sense="max")
+    ready = LoadedRun(problem, torch.nn.Linear(2, 2), ("a", "b"), ("a", "b"), torch.zeros(0, 2))
+    np.savez(tmp_path / "x.npz", features=np.ones((2, 2)), instance=np.array(instance))
+    np.savez(tmp_path / "c.npz", costs=np.ones((2, 2)))
+    said = re.escape(f"x.npz: 'instance' must have shape (2,), one id per row of 'features', got {shape}")
+    with pytest.raises(InputError, match=said):
+        ready.rows(tmp_path / "x.npz", tmp_path / "c.npz")
