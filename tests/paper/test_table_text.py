@@ -67,4 +67,4 @@ def test_values_have_as_many_digits_as_mean_something(mean: float, deviation: fl
 
 
 def test_a_small_number_does_not_read_as_zero() -> None:
-    assert (value(0.00042, 0.0001), value(0.0), value(-0.0002)) == ("0.00042 (0.000)", "0.000", "-0.0002")
+    assert (value(0.00042, 0.0001), value(0.0), value(-0.0002)) == ("0.00042 (0.0001)", "0.000", "-0.0002")

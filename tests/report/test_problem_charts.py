@@ -49,6 +49,16 @@ def test_runs_without_any_figure_have_no_chart(make_run: MakeRun) -> None:
     assert drawn(make_run("spo", epochs=0, metrics={"regret": None, "epoch_seconds": None})) == {}
 
 
+def test_a_run_without_a_regret_has_no_place_in_time(make_run: MakeRun) -> None:
+    lost = make_run("nce-c", metrics={"regret": None})
+    for folder in (lost, make_run("spo"), make_run("map-dc")):
+        (folder / "history.csv").unlink()
+    charts = drawn(lost.parent)
+    assert list(charts) == ["Regret against time", "Regret against the cost of an epoch"]
+    for chart in charts.values():
+        assert {text.split("\n")[0] for text in texts(chart) if "\n" in text} == {"spo", "map-dc"}
+
+
 @pytest.mark.parametrize(("whole", "shown"), [(3.0, "3 s"), (None, "2 s")])
 def test_runs_that_recorded_no_regret_still_have_their_last_point(
     make_run: MakeRun, whole: float | None, shown: str

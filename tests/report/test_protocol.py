@@ -25,6 +25,8 @@ def test_specification_and_defaults_of_the_method_are_shown(tmp_path: Path, make
     assert map_dc["settings"].text == "select shifted"
     assert map_dc["batch size"].text == "default"
     assert (two_stage["batch size"].text, two_stage["batch size"].value) == ("1", 1.0)
+    (row,) = rows(make_run("spo-cache", settings={"p_solve": 0.2, "grow_at": "predicted"}))
+    assert (row["p_solve"].text, row["settings"].text) == ("20 %", "grow_at predicted")
     assert (map_dc["learning rate"].text, two_stage["learning rate"].text) == ("0.1", "100")
 
 
