@@ -36,7 +36,9 @@ def test_metrics_and_kinds_of_first_weights_are_named_where_there_are_several() 
 
 
 def test_a_table_with_nothing_published_has_no_column_for_it() -> None:
-    assert layout([cell(published=None, published_deviation=None)])[0] == ["method", "k-60, ours"]
+    alone = cell(published=None, published_deviation=None)
+    assert layout([alone])[0] == ["method", "k-60, ours"]
+    assert layout([alone, cell(method="qptl")])[1:] == [["spo", "764 (2)*", "–"], ["qptl", "764 (2)*", "700 (3)"]]
 
 
 def test_csv_keeps_full_precision_and_leaves_nothing_empty() -> None:
