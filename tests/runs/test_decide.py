@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -175,3 +176,27 @@ def test_ids_of_a_family_are_as_many_as_the_rows(instance: list[int], shape: str
     said = re.escape(f"x.npz: 'instance' must have shape (2,), one id per row of 'features', got {shape}")
     with pytest.raises(InputError, match=said):
         ready.rows(tmp_path / "x.npz", tmp_path / "c.npz")
+
+
+def test_features_costs_and_constraints_are_matched_by_the_names_of_their_rows(tmp_path: Path) -> None:
+    limit = {"a": 0, "b": 1, "c": 2, "d": 3}  # how many of the three are chosen, since all costs are positive
+
+    def write(name: str, order: str, header: str, row: Callable[[str], str]) -> str:
+        lines = [f"instance,{header}", *(f"{key},{row(key)}" for key in order)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return str(tmp_path / name)
+
+    files = {
+        "features": write("x.csv", "abcd", "f", lambda key: f"{limit[key]}.5"),
+        "costs": write("c.csv", "dbca", "x_0,x_1,x_2", lambda key: f"1,2,{limit[key] + 3}"),
+        "constraints": write("r.csv", "cadb", "row:one", lambda key: f"{limit[key]}"),
+    }
+    (tmp_path / "m.lp").write_text(MODEL)
+    run(Spec(str(tmp_path / "m.lp"), "two-stage", epochs=1, options=files), tmp_path / "run", progress=False)
+    ready = decider(tmp_path / "run")
+    data = ready.labelled(ready.rows(files["features"], files["costs"], files["constraints"]))
+    assert data.names is not None
+    assert set(data.names) == set(limit)
+    for name, x, costs, solution in zip(data.names, data.features, data.costs, data.solutions, strict=True):
+        wanted = limit[name] + 0.5, limit[name] + 3, limit[name]
+        assert (x[0].item(), costs[2].item(), solution.sum().item()) == wanted
