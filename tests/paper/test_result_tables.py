@@ -66,6 +66,8 @@ def test_caching_times_are_ratios_engine_by_engine(tmp_path: Path) -> None:
     table = knapsack(tmp_path)["caching-time-knapsack"]
     generic = cell(table, problem="knapsack-60", cached="spo-cache", engine="highs")
     assert (generic["ratio"], generic["published_ratio"]) == (pytest.approx(0.05), pytest.approx(0.25))
+    assert (generic["seconds_cached"], generic["seconds_exact"]) == (0.4, 8.0)
+    assert generic["published_cached"] == generic["published_ratio"] * generic["published_exact"]
     assert cell(table, problem="knapsack-60", cached="spo-cache", engine="oracle")["ratio"] == 1.0
 
 

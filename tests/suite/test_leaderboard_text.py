@@ -69,7 +69,9 @@ def test_the_lowest_regret_of_a_cell_is_bold_and_a_missing_one_is_a_dash() -> No
 
 
 def test_a_page_without_a_comparable_cell_says_so() -> None:
-    assert leaderboard_markdown([], [], [], None).startswith("No cell has results of every method yet.")
+    cells = [CellScore("a", "soft", 1, 5.0, None, 1.0, 1.0), CellScore("b", "two-stage", 1, 5.0, None, 1.0, 1.0)]
+    for scores, some in (([], []), ([method("soft", nan), method("two-stage", nan)], cells)):
+        assert leaderboard_markdown(scores, some, [], None).startswith("No cell has results of every method yet.")
 
 
 def test_where_nothing_has_less_regret_than_two_stage_that_is_said() -> None:
