@@ -14,8 +14,9 @@ from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.runs import Spec, run
-from regretless.runs.decide import LoadedRun, decider
+from regretless.runs.decide import SOLVE_BATCH, LoadedRun, decider
 from regretless.runs.new_rows import Rows
+from regretless.tables import Features
 from regretless.tables.saved_data import load_saved_data
 from regretless.types import Status
 
@@ -200,3 +201,14 @@ def test_features_costs_and_constraints_are_matched_by_the_names_of_their_rows(t
     for name, x, costs, solution in zip(data.names, data.features, data.costs, data.solutions, strict=True):
         wanted = limit[name] + 0.5, limit[name] + 3, limit[name]
         assert (x[0].item(), costs[2].item(), solution.sum().item()) == wanted
+
+
+def test_a_prediction_that_is_not_finite_is_named_by_its_row_before_anything_is_solved(folder: Path) -> None:
+    ready = decider(folder / "run")
+    values = np.zeros((SOLVE_BATCH + 9, 2))
+    values[SOLVE_BATCH + 5] = 3e38, -3e38
+    with torch.no_grad():
+        next(iter(ready.model.parameters())).mul_(1e6)
+    with pytest.raises(InputError, match=rf"costs must be finite, got .* at row {SOLVE_BATCH + 5}, column"):
+        ready.decide(Features(values, None, None))
+    assert not ready.problem.statistics.by_purpose.get("decisions")
