@@ -42,7 +42,9 @@ def test_seconds_on_hover_are_cumulative(make_run: MakeRun) -> None:
 
 
 def test_only_methods_with_a_cache_have_a_growth_line(results: Path) -> None:
-    assert set(re.findall(r'data-series="(\d)"', drawn(results)["Cache growth"].svg)) == {"2"}
+    chart = drawn(results)["Cache growth"]
+    assert set(re.findall(r'data-series="(\d)"', chart.svg)) == {"2"}
+    assert any("epoch 4\n540.0 (2 seeds) solutions in the cache" in text for text in texts(chart))
 
 
 def test_runs_without_any_figure_have_no_chart(make_run: MakeRun) -> None:

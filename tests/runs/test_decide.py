@@ -163,6 +163,9 @@ def test_a_family_takes_the_ids_of_its_instances_and_nothing_else(tmp_path: Path
     np.savez(tmp_path / "x.npz", features=np.ones((2, 2)), instance=np.array([0.0, 0.9]))
     with pytest.raises(InputError, match=r"instance must be integers, got .* such as \[0.0, 0.9\]"):
         ready.read(tmp_path / "x.npz")
+    np.savez(tmp_path / "x.npz", features=np.array([[1.0, np.nan]]))
+    with pytest.raises(InputError, match=r"x\.npz: .*'features'.*nan"):
+        ready.read(tmp_path / "x.npz")
     np.savez(tmp_path / "x.npz", features=np.ones((0, 2)))
     with pytest.raises(InputError, match=r"'features' must have shape \(n, 2\), got \(0, 2\)"):
         ready.read(tmp_path / "x.npz")
