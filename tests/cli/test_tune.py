@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from regretless.cli.tune import train_command
 from regretless.runs import Spec, tune
 from regretless.runs.trial_log import LOG
+from regretless.runs.tune import Tuned
 
 from .files import ITEMS, CommandLine, Files, write_csv
 
@@ -116,3 +119,26 @@ def test_the_train_command_has_the_options_of_the_command_line(cli: CommandLine,
 def test_options_of_a_problem_by_name_stay_options_of_the_problem() -> None:
     command = train_command(Spec("workshop", "map-dc", options={"days": 30, "engine": "highs"}))
     assert "--option days=30 --engine highs" in command
+
+
+@pytest.mark.parametrize(("method", "searched"), [("soft", {"temperature": 0.7}), ("interior", {"cutoff": 0.2})])
+def test_default_settings_of_train_that_are_not_searched_hold_in_the_search_as_well(
+    method: str, searched: dict[str, float], cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Spec] = []
+
+    def search(spec: Spec, *_: Any, **__: Any) -> Tuned:
+        given.append(spec)
+        return Tuned(replace(spec, settings=spec.settings | searched), 1.0, 1, 0)
+
+    def run(spec: Spec, *_: Any, **__: Any) -> dict[str, Any]:
+        given.append(spec)
+        return {}
+
+    monkeypatch.setattr("regretless.cli.tune.tune_settings", search)
+    monkeypatch.setattr("regretless.cli.train.run", run)
+    command = cli.ok("tune", "knapsack-60", "--method", method, "--out", tmp_path / "search", "--json").json["command"]
+    cli.ok(*shlex.split(command)[1:-1], tmp_path / "run", "--json")
+    tuned, trained = given
+    assert not set(searched) & set(tuned.settings)
+    assert trained.settings == tuned.settings | searched

@@ -84,6 +84,19 @@ def test_regret_against_time_has_one_point_per_method_and_share(tmp_path: Path) 
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(("shared", "regret"), [(1, 10.0), (3, 90.0)])
+def test_a_point_never_mixes_kinds_of_initial_weights(shared: int, regret: float, tmp_path: Path) -> None:
+    for method in ("two-stage", "spo"):
+        for seed in range(2):
+            finished(tmp_path, GRID.spec(PROBLEM, method, seed=seed), regret=10.0, epoch_seconds=1.0)
+        for seed in range(shared):
+            spec = GRID.spec(PROBLEM, method, seed=seed, init="shared")
+            finished(tmp_path, spec, regret=90.0, epoch_seconds=1.0)
+    drawn = drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path))
+    assert drawn is not None
+    assert [line.get_ydata()[0] for line in drawn.chart.figure.axes[0].lines] == [regret, regret]
+
+
 def test_one_method_alone_is_not_compared(tmp_path: Path) -> None:
     finished(tmp_path, GRID.spec(PROBLEM, "spo"))
     assert drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path)) is None

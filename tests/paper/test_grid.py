@@ -136,6 +136,8 @@ def test_what_the_grid_does_not_know_is_refused(wrong: dict[str, object]) -> Non
 def test_an_unknown_group_is_refused_with_the_known_ones() -> None:
     with pytest.raises(InputError, match="knapsack"):
         groups("tsp")
+    with pytest.raises(InputError, match=r"group must be one of all, .* got 'tsp'"):
+        load_grid("tsp")
     assert groups("all") == list(GROUPS)
 
 
@@ -145,6 +147,9 @@ def test_an_unknown_group_is_refused_with_the_known_ones() -> None:
         (("epochs = [2, 3]", "epochs = [2, 3, 4]"), InputError),
         (('focus = "synthetic-knapsack-60"', 'focus = "other"'), InputError),
         (('methods = ["map-dc"]', 'methods = ["map-2c"]'), InputError),
+        (('methods = ["spo", "map-dc"]', 'methods = ["spo", "map-2c"]'), InputError),
+        (("[timing]", '[[tables]]\nmethods = ["map-2c"]\n[timing]'), InputError),
+        (("[methods.blackbox]", "[methods.magic]"), InputError),
         (("title", "heading"), FileError),
         (("[cache]", "[cache"), FileError),
     ],

@@ -31,6 +31,7 @@ def test_ours_stands_beside_the_published_value_and_what_is_outside_is_marked(tm
     near = cell(table, problem="knapsack-60", method="map-dc")
     assert (near["ours"], near["ours_deviation"]) == (765.0, pytest.approx(50**0.5))
     assert (near["published"], near["published_deviation"], near["seeds"], near["outside"]) == (764.0, 2.0, 2, False)
+    assert (near["difference"], near["tolerance"]) == (1.0, pytest.approx(0.03 * 764))
     far = cell(table, problem="knapsack-120", method="map-dc")
     assert far["published"] == 562.0
     assert far["outside"]
@@ -40,7 +41,7 @@ def test_ours_stands_beside_the_published_value_and_what_is_outside_is_marked(tm
 def test_cells_without_runs_show_the_published_value_alone(tmp_path: Path) -> None:
     finished(tmp_path, load_grid("knapsack").spec("knapsack-60", "map-dc"))
     row = cell(knapsack(tmp_path)["q1-knapsack"], problem="knapsack-180", method="two-stage")
-    assert (row["published"], row["seeds"], row["outside"]) == (433.0, 0, None)
+    assert (row["published"], row["seeds"], row["outside"], row["difference"]) == (433.0, 0, None, None)
 
 
 def test_runs_at_another_p_solve_or_engine_stay_out_of_a_table(tmp_path: Path) -> None:
@@ -65,7 +66,18 @@ def test_caching_times_are_ratios_engine_by_engine(tmp_path: Path) -> None:
     table = knapsack(tmp_path)["caching-time-knapsack"]
     generic = cell(table, problem="knapsack-60", cached="spo-cache", engine="highs")
     assert (generic["ratio"], generic["published_ratio"]) == (pytest.approx(0.05), pytest.approx(0.25))
+    assert (generic["seconds_cached"], generic["seconds_exact"]) == (0.4, 8.0)
+    assert generic["published_cached"] == generic["published_ratio"] * generic["published_exact"]
     assert cell(table, problem="knapsack-60", cached="spo-cache", engine="oracle")["ratio"] == 1.0
+
+
+def test_an_engine_that_ran_one_of_a_pair_only_has_no_ratio(tmp_path: Path) -> None:
+    grid = load_grid("knapsack")
+    finished(tmp_path, grid.spec("knapsack-60", "spo", options={"engine": "scip"}), epoch_seconds=8.0)
+    for method in ("blackbox", "blackbox-cache"):
+        finished(tmp_path, grid.spec("knapsack-60", method, options={"engine": "scip"}), epoch_seconds=2.0)
+    table = knapsack(tmp_path)["caching-time-knapsack"]
+    assert [(row["cached"], row["engine"], row["ratio"]) for row in table.rows] == [("blackbox-cache", "scip", 1.0)]
 
 
 def test_all_eleven_tables_and_two_of_our_own_are_written_in_three_formats(tmp_path: Path) -> None:

@@ -36,7 +36,9 @@ def test_metrics_and_kinds_of_first_weights_are_named_where_there_are_several() 
 
 
 def test_a_table_with_nothing_published_has_no_column_for_it() -> None:
-    assert layout([cell(published=None, published_deviation=None)])[0] == ["method", "k-60, ours"]
+    alone = cell(published=None, published_deviation=None)
+    assert layout([alone])[0] == ["method", "k-60, ours"]
+    assert layout([alone, cell(method="qptl")])[1:] == [["spo", "764 (2)*", "–"], ["qptl", "764 (2)*", "700 (3)"]]
 
 
 def test_csv_keeps_full_precision_and_leaves_nothing_empty() -> None:
@@ -57,6 +59,7 @@ def test_markdown_and_latex_escape_what_they_must() -> None:
     ("mean", "deviation", "text"),
     [
         (40762.4, 85.2, "40762 (85)"),
+        (-764.3, 2.0, "-764 (2)"),
         (23.44, 1.06, "23.4 (1.1)"),
         (0.4861, 0.0032, "0.486 (0.003)"),
         (5.0, math.nan, "5.000"),
@@ -67,4 +70,4 @@ def test_values_have_as_many_digits_as_mean_something(mean: float, deviation: fl
 
 
 def test_a_small_number_does_not_read_as_zero() -> None:
-    assert (value(0.00042, 0.0001), value(0.0), value(-0.0002)) == ("0.00042 (0.000)", "0.000", "-0.0002")
+    assert (value(0.00042, 0.0001), value(0.0), value(-0.0002)) == ("0.00042 (0.0001)", "0.000", "-0.0002")

@@ -22,6 +22,12 @@ def test_other_problems_have_defaults_too():
     assert training_defaults("energy:some.txt", "map-dc")["epochs"] == 20
 
 
+def test_a_search_leaves_the_epochs_open_and_the_demo_has_few():
+    assert training_defaults("workshop", "auto") == {"lr": 0.1, "epochs": 0, "batch_size": None, "settings": {}}
+    assert training_defaults("workshop", "spo")["epochs"] == 6
+    assert training_defaults("workshop", "two-stage")["epochs"] == 20
+
+
 def test_an_unknown_method_is_named():
     with pytest.raises(InputError, match="method must be one of"):
         training_defaults("knapsack-120", "magic")

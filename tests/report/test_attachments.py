@@ -92,6 +92,14 @@ def test_columns_of_numbers_sort_by_their_leading_number(tmp_path: Path) -> None
     assert [row[1].value for row in table.rows] == [1024.0, None]
 
 
+@pytest.mark.parametrize(("cells", "numeric"), [("1,2,x", True), ("1,x", False), ("1,–,nan,", True), ("–,", False)])
+def test_a_column_is_one_of_numbers_where_most_of_its_cells_are(cells: str, numeric: bool, tmp_path: Path) -> None:
+    attach(tmp_path, "a.csv", "method,ours\n" + "".join(f"spo,{cell}\n" for cell in cells.split(",")))
+    table = read(tmp_path).table
+    assert table is not None
+    assert table.columns[1].numeric is numeric
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [("bad.csv", b""), ("bad.csv", b"\xff\xfe\x00"), ("bad.csv", b"\n\n"), ("bad.csv", b" " * (MAX_BYTES + 1)),

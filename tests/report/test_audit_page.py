@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from regretless.report.audit_page import render_audit, write_audit
@@ -33,3 +34,13 @@ def test_of_very_many_days_the_page_lists_the_worst_thousand() -> None:
     page = render_audit(make_audit(*[(float(k), 1.0) for k in range(1200)]), title="audit")
     assert "The 1,000 instances of largest regret, of 1,200; regretless audit --json lists all" in page
     assert page.count("<tr") < 1100
+
+
+def test_the_facts_have_a_gain_where_there_is_a_baseline() -> None:
+    names = ["instances", "regret", "gain over two-stage", "changed decisions"]
+    for audit, values in (
+        (make_audit((1.0, 3.0), (2.0, 2.0)), ["2", "3.000", "2.000", "1"]),
+        (make_audit((1.0, None), (2.0, None)), ["2", "3.000"]),
+    ):
+        facts = re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", render_audit(audit, title="audit"))
+        assert facts == list(zip(names, values, strict=False))

@@ -19,6 +19,9 @@ def test_a_clear_gain_is_stated_with_its_interval() -> None:
 def test_a_loss_is_called_a_loss_and_an_unsure_gain_unsure() -> None:
     assert "the decisions lost 20.00" in findings(make_audit(*[(3.0, 1.0)] * 10))[1]
     assert "includes zero" in findings(make_audit(*[(1.0, 2.0), (2.0, 1.0)] * 10))[1]
+    for regret, two_stage, interval in ((1.0, 1.05, "0.5000"), (1.05, 1.0, "\N{MINUS SIGN}0.5000")):
+        said = findings(make_audit(*[(regret, two_stage)] * 10))[1]
+        assert f"the 95 % interval of the gain lies between {interval} and {interval}." in said, "however small it is"
 
 
 def test_negative_numbers_of_the_command_line_can_be_printed_by_every_console() -> None:

@@ -40,7 +40,7 @@ def test_runs_without_a_result_are_counted_and_listed(tmp_path: Path, make_run: 
 def test_remarks_become_sentences(results: Path) -> None:
     (results / "tables").mkdir()
     (results / "tables" / "bad.csv").write_text("")
-    assert cautions(read_folder(results)) == ["Bad.csv is left out: it is empty."]
+    assert cautions(read_folder(results)) == ["The file bad.csv is left out: it is empty."]
 
 
 def test_figures_that_are_not_on_test_data_are_said_to_be_so(tmp_path: Path, make_run: MakeRun) -> None:

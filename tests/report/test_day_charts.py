@@ -28,3 +28,4 @@ def test_without_a_baseline_there_is_one_line() -> None:
 
 def test_one_day_is_no_chart() -> None:
     assert day_charts(days(1), "a") == ([], [])
+    assert len(day_charts(days(2), "a")[0]) == 2

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -72,3 +74,17 @@ def test_beside_an_optimum_of_zero_every_regret_but_rounding_is_a_loss() -> None
     assert table is not None
     assert [row[0].text for row in table.rows] == ["a"]
     assert worst_table([Day("c", 0.0, 0.0, 0.0)]) is None
+
+
+def test_a_decision_that_was_not_solved_says_how_it_was_found() -> None:
+    audit = make_audit((1.0, None), (2.0, None))
+    first, second = audit.days
+    table = worst_table(audited_days(replace(audit, days=(first, replace(second, found="known")))))
+    assert table is not None
+    assert [row[0].text for row in table.rows] == ["2024-01-02 (known)", "2024-01-01"]
+
+
+def test_without_names_instances_are_counted_and_costs_too() -> None:
+    day = held_out_days(replace(view(), names=None, cost_names=None))[0]
+    assert (day.name, list(day.decided)) == ("0", ["c0", "c1"])
+    assert differences(day.decided, day.hindsight) == ("c0 = 0", "c0 = 1")

@@ -3,6 +3,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from regretless.report import read_folder
 from regretless.report.findings import finding
 from regretless.report.groups import sections
@@ -68,3 +70,14 @@ def test_solves_that_compare_candidates_are_solver_calls(tmp_path: Path, make_ru
     make_run("auto", metrics={"regret": 800.0, "solves": 100, "scoring_solves": 200})
     make_run("map-dc", metrics={"regret": 808.0, "solves": 100})
     assert "map-dc is within 1 % of it with 3.00 times fewer solver calls." in words(tmp_path / "results")
+
+
+@pytest.mark.parametrize("solves", [5001, 0, None])
+def test_a_method_saves_solver_calls_where_it_makes_some_and_at_most_half(
+    solves: int | None, tmp_path: Path, make_run: MakeRun
+) -> None:
+    make_run("spo", metrics={"regret": 800.0, "solves": 10000})
+    make_run("map-dc", metrics={"regret": 808.0, "solves": solves})
+    assert "fewer solver calls" not in words(tmp_path / "results")
+    make_run("spo-cache", metrics={"regret": 816.0, "solves": 5000})
+    assert "spo-cache is within 2 % of it with 2.00 times fewer solver calls." in words(tmp_path / "results")

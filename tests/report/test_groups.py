@@ -19,6 +19,16 @@ def test_runs_that_differ_in_the_seed_only_are_one_group(results: Path) -> None:
     ]
 
 
+def test_the_order_in_which_a_file_lists_its_settings_sets_no_groups_apart(tmp_path: Path, make_run: MakeRun) -> None:
+    settings = {"p_solve": 0.2, "grow_at": "predicted"}
+    make_run("spo-cache", settings=settings, options={"days": 40, "split": "random"})
+    make_run(
+        "spo-cache", seed=1, settings=dict(reversed(settings.items())), options={"split": "random", "days": 40}
+    )  # fmt: skip
+    (section,) = sections(read_folder(tmp_path / "results").runs)
+    assert [(group.label, group.seeds) for group in section.groups] == [("spo-cache", 2)]
+
+
 def test_a_variant_names_what_sets_groups_of_a_method_apart(tmp_path: Path, make_run: MakeRun) -> None:
     make_run("spo-cache", settings={"p_solve": 0.2})
     make_run("spo-cache", settings={"p_solve": 0.01})
@@ -65,3 +75,4 @@ def test_settings_are_words(value: object, words: str) -> None:
 
 def test_shares_are_written_as_per_cent() -> None:
     assert [percent(0.05), percent(1.0), percent(0.1171, 2), percent(None)] == ["5 %", "100 %", "11.71 %", "–"]
+    assert [percent(0.5, 3), percent(0.5, 0), percent(float("inf"))] == ["50.000 %", "50 %", "∞"]

@@ -122,6 +122,16 @@ def test_the_figures_of_every_run_are_embedded(results: Path, make_run: MakeRun)
     rows = json.loads(block[1])
     assert len(rows) == 7
     assert [row["regret"] for row in rows if row["method"] == "map-dc"] == [None]
+    assert [(row["seed"], row["p_solve"]) for row in rows if row["method"] == "spo-cache"] == [(0.0, 0.05), (1.0, 0.05)]
+
+
+def test_the_facts_count_runs_and_add_up_the_training_of_those_that_are_done(results: Path, make_run: MakeRun) -> None:
+    make_run("map-dc", problem="energy-1", seed=4, finish=False)
+    make_run("spo", seed=2, metrics={"train_seconds": 54.0})
+    facts = re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", render(read_folder(results)))
+    assert facts[:5] == [
+        ("problems", "2"), ("methods", "4"), ("seeds", "4"), ("finished runs", "7 of 8"), ("training", "1 min 0 s"),
+    ]  # fmt: skip
 
 
 def test_only_our_own_script_and_style_are_allowed_to_act(text: str) -> None:

@@ -42,11 +42,23 @@ def test_seconds_on_hover_are_cumulative(make_run: MakeRun) -> None:
 
 
 def test_only_methods_with_a_cache_have_a_growth_line(results: Path) -> None:
-    assert set(re.findall(r'data-series="(\d)"', drawn(results)["Cache growth"].svg)) == {"2"}
+    chart = drawn(results)["Cache growth"]
+    assert set(re.findall(r'data-series="(\d)"', chart.svg)) == {"2"}
+    assert any("epoch 4\n540.0 (2 seeds) solutions in the cache" in text for text in texts(chart))
 
 
 def test_runs_without_any_figure_have_no_chart(make_run: MakeRun) -> None:
     assert drawn(make_run("spo", epochs=0, metrics={"regret": None, "epoch_seconds": None})) == {}
+
+
+def test_a_run_without_a_regret_has_no_place_in_time(make_run: MakeRun) -> None:
+    lost = make_run("nce-c", metrics={"regret": None})
+    for folder in (lost, make_run("spo"), make_run("map-dc")):
+        (folder / "history.csv").unlink()
+    charts = drawn(lost.parent)
+    assert list(charts) == ["Regret against time", "Regret against the cost of an epoch"]
+    for chart in charts.values():
+        assert {text.split("\n")[0] for text in texts(chart) if "\n" in text} == {"spo", "map-dc"}
 
 
 @pytest.mark.parametrize(("whole", "shown"), [(3.0, "3 s"), (None, "2 s")])

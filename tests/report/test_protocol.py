@@ -25,6 +25,8 @@ def test_specification_and_defaults_of_the_method_are_shown(tmp_path: Path, make
     assert map_dc["settings"].text == "select shifted"
     assert map_dc["batch size"].text == "default"
     assert (two_stage["batch size"].text, two_stage["batch size"].value) == ("1", 1.0)
+    (row,) = rows(make_run("spo-cache", settings={"p_solve": 0.2, "grow_at": "predicted"}))
+    assert (row["p_solve"].text, row["settings"].text) == ("20 %", "grow_at predicted")
     assert (map_dc["learning rate"].text, two_stage["learning rate"].text) == ("0.1", "100")
 
 
@@ -63,3 +65,14 @@ def test_a_closed_form_has_no_settings_of_steps(tmp_path: Path, make_run: MakeRu
 def test_a_direct_search_has_no_learning_rate(make_run: MakeRun) -> None:
     (row,) = rows(make_run("direct"))
     assert [row[title].text for title in ("epochs", "learning rate", "initial weights")] == ["–", "–", "random"]
+
+
+def test_numbers_are_sorted_as_numbers(make_run: MakeRun) -> None:
+    table = protocol(sections(read_folder(make_run("spo", batch_size=32, patience=5, epochs=2000)).runs))
+    assert [column.title for column in table.columns if column.numeric] == [
+        "epochs", "learning rate", "batch size", "patience", "p_solve",
+    ]  # fmt: skip
+    shown = {column.title: cell for column, cell in zip(table.columns, table.rows[0], strict=True)}
+    assert (shown["batch size"].text, shown["batch size"].value) == ("32", 32.0)
+    assert (shown["epochs"].text, shown["epochs"].value) == ("2,000", 2000.0)
+    assert (shown["patience"].text, shown["p_solve"].text) == ("5", "100 %")

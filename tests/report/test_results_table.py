@@ -56,7 +56,8 @@ def test_rows_that_differ_in_settings_only_are_not_averaged(tmp_path: Path) -> N
     (section,) = sections(runs_from_table(path, remarks))
     found = {group.label: group.statistic("regret").mean for group in section.groups}
     assert found == {"two-stage": 40.0, "auto (run a)": 10.0, "auto (run b)": 20.0, "auto (run c)": 90.0}
-    assert remarks[1] == "results.csv does not say in which settings 3 of its runs differ: each has its own row"
+    said = "the file results.csv does not say in which settings 3 of its runs differ: each has its own row"
+    assert remarks[1] == said
 
 
 def test_the_status_of_a_row_is_that_of_its_run(tmp_path: Path) -> None:

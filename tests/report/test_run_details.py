@@ -65,3 +65,27 @@ def test_one_instance_has_no_interval() -> None:
         "On the only test instance the decisions have a total regret of 1.000, which is 1.000 less than two-stage "
         "(2.000), in units of the objective."
     ]
+
+
+def test_a_loss_against_two_stage_is_called_more_regret() -> None:
+    days = tuple(Day(f"day {k}", 12.0 + k, 10.0, 2.0 + k, 1.0, {"x": 1.0}, {"x": 0.0}) for k in range(3))
+    (found,) = run_details([Run("run", {"problem": "m.lp", "method": "spo"}, DONE, {"on": "validation"}, days=days)])
+    assert found.findings[0].startswith(
+        "On the 3 validation instances the decisions have a total regret of 9.000, which is 6.000 more than two-stage "
+        "(3.000), in units of the objective; 95 % interval of the gain: −"
+    )
+
+
+def test_days_without_a_two_stage_decision_are_not_compared() -> None:
+    alone = Day("alone", 90.0, 10.0, 80.0, None)
+    run = Run("run", {"problem": "m.lp", "method": "spo"}, DONE, {"on": "test"}, days=(*DAYS[:2], alone))
+    (found,) = run_details([run])
+    assert found.findings[0].startswith("On the 2 test instances the decisions have a total regret of 1.000")
+
+
+def test_candidates_outside_the_committee_are_shown_as_such() -> None:
+    rows = [{"name": "soft", "regret": 0.5, "member": True}, {"name": "spo", "regret": 0.25, "member": False}]
+    (found,) = run_details([Run("run", {}, DONE, search={"candidates": rows})])
+    assert found.candidates is not None
+    assert [(row[0].text, row[3].text) for row in found.candidates.rows] == [("soft", "yes"), ("spo", "no")]
+    assert [row[2].value for row in found.candidates.rows] == [0.5, 0.25]

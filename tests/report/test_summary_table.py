@@ -33,6 +33,14 @@ def test_the_highest_auc_is_marked_as_best(tmp_path: Path, make_run: MakeRun) ->
     assert "0.700" in best(tmp_path / "results")
 
 
+def test_counts_are_neither_good_nor_bad(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("spo", metrics={"solves": 10, "lookups": 3, "cache_size": 7})
+    make_run("map-dc", metrics={"solves": 20, "lookups": 4, "cache_size": 8})
+    found = cells(tmp_path / "results")
+    assert [cell.text for cell in found["cache size"]] == ["7", "8"]
+    assert not any(cell.best for title in ("solver calls", "look-ups", "cache size") for cell in found[title])
+
+
 def test_columns_without_values_are_left_out(results: Path) -> None:
     assert "AUC" not in cells(results)
 

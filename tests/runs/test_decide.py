@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +14,9 @@ from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.runs import Spec, run
-from regretless.runs.decide import LoadedRun, decider
+from regretless.runs.decide import SOLVE_BATCH, LoadedRun, decider
 from regretless.runs.new_rows import Rows
+from regretless.tables import Features
 from regretless.tables.saved_data import load_saved_data
 from regretless.types import Status
 
@@ -160,6 +163,55 @@ def test_a_family_takes_the_ids_of_its_instances_and_nothing_else(tmp_path: Path
     np.savez(tmp_path / "x.npz", features=np.ones((2, 2)), instance=np.array([0.0, 0.9]))
     with pytest.raises(InputError, match=r"instance must be integers, got .* such as \[0.0, 0.9\]"):
         ready.read(tmp_path / "x.npz")
+    np.savez(tmp_path / "x.npz", features=np.array([[1.0, np.nan]]))
+    with pytest.raises(InputError, match=r"x\.npz: .*'features'.*nan"):
+        ready.read(tmp_path / "x.npz")
     np.savez(tmp_path / "x.npz", features=np.ones((0, 2)))
     with pytest.raises(InputError, match=r"'features' must have shape \(n, 2\), got \(0, 2\)"):
         ready.read(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize(("instance", "shape"), [([0], "(1,)"), ([0, 1, 1], "(3,)"), ([[0], [1]], "(2, 1)")])
+def test_ids_of_a_family_are_as_many_as_the_rows(instance: list[int], shape: str, tmp_path: Path) -> None:
+    problem = Problem(Family([MILP([[1.0, 1.0]], row_upper=bound) for bound in (1.0, 2.0)]), sense="max")
+    ready = LoadedRun(problem, torch.nn.Linear(2, 2), ("a", "b"), ("a", "b"), torch.zeros(0, 2))
+    np.savez(tmp_path / "x.npz", features=np.ones((2, 2)), instance=np.array(instance))
+    np.savez(tmp_path / "c.npz", costs=np.ones((2, 2)))
+    said = re.escape(f"x.npz: 'instance' must have shape (2,), one id per row of 'features', got {shape}")
+    with pytest.raises(InputError, match=said):
+        ready.rows(tmp_path / "x.npz", tmp_path / "c.npz")
+
+
+def test_features_costs_and_constraints_are_matched_by_the_names_of_their_rows(tmp_path: Path) -> None:
+    limit = {"a": 0, "b": 1, "c": 2, "d": 3}  # how many of the three are chosen, since all costs are positive
+
+    def write(name: str, order: str, header: str, row: Callable[[str], str]) -> str:
+        lines = [f"instance,{header}", *(f"{key},{row(key)}" for key in order)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+        return str(tmp_path / name)
+
+    files = {
+        "features": write("x.csv", "abcd", "f", lambda key: f"{limit[key]}.5"),
+        "costs": write("c.csv", "dbca", "x_0,x_1,x_2", lambda key: f"1,2,{limit[key] + 3}"),
+        "constraints": write("r.csv", "cadb", "row:one", lambda key: f"{limit[key]}"),
+    }
+    (tmp_path / "m.lp").write_text(MODEL)
+    run(Spec(str(tmp_path / "m.lp"), "two-stage", epochs=1, options=files), tmp_path / "run", progress=False)
+    ready = decider(tmp_path / "run")
+    data = ready.labelled(ready.rows(files["features"], files["costs"], files["constraints"]))
+    assert data.names is not None
+    assert set(data.names) == set(limit)
+    for name, x, costs, solution in zip(data.names, data.features, data.costs, data.solutions, strict=True):
+        wanted = limit[name] + 0.5, limit[name] + 3, limit[name]
+        assert (x[0].item(), costs[2].item(), solution.sum().item()) == wanted
+
+
+def test_a_prediction_that_is_not_finite_is_named_by_its_row_before_anything_is_solved(folder: Path) -> None:
+    ready = decider(folder / "run")
+    values = np.zeros((SOLVE_BATCH + 9, 2))
+    values[SOLVE_BATCH + 5] = 3e38, -3e38
+    with torch.no_grad():
+        next(iter(ready.model.parameters())).mul_(1e6)
+    with pytest.raises(InputError, match=rf"costs must be finite, got .* at row {SOLVE_BATCH + 5}, column"):
+        ready.decide(Features(values, None, None))
+    assert not ready.problem.statistics.by_purpose.get("decisions")

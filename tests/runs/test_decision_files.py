@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,3 +73,27 @@ def test_writing_takes_little_memory_beside_the_numbers(tmp_path: Path, monkeypa
 def test_a_number_beyond_all_integers_of_float64_keeps_its_exponent(tmp_path: Path) -> None:
     write_decisions(tmp_path / "d.csv", PREDICTED * 1e300, DECISIONS, **NAMES)
     assert "1e+299," in (tmp_path / "d.csv").read_text()
+
+
+def test_a_file_that_is_written_in_parts_is_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, chunk in (("whole.csv", decision_files.CHUNK), ("parts.csv", 10)):
+        monkeypatch.setattr(decision_files, "CHUNK", chunk)
+        write_decisions(tmp_path / name, PREDICTED, DECISIONS, **NAMES)
+    assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
+def test_how_a_decision_was_found_and_its_gap_are_kept_where_they_are_known(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"d.{ending}"
+    decisions = replace(DECISIONS, gap=torch.tensor([0.125, NAN], dtype=torch.float64))
+    write_decisions(path, PREDICTED, decisions, instance=("p", "q"), found=["solved", "known"], **NAMES)
+    if ending == "npz":
+        with np.load(path) as arrays:
+            assert (arrays["found"].tolist(), arrays["gap"][0]) == (["solved", "known"], 0.125)
+        return
+    pandas = pytest.importorskip("pandas")
+    table = pandas.read_csv(path) if ending == "csv" else pandas.read_parquet(path)
+    first = ["instance", "status", "found", "gap", "objective", "predicted:a,b", "decision:a,b", "decision:status"]
+    assert list(table.columns) == first
+    assert table.iloc[0].tolist() == ["p", "optimal", "solved", 0.125, 1.5, 0.1, 1.0, 0.25]
+    assert table.iloc[1].isna().tolist() == [False] * 3 + [True, True, False, True, True]

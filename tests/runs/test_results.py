@@ -62,6 +62,18 @@ def test_a_later_run_of_the_same_cell_and_seed_takes_its_place(tmp_path: Path) -
     assert [row["regret"] for row in rows(tmp_path)] == ["11.0"]
 
 
+def test_a_search_among_other_methods_or_from_another_start_takes_no_other_place(tmp_path: Path) -> None:
+    kinds: list[dict[str, object]] = [
+        {}, {"settings": {"methods": ["spo"]}}, {"settings": {"methods": ["spo"], "committee": 1}},
+        {"settings": {"methods": ["map-dc"]}}, {"start": "random"},
+    ]  # fmt: skip
+    for kind in kinds:
+        for epochs in (0, 5):
+            finished(tmp_path, spec("auto", epochs=epochs, **kind))
+    found = [result.spec for result in read_results(tmp_path)]
+    assert sorted(one.digest for one in found) == sorted(spec("auto", epochs=5, **kind).digest for kind in kinds)
+
+
 def test_select_keeps_engines_options_and_shares_apart(tmp_path: Path) -> None:
     finished(tmp_path, spec(seed=0), regret=1.0)
     finished(tmp_path, spec(seed=1), regret=3.0)

@@ -54,3 +54,13 @@ def test_new_rows_are_spread_by_the_shares_of_all_rows(
             assert torch.equal(after.features[: len(before)], before.features), "no row moves to another part"
             added += after.features[len(before) :, 0].tolist()
     assert sorted(added) == list(range(1000, 1000 + new))
+
+
+def test_the_seed_decides_which_new_rows_are_held_out() -> None:
+    def held_out(seed: int) -> list[float]:
+        parts = _spread((numbered(0, 6), numbered(6, 8), numbered(8, 10)), numbered(10, 110), (0.2, 0.2), seed)
+        assert parts[2] is not None
+        return parts[2].features[:, 0].tolist()
+
+    assert held_out(3) == held_out(3)
+    assert held_out(3) != held_out(4)

@@ -7,8 +7,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from regretless.errors import FileError
-from regretless.runs.run_folder import missing_paths, read_spec, refuse_another, removed_on_failure, with_weights
+from regretless.errors import FileError, SolveError
+from regretless.runs.run_folder import (
+    missing_paths,
+    read_object,
+    read_spec,
+    record_failure,
+    refuse_another,
+    removed_on_failure,
+    with_weights,
+)
 from regretless.runs.spec import Spec
 from regretless.storage import save_state, write_json
 from regretless.training.model_terms import with_terms
@@ -97,3 +105,13 @@ def test_a_run_that_is_not_finished_may_be_made_longer_and_no_other(tmp_path: Pa
     write_json(tmp_path / "metrics.json", {})
     with pytest.raises(FileError, match=r"holds another run \(it differs in epochs\)"):
         refuse_another(tmp_path, replace(spec, epochs=9))
+
+
+@pytest.mark.parametrize(
+    ("error", "said"), [(SolveError("no solution"), "no solution"), (KeyError("x"), "KeyError: 'x'")]
+)
+def test_a_failed_run_keeps_its_specification_and_its_error(error: Exception, said: str, tmp_path: Path) -> None:
+    spec = Spec("demo", "spo", seed=3, settings={"a": 1})
+    assert record_failure(tmp_path / "run", spec, error) == {"status": "failed", "error": said}
+    assert Spec.from_dict(read_object(tmp_path / "run" / "spec.json")) == spec
+    assert read_object(tmp_path / "run" / "failure.json")["error"] == said

@@ -26,10 +26,10 @@ def test_labels_stay_when_work_is_interrupted_and_the_message_says_so(
     assert has_labels(tmp_path)
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt("after epoch 3"), ValueError("wrong")])
+@pytest.mark.parametrize("error", [KeyboardInterrupt("after epoch 3"), ValueError("wrong"), ValueError()])
 def test_what_an_error_says_stays(error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_labels, "WORTH", 0.0)
-    with pytest.raises(type(error), match=str(error)):
+    with pytest.raises(type(error), match=f"^{error}$"):
         ended_by(error, tmp_path)
     assert has_labels(tmp_path)
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, get_args
 
-from regretless.runs.run_ledger import ledger_line, solve_ledger
+import pytest
+
+from regretless.runs.run_ledger import grid_ledger, ledger_line, read_count, solve_ledger
 from regretless.solvers.ledger import Purpose
 from regretless.training import History
 
@@ -49,3 +51,17 @@ def test_a_ledger_is_one_line_without_the_purposes_that_had_no_solve() -> None:
     line = ledger_line({"labels": {"solves": 12345, "seconds": 0.04}, "growth": none, "watching": none})
     assert line == "solves: labels 12,345 (0.0 s)"
     assert ledger_line({"labels": none}) == "solves: none"
+
+
+def test_labels_of_a_grid_count_once_per_problem_and_other_solves_add_up() -> None:
+    def run(labels: int, growth: int) -> dict[str, dict[str, float]]:
+        return solve_ledger(counting(labels=labels, growth=growth))
+
+    found = grid_ledger([("a", run(9, 2)), ("a", run(12, 3)), ("a", run(0, 1)), ("b", run(5, 4)), ("b", None)])
+    assert found["labels"] == {"solves": 17, "seconds": 8.5}
+    assert found["growth"] == {"solves": 10, "seconds": 5.0}
+
+
+@pytest.mark.parametrize("odd", [None, [], {"growth": 3}, {"growth": {"solves": "3", "seconds": float("nan")}}])
+def test_a_count_that_cannot_be_read_is_zero(odd: Any) -> None:
+    assert read_count(odd, "growth") == {"solves": 0, "seconds": 0}

@@ -45,3 +45,24 @@ def test_methods_that_never_solve_exactly_have_no_p_solve(method: str, expected:
 def test_shared_weights_are_those_of_seed_zero_whatever_the_seed_is() -> None:
     assert SPEC.first_weights == 3
     assert replace(SPEC, init="shared").first_weights == 0
+
+
+def test_a_run_is_found_again_whatever_the_order_of_its_settings_and_by_later_versions() -> None:
+    settings = {"p_solve": 0.1, "grow_at": "predicted"}
+    one, other = (replace(SPEC, settings=dict(items)) for items in (settings.items(), reversed(settings.items())))
+    assert one.digest == other.digest != SPEC.digest
+    assert SPEC.digest == "013b44331f605390", "folders of finished runs have this name"
+    assert replace(SPEC, options={"days": 3}).problem_key != SPEC.problem_key == replace(SPEC, seed=4).problem_key
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("seed", -1, "seed must be"), ("epochs", -1, "epochs must be"), ("lr", 0.0, "lr must be"),
+        ("batch_size", 0, "batch_size must be"), ("patience", -1, "patience must be"), ("init", "zero", "init must be"),
+        ("method", "magic", "method must be one of"),
+    ],
+)  # fmt: skip
+def test_a_value_that_cannot_be_used_is_named(field: str, value: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Spec.from_dict(SPEC.as_dict() | {field: value})

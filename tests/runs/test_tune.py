@@ -41,6 +41,24 @@ def test_the_best_settings_are_those_with_the_lowest_validation_regret(
     assert Spec.from_dict(best["spec"]) == found.spec
 
 
+def test_a_trial_trains_with_the_settings_that_it_suggests(
+    loaded: BenchmarkProblem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[dict[str, Any]] = []
+
+    def train(*_: Any, **settings: Any) -> Any:
+        given.append(settings)
+        return module_train(*_, **settings)
+
+    module_train = module.train
+    monkeypatch.setattr(module, "train", train)
+    spec = dataclasses.replace(SPEC, seed=3, epochs=1, lr=0.25, settings={"lambda_": 7.0, "p_solve": 0.0})
+    for batch_size in (16, None):
+        module._validation_regret(dataclasses.replace(spec, batch_size=batch_size), loaded)
+        kept = {"seed": 3, "epochs": 1, "lr": 0.25, "batch_size": batch_size or loaded.batch_size}
+        assert given[-1] == kept | spec.settings | {"method": spec.method, "progress": False}
+
+
 def test_a_search_that_was_stopped_goes_on_as_if_it_had_not_been(loaded: BenchmarkProblem, tmp_path: Path) -> None:
     whole = search(loaded, tmp_path / "whole", 4)
     search(loaded, tmp_path / "parts", 2)

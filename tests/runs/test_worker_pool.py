@@ -87,6 +87,43 @@ def test_a_run_of_another_process_is_waited_for(tmp_path: Path, monkeypatch: pyt
     assert reported == ["done"]
 
 
+class Leaving:
+    """A worker that leaves with its first run, as many times as the class says."""
+
+    leaves, made, closed = 0, 0, 0
+
+    def __init__(self, results: Path) -> None:
+        type(self).made += 1
+        self.alive = True
+
+    def ready(self) -> bool:
+        return True
+
+    def do(self, one: Spec) -> dict[str, Any]:
+        self.alive = type(self).made > self.leaves
+        return {"status": "done" if self.alive else "lost", "seconds": 0.0}
+
+    def stop(self) -> None: ...
+
+    def close(self) -> None:
+        type(self).closed += 1
+
+
+@pytest.mark.parametrize(("leaves", "status"), [(2, "done"), (3, "failed")])
+def test_a_run_that_loses_its_worker_is_done_again_three_times_at_most(
+    leaves: int, status: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = type("Worker", (Leaving,), {"leaves": leaves})
+    monkeypatch.setattr("regretless.runs.worker_pool.WorkerProcess", worker)
+    monkeypatch.setattr("regretless.runs.worker_pool.RETRY_SECONDS", 0.0)
+    answers: list[dict[str, Any]] = []
+    do_runs([spec(0)], tmp_path, workers=1, report=lambda one, answer: one and answers.append(answer))
+    assert [answer["status"] for answer in answers] == [status]
+    assert (worker.made, worker.closed) == (3, 3)
+    assert (run_path(tmp_path, spec(0)) / "failure.json").exists() == (status == "failed")
+    assert status == "done" or "the run lost 3 workers" in answers[0]["error"]
+
+
 def test_an_interrupt_stops_the_workers_and_keeps_their_epochs(tmp_path: Path) -> None:
     long = spec(epochs=10**6)
     checkpoint = run_path(tmp_path, long) / "checkpoint.safetensors"

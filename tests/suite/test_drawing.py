@@ -30,3 +30,16 @@ def test_regrets_of_zero_have_the_ratio_of_the_table() -> None:
     chart = draw_leaderboard([score(cell, "two-stage", 0.0), score(cell, "soft", 0.0)], "two-stage")
     assert chart is not None
     assert [line.get_ydata()[0] for line in chart.figure.axes[0].lines] == [1.0]
+
+
+def test_other_problems_stay_out_and_sizes_and_degrees_rise() -> None:
+    places = [(4, 1000), (1, 1000), (2, 5000), (1, 100)]
+    cells = [
+        score(f"shortest-path deg {degree} n {n}", name, 1.0) for degree, n in places for name in ("two-stage", "soft")
+    ]
+    cells += [score("top-k n 500", name, 9.0) for name in ("two-stage", "soft")]
+    chart = draw_leaderboard(cells, "two-stage")
+    assert chart is not None
+    assert [axes.get_title() for axes in chart.figure.axes] == ["n = 100", "n = 1000", "n = 5000"]
+    assert [tick.get_text() for tick in chart.figure.axes[1].get_xticklabels()] == ["1", "4"]
+    assert not any("9.00" in text for texts in chart.hover.values() for text in texts)

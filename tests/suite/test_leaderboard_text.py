@@ -53,6 +53,8 @@ def test_a_method_that_wins_nowhere_and_needs_no_less_is_marked() -> None:
     assert "| soft |" in text
     assert "| pfy-cache |" in text  # needs no true costs, and nothing better does without them
     assert "| nce-c † |" in text
+    assert "† is best in no cell and needs no less supervision than a method with less regret." in text
+    assert "†" not in page(method("soft", 0.5, 1), method("pfy-cache", 0.9))
 
 
 def test_the_lowest_regret_of_a_cell_is_bold_and_a_missing_one_is_a_dash() -> None:
@@ -67,7 +69,9 @@ def test_the_lowest_regret_of_a_cell_is_bold_and_a_missing_one_is_a_dash() -> No
 
 
 def test_a_page_without_a_comparable_cell_says_so() -> None:
-    assert leaderboard_markdown([], [], [], None).startswith("No cell has results of every method yet.")
+    cells = [CellScore("a", "soft", 1, 5.0, None, 1.0, 1.0), CellScore("b", "two-stage", 1, 5.0, None, 1.0, 1.0)]
+    for scores, some in (([], []), ([method("soft", nan), method("two-stage", nan)], cells)):
+        assert leaderboard_markdown(scores, some, [], None).startswith("No cell has results of every method yet.")
 
 
 def test_where_nothing_has_less_regret_than_two_stage_that_is_said() -> None:

@@ -18,7 +18,7 @@ from regretless.runs import Spec
 from regretless.runs.run_labels import has_labels
 from regretless.runs.spec_check import check_spec
 from regretless.runs.trial_log import LOG
-from regretless.runs.tune import tune_settings
+from regretless.runs.tune import searched, tune_settings
 from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
@@ -80,12 +80,15 @@ def tune(
         raise InputError(
             "method 'auto' needs no tuning, it searches its settings itself: train with it, or tune another"
         )
+    defaults = training_defaults(problem, method)
+    # As in train, whose command is printed: defaults hold where nothing else is given or searched.
+    fixed = {name: value for name, value in defaults["settings"].items() if name not in searched(method)}
     spec = Spec(
         problem=problem,
         method=method,
         seed=seed,
-        batch_size=training_defaults(problem, method)["batch_size"] if batch_size is None else batch_size,
-        settings=options.parse(set_) | options.given(p_solve=p_solve),
+        batch_size=defaults["batch_size"] if batch_size is None else batch_size,
+        settings=fixed | options.parse(set_) | options.given(p_solve=p_solve),
         options=options.parse(option) | files | options.given(split=split, engine=engine, time_limit=time_limit),
     )
     refuse_unwritable(out)

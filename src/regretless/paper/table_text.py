@@ -90,10 +90,10 @@ def value(mean: Any, deviation: Any = None) -> str:
     if _empty(mean):
         return NOTHING
     digits = 0 if abs(mean) >= 100 else 1 if abs(mean) >= 10 else 3
-    spread = "" if _empty(deviation) else f" ({deviation:.{digits}f})"
-    text = f"{mean:.{digits}f}"
     # Zeros in place of a small number would say that it is nothing.
-    return (f"{mean:.2g}" if mean and not float(text) else text) + spread
+    small = mean and not round(mean, digits)
+    form = ".2g" if small else f".{digits}f"
+    return f"{mean:{form}}" + ("" if _empty(deviation) else f" ({deviation:{form}})")
 
 
 def _empty(item: Any) -> bool:

@@ -57,7 +57,7 @@ def read_attachments(results: Path, remarks: list[str]) -> tuple[Attachment, ...
             sidecar = _sidecar(path, remarks)
             found.append((_table if path.suffix == ".csv" else _figure)(path, sidecar))
         except (OSError, ValueError, csv.Error) as error:
-            remarks.append(f"{path.name} is left out: {error}")
+            remarks.append(f"the file {path.name} is left out: {error}")
     return tuple(found)
 
 
@@ -113,7 +113,7 @@ def _sidecar(path: Path, remarks: list[str]) -> Mapping[str, Any]:
         value = None
     if isinstance(value, Mapping):
         return value
-    remarks.append(f"{sidecar.name} is not used: it must hold a JSON object with title, caption and question")
+    remarks.append(f"the file {sidecar.name} is not used: it must hold a JSON object with title, caption and question")
     return {}
 
 

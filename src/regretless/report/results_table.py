@@ -48,7 +48,7 @@ def runs_from_table(path: Path, remarks: list[str]) -> list[Run]:
     alike = _alike(specs)
     if alike:
         remarks.append(
-            f"{path.name} does not say in which settings {len(alike)} of its runs differ: each has its own row"
+            f"the file {path.name} does not say in which settings {len(alike)} of its runs differ: each has its own row"
         )
     runs = []
     for at, (row, spec) in enumerate(zip(rows, specs, strict=True)):

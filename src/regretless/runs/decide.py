@@ -154,6 +154,9 @@ class LoadedRun:
             shape = ", ".join(str(side) for side in self.example.shape[1:])
             raise InputError(f"{path}: 'features' must have shape (n, {shape}), got {values.shape}")
         given = None if "instance" not in arrays else finite(path, "instance", arrays["instance"])
+        if given is not None and given.shape != values.shape[:1]:
+            shape = f"({len(values)},), one id per row of 'features'"
+            raise InputError(f"{path}: 'instance' must have shape {shape}, got {given.shape}")
         return Features(values, None, None), integer_ids(given)
 
     def _tensor(self, features: Features) -> Tensor:

@@ -77,7 +77,7 @@ def do_rounds(
     rounds = range(done // size, math.ceil(trials / size))
     for number in track(rounds, total=len(rounds), label=label, show=progress):
         numbers = range(max(number * size, done), min((number + 1) * size, trials))
-        asked = [_ask(optuna, study, [seed, k], number * size, suggested) for k in numbers]
+        asked = [_ask(optuna, study, [seed, k], number * size) for k in numbers]
         for trial, answer in zip(asked, run.map([suggested(trial) for trial in asked]), strict=True):
             if isinstance(answer, Unanswered):
                 raise SolveError(f"a trial has no result: {answer.message}")
@@ -100,8 +100,8 @@ def added(ledgers: Sequence[Ledger]) -> Ledger:
     }
 
 
-def _ask(optuna: Any, study: Any, seed: Sequence[int], first: int, suggested: Suggested) -> Any:
-    """One trial with its settings, from the results of the trials before ``first``.
+def _ask(optuna: Any, study: Any, seed: Sequence[int], first: int) -> Any:
+    """One trial, whose settings follow from the results of the trials before ``first``.
 
     Every trial has its own seeded sampler and sees the earlier rounds only: a search that was stopped continues as if
     it had not been, and it does not matter in which order the trials of a round end.
@@ -109,9 +109,7 @@ def _ask(optuna: Any, study: Any, seed: Sequence[int], first: int, suggested: Su
     start = int(np.random.default_rng(seed).integers(2**31))
     seen = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=start))
     seen.add_trials(finished(optuna, study)[:first])
-    trial = seen.ask()
-    suggested(trial)
-    return trial
+    return seen.ask()
 
 
 def _keep(optuna: Any, study: Any, trial: Any, regret: float | None) -> None:
