@@ -39,8 +39,7 @@ def main() -> int:
         for days in (150, 789):
             loaded = load(f"synthetic-knapsack-{capacity}", days=days)
             ratios.append(_row(f"knapsack, capacity {capacity}", len(loaded.train), [loaded]))
-    for n in (48, 96, 192):
-        ratios.append(_row("workshop", n, [load("workshop", train=n, seed=seed) for seed in seeds]))
+    ratios += [_row("workshop", n, [load("workshop", train=n, seed=seed) for seed in seeds]) for n in (48, 96, 192)]
     line("largest ratio of a row", max(ratios))
     ratio = math.exp(statistics.fmean(map(math.log, ratios)))
     return 0 if line("regret of auto over that with plain models, geometric mean", ratio, at_most=1) else 1

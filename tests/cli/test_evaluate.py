@@ -2,8 +2,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
+
+from regretless.cli.evaluate import _compared, _positions
+from regretless.errors import InputError
+from regretless.search.verdict import judge
 
 from .files import ITEMS, CommandLine, Files, write_csv
 
@@ -59,6 +65,59 @@ def test_parts_that_a_split_does_not_have_are_refused(cli: CommandLine, files: F
     assert "go together" in cli("evaluate", files.folder / "run", "--features", files.x).error
     words = ["--features", files.x, "--costs", files.c, "--on", "test"]
     assert "leave it out" in cli("evaluate", files.folder / "run", *words).error
+
+
+def test_forecasts_are_compared_on_the_test_data(cli: CommandLine, files: Files) -> None:
+    run, folder = files.folder / "run", files.folder
+    cli.ok(*files.words())
+    own = cli.ok("evaluate", run, "--json").json
+    truth = write_csv(folder / "truth.csv", ITEMS, files.costs[-8:].tolist())
+    found = cli.ok("evaluate", run, "--forecasts", truth, "--json").json
+    assert {name: found[name] for name in own if name != "ledger"} == {n: own[n] for n in own if n != "ledger"}
+    assert (found["forecasts"]["regret"], found["forecasts"]["mse"]) == (0.0, pytest.approx(0.0))
+    assert found["comparison"]["gain"] == pytest.approx(-own["regret"])
+    assert found["comparison"]["instances"] == 8
+    assert found["ledger"]["evaluation"]["solves"] == 16
+    wrong = write_csv(folder / "wrong.csv", ITEMS, (-files.costs[-8:]).tolist())
+    shown = cli.ok("evaluate", run, "--forecasts", wrong).out
+    assert "forecasts" in shown.splitlines()[2]
+    assert "The model leads to better decisions than the forecasts: gain " in shown
+
+
+def test_forecasts_are_compared_on_other_data(cli: CommandLine, trained_files: Files, tmp_path: Path) -> None:
+    names = ["tuesday", "monday", "friday"]
+
+    def table(name: str, columns: list[str], values: Any, rows: list[str]) -> Path:
+        lines = [[row, *values[names.index(row)]] for row in rows]
+        return write_csv(tmp_path / name, ["instance", *columns], lines)
+
+    x = table("x.csv", ["a", "b", "c"], trained_files.features[-3:], names)
+    c = table("c.csv", ITEMS, trained_files.costs[-3:], names)
+    f = table("f.csv", ITEMS, trained_files.costs[-3:], names[::-1])
+    words = "evaluate", trained_files.folder / "run", "--features", x, "--costs", c, "--forecasts"
+    assert cli.ok(*words, f, "--json").json["forecasts"]["regret"] == 0.0
+    few = table("few.csv", ITEMS, trained_files.costs[-3:], names[1:])
+    assert f"{few} has no forecast for 1 rows of {x}: tuesday" in cli(*words, few).error
+
+
+def test_forecasts_of_rows_without_a_solution_are_left_out_with_them() -> None:
+    assert _positions(["a", "b", "c"], ("a", "c")) == [0, 2]
+    with pytest.raises(InputError, match="without names the forecasts cannot be matched"):
+        _positions(None, None)
+
+
+@pytest.mark.parametrize(
+    ("mine", "its", "words"),
+    [
+        ([1.0, 2.0, 1.5], [5.0, 6.0, 5.0], "The model leads to better decisions than the forecasts: gain 3.833 per"),
+        ([5.0, 6.0, 5.0], [1.0, 2.0, 1.5], "The forecasts lead to better decisions than the model: gain -3.833 per"),
+        ([1.0, 2.0, 3.0], [3.0, 2.0, 1.0], "The difference between model and forecasts is within its uncertainty: "),
+        ([1.0], [3.0], "Model and forecasts cannot be compared on 1 instances"),
+    ],
+)
+def test_a_comparison_says_which_is_better(mine: list[float], its: list[float], words: str) -> None:
+    regrets = [torch.tensor(values, dtype=torch.float64) for values in (its, mine)]
+    assert _compared(judge(regrets[0], regrets[1], torch.ones_like(regrets[0]))).startswith(words)
 
 
 def test_a_folder_without_a_run_is_named(cli: CommandLine, tmp_path: Path) -> None:

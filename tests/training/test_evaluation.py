@@ -45,6 +45,24 @@ def test_predictions_take_arrays_lists_and_booleans():
         predict(net, "text")
 
 
+def test_predicted_costs_are_evaluated_as_the_model_that_predicts_them():
+    net = model()
+    expected, predicted = evaluate(net, DATA, problem()), predict(net, DATA.features)
+    for given in (predicted, predicted.double().numpy(), predicted.tolist()):
+        assert evaluate(given, DATA, problem()) == expected
+    with pytest.raises(InputError, match=r"predicted costs must have shape \(9, 6\), got \(8, 6\)"):
+        evaluate(predicted[1:], DATA, problem())
+
+
+def test_columns_of_a_data_frame_of_predicted_costs_are_matched_by_name():
+    frames = pytest.importorskip("pandas")
+    named = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3, cost_names=["a", "b", "c"])
+    costs = torch.tensor([[1.0, 2.0, 3.0], [5.0, 4.0, 6.0]])
+    given = Dataset.solve(named, torch.zeros(2, 1), costs)
+    frame = frames.DataFrame(costs[:, [2, 0, 1]].numpy(), columns=["c", "a", "b"])
+    assert (evaluate(frame, given, named).regret, evaluate(frame, given, named).mse) == (0.0, 0.0)
+
+
 def test_the_truth_has_no_regret():
     truth = Dataset(DATA.costs, DATA.costs, DATA.solutions)
     result = evaluate(nn.Identity(), truth, problem())
@@ -160,8 +178,8 @@ def test_decisions_that_were_cut_short_are_counted_apart_from_failures():
 
 
 def test_arguments_of_another_type_are_named():
-    with pytest.raises(InputError, match="model must be a Module, got function"):
-        evaluate(lambda x: x, DATA, problem())
+    with pytest.raises(InputError, match=r"model must be a torch module, a fitted regressor .* got int"):
+        evaluate(3, DATA, problem())
     with pytest.raises(InputError, match="data must be a Dataset, got Problem"):
         evaluate(model(), problem(), DATA)
     with pytest.raises(InputError, match="problem must be a Problem, got SolutionCache"):

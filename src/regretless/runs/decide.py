@@ -216,9 +216,15 @@ def decider(
     problem, example = loaded.problem, loaded.test.features[:0]
     milp = None if problem.model is None else member(problem.model)
     names = _names(None, problem.dimension) if milp is None else _names(milp.names, milp.n)
-    own = milp is not None and milp.cost_map is None  # every variable has its cost
-    costs = names if own else tuple(f"c{j}" for j in range(problem.dimension))
-    return LoadedRun(problem, net, costs, names, example)
+    return LoadedRun(problem, net, cost_names_of(problem), names, example)
+
+
+def cost_names_of(problem: Problem) -> tuple[str, ...]:
+    """Names of the predicted costs of a named problem: those of its variables, or ``c0``, ``c1`` and so on."""
+    milp = None if problem.model is None else member(problem.model)
+    if milp is not None and milp.cost_map is None:  # every variable has its cost
+        return _names(milp.names, milp.n)
+    return tuple(f"c{j}" for j in range(problem.dimension))
 
 
 def _another_model(path: Path | str, saved: SavedProblem) -> MILP:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from regretless import metrics
 from regretless.begun_solves import BegunSolves
+from regretless.cost_columns import by_name
 from regretless.data import Dataset
 from regretless.errors import InputError, RegretlessError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
-from regretless.tensors import features_tensor
+from regretless.tensors import features_tensor, tensor
+from regretless.training.other_models import Predictor, as_module, is_array
 from regretless.type_checks import check_type
 
 PREDICT_BATCH = 256
@@ -54,18 +57,18 @@ class Evaluation:
         return asdict(self)
 
 
-def predict(model: nn.Module, features: Any) -> Tensor:
+def predict(model: Predictor, features: Any) -> Tensor:
     """Predicted costs ``(n, d)`` without a gradient, in batches, in evaluation mode.
 
     Args:
-        model: maps features to costs.
+        model: maps features to costs: a torch module, a fitted regressor with ``predict``, or a function of arrays.
         features: ``(n, ...)`` tensor, array, nested list or data frame.
 
     Raises:
-        InputError: features that are not numbers, or one number; or the model is no torch module, cannot take the
+        InputError: features that are not numbers, or one number; or the model is of another kind, cannot take the
             features, or returns no tensor.
     """
-    check_type("model", model, nn.Module)
+    model, name = as_module(model), type(model).__name__
     given = features_tensor(features)
     if given.ndim == 0:
         raise InputError("features must have shape (n, ...), got one number")
@@ -84,7 +87,7 @@ def predict(model: nn.Module, features: Any) -> Tensor:
         raise
     except Exception as error:  # whatever a model does with features that it is not made for
         raise InputError(
-            f"the model {type(model).__name__} cannot predict from features of shape {tuple(given.shape)}: "
+            f"the model {name} cannot predict from features of shape {tuple(given.shape)}: "
             f"{type(error).__name__}: {error}"
         ) from error
     finally:
@@ -114,6 +117,14 @@ def to_model(features: Tensor, parameter: Tensor) -> Tensor:
     return features.to(device=parameter.device, dtype=dtype)
 
 
+def _given(predicted: Any, data: Dataset, problem: Problem) -> Tensor:
+    """Predicted costs that were given in place of a model."""
+    costs = tensor("predicted costs", by_name(predicted, problem.cost_names)).to(torch.float64)
+    if costs.shape != data.costs.shape:
+        raise InputError(f"predicted costs must have shape {tuple(data.costs.shape)}, got {tuple(costs.shape)}")
+    return costs
+
+
 @dataclass(frozen=True, eq=False)
 class InstanceResults:
     """What an evaluation found per instance: ``(n, d)`` predicted costs, ``(n, width)`` decisions, ``(n,)`` regrets."""
@@ -124,7 +135,7 @@ class InstanceResults:
 
 
 def evaluate(
-    model: nn.Module,
+    model: Predictor | ArrayLike,
     data: Dataset,
     problem: Problem,
     *,
@@ -134,7 +145,8 @@ def evaluate(
     """Evaluate ``model`` on ``data``: the exact regret of its decisions, and the error of its predictions.
 
     Args:
-        model: maps features to costs.
+        model: maps features to costs: a torch module, a fitted regressor with ``predict`` (scikit-learn, LightGBM,
+            XGBoost) or a function of arrays; or predicted costs ``(n, d)``, such as the forecasts of a supplier.
         data: with true optima.
         problem: solves at the predictions.
         ranks: of a data-parallel training, which solve a part each; all must call this, and all get the same figures.
@@ -151,7 +163,7 @@ def evaluate(
 
 
 def evaluate_instances(
-    model: nn.Module,
+    model: Predictor | ArrayLike,
     data: Dataset,
     problem: Problem,
     *,
@@ -162,7 +174,7 @@ def evaluate_instances(
     """Evaluate as ``evaluate`` does, without the solves that ``begun`` has, and return the results per instance too."""
     check_type("data", data, Dataset)
     check_type("problem", problem, Problem)
-    predicted = predict(model, data.features)
+    predicted = _given(model, data, problem) if is_array(model) else predict(cast(Predictor, model), data.features)
     own, costs = data, predicted
     if ranks is not None:
         part = torch.arange(len(data)).tensor_split(ranks.size)[ranks.rank]

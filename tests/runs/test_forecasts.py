@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from regretless.errors import InputError
+from regretless.runs.forecasts import read_forecasts
+
+NAMED = "instance,b,a\nmonday,1,2\ntuesday,3,4\nfriday,5,6\n"
+PLAIN = "b,a\n1,2\n3,4\n"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "f.csv"
+
+
+def test_rows_are_matched_by_name_and_columns_by_variable(path: Path) -> None:
+    path.write_text(NAMED)
+    found = read_forecasts(path, ["a", "b"], ["friday", "monday"], 2, where="test data")
+    assert found.tolist() == [[6.0, 5.0], [2.0, 1.0]]
+
+
+def test_rows_without_names_are_matched_by_position(path: Path) -> None:
+    path.write_text(PLAIN)
+    assert read_forecasts(path, ["a", "b"], None, 2, where="test data").tolist() == [[2.0, 1.0], [4.0, 3.0]]
+
+
+def test_one_row_per_variable_is_read_as_for_costs(path: Path) -> None:
+    path.write_text("day,variable,price\nmonday,a,2\nmonday,b,1\n")
+    assert read_forecasts(path, ["a", "b"], ["monday"], 1, where="test data", id="day").tolist() == [[2.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "count", "message"),
+    [
+        (NAMED, ["monday", "sunday"], 2, "f.csv has no forecast for 1 rows of test data: sunday"),
+        (NAMED, None, 3, "f.csv has names of its rows and test data has none, so that they cannot be matched"),
+        (PLAIN, ["monday", "sunday"], 2, "test data has names of its rows and .*f.csv has none"),
+        (PLAIN, None, 3, "f.csv has 2 rows and test data has 3: give the forecasts of these rows, or name the rows"),
+        ("a\n1\n", None, 1, "missing: b"),
+    ],
+)
+def test_what_cannot_be_matched_is_named(path: Path, text: str, names: list[str], count: int, message: str) -> None:
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_forecasts(path, ["a", "b"], names, count, where="test data")
