@@ -173,3 +173,9 @@ def test_ray_and_threads_decide_alike() -> None:
 def test_retraining_follows_a_drift() -> None:
     regrets = example("production_loop").main()
     assert regrets["retrained"] < regrets["trained once"]
+
+
+def test_boosted_trees_are_compared_with_models_of_this_library() -> None:
+    regrets = example("boosted_trees", "sklearn").main()
+    assert regrets["splines, regression"] < regrets["boosted trees"] < 0.5 * regrets["linear, regression"]
+    assert regrets["linear, SPO+ with a cache"] < 0.5 * regrets["linear, regression"]

@@ -44,7 +44,7 @@ def possible_terms(model: nn.Module, variables: int) -> Terms:
 def default_terms(model: nn.Module, variables: int) -> Terms:
     """Terms that a search tries by default: all that are possible, but splines only for a layer that all costs share.
 
-    Other layers have weights of their own for every cost, and so many more of them rarely pay.
+    Other layers have weights of their own for every cost, so that splines make a search much slower.
     """
     view = find_linear(model)
     found = possible_terms(model, variables)
