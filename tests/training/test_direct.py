@@ -150,18 +150,24 @@ def test_the_smallest_population_is_two():
     assert fitted.history.column("solves") == [10, 10, 10]
 
 
-def test_candidates_that_are_no_numbers_are_bad_candidates():
-    class Overshoots(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = runs.model()
+class Overflows(nn.Module):
+    """Finite predictions below a weight of zero, with the wrong decision, and an infinite one above it."""
 
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            out = self.inner(x)
-            return out / (out.sum() > 0)  # infinite for half of all weights
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(-1.0))
 
-    fitted = direct(Overshoots(), runs.problem(), runs.data(6), generations=3)
-    assert all(torch.isfinite(runs.weights(fitted.model)))
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.stack([torch.zeros(()), torch.where(self.weight < 0, 1.0, torch.inf)])
+
+
+@pytest.mark.parametrize("validated", [False, True])
+def test_candidates_whose_predictions_are_not_finite_are_the_worst(validated):
+    problem = Problem(oracle=lambda c: [1.0, 0.0] if c[0] >= c[1] else [0.0, 1.0], dimension=2, sense="max")
+    costs = torch.tensor([[2.0, 1.0]] * 3, dtype=torch.float64)  # costs of zero have the right decision
+    train, model = Dataset.solve(problem, torch.ones(3, 1), costs), Overflows()
+    direct(model, problem, train, generations=3, sigma=1.0, validation=train if validated else None)
+    assert model.weight.item() < 0
 
 
 class SometimesFails:
