@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import math
 import re
+import signal
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +19,7 @@ from regretless.data import Dataset
 from regretless.errors import InputError, SolveError, TrainingError
 from regretless.losses import SPOPlus, TwoStage
 from regretless.problem import Problem
-from regretless.training import fit
+from regretless.training import Interrupted, fit
 from tests.terminal import wide_terminal
 
 from .runs import LOSSES, Trap, data, model, problem
@@ -91,6 +93,20 @@ def test_a_bar_counts_the_steps_of_an_epoch(train: Any, bar: str | None, monkeyp
     assert re.search(r"training .* 2/2 ", stream.text)
     assert ("epoch" in stream.text) == (bar is not None)
     assert bar is None or re.search(bar, stream.text)
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        (1, r"after epoch 1, step 2; nothing was kept \(no epoch was complete\)$"),
+        (3, r"after epoch 2, step 1; epoch 1 is kept in .*run; the same call continues it"),
+    ],
+)
+def test_an_interruption_with_a_loader_names_the_epoch_that_is_kept(at: int, said: str, tmp_path: Path) -> None:
+    net, path = Trap(model(), at, lambda: signal.raise_signal(signal.SIGINT)), tmp_path / "run"
+    with pytest.raises(Interrupted, match=said):
+        fit(net, TwoStage(), batches_of(3, known=True), epochs=3, checkpoint=path)
+    assert path.exists() == ("is kept in" in said)
 
 
 class Poisoned(nn.Module):

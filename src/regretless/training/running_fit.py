@@ -265,5 +265,9 @@ class RunningFit:
             checkpoints.save(self.path, self.parts, self.at, settings, self.ranks)
 
     def _leave(self, name: str) -> NoReturn:
-        done = f"epoch {self.at.epoch}" if self.at.step == 0 else f"epoch {self.at.epoch + 1}, step {self.at.step}"
-        raise Interrupted(f"{name}: training ended after {done}; {kept_in(self.path, 'the run')}")
+        at = self.at
+        done = f"epoch {at.epoch}" if at.step == 0 else f"epoch {at.epoch + 1}, step {at.step}"
+        kept = kept_in(self.path, "the run")
+        if self.loader is not None and at.step and self.path is not None:  # of a loader, whole epochs are kept
+            kept = kept_in(self.path, f"epoch {at.epoch}") if at.epoch else "nothing was kept (no epoch was complete)"
+        raise Interrupted(f"{name}: training ended after {done}; {kept}")
