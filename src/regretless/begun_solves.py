@@ -108,12 +108,12 @@ class BegunSolves:
         return self._rows
 
     def _on_disk(self) -> Rows:
-        if self.path is None or not self.path.exists():
+        if self.path is None:
             return {}
         try:
             return self._loaded(self.path)
         except FileError as error:
-            if self.path.exists():  # otherwise another job that shares it removed it just now
+            if self.path.exists():
                 self._give_up(error)
             return {}
 
@@ -192,7 +192,6 @@ def kept_until_done(path: Path) -> Iterator[BegunSolves]:
     try:
         yield begun
     except BaseException as error:
-        begun.keep()
         if isinstance(error, KeyboardInterrupt) and not error.args and begun.path is not None and path.exists():
             said = f"interrupted: {path} keeps the exact solves so far, and the same command continues"
             raise KeyboardInterrupt(said) from None

@@ -180,7 +180,7 @@ class TimeLimit(Callback):
 
     def on_resume(self, state: TrainingState) -> None:
         """Continue a run that an earlier, shorter limit ended."""
-        if self._reason and state.stop == self._reason and self.used < self.seconds:
+        if state.stop == self._reason and self.used < self.seconds:
             state.stop = ""
 
     def on_epoch(self, state: TrainingState) -> None:
