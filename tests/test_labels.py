@@ -255,6 +255,15 @@ def test_a_stored_file_with_other_content_is_named(tmp_path: Path, change: dict[
         solve_labels(problem, COSTS, store=tmp_path)
 
 
+def test_stored_labels_that_are_wrong_are_refused(tmp_path: Path) -> None:
+    problem = Problem(KNAPSACK, sense="max")
+    solutions, _ = solve_labels(problem, COSTS, store=tmp_path)
+    (path,) = tmp_path.iterdir()
+    save_state(path, load_state(path, kind="labels") | {"solutions": torch.ones_like(solutions)}, kind="labels")
+    with pytest.raises(SolveError, match="the label of instance 0 is infeasible"):
+        solve_labels(problem, COSTS, store=tmp_path)
+
+
 def test_whether_a_store_has_some_of_the_labels(tmp_path: Path) -> None:
     problem, members = Problem(FAMILY), torch.tensor([1, 3])
     costs = torch.ones(2, 2, dtype=torch.float64)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,6 +13,7 @@ from regretless.errors import InputError
 from regretless.losses import MAP
 from regretless.problem import Problem
 from regretless.training import evaluate, fit, predict
+from regretless.training.evaluation import evaluate_instances
 from regretless.types import Solved, Status
 
 from .runs import cache, data, model, problem
@@ -119,17 +121,43 @@ def test_failed_solves_are_counted_and_left_out():
     assert (nothing.instances, nothing.failed) == (0, 1)
 
 
-def test_labels_that_are_not_optimal_are_flagged():
-    given = Dataset(
-        DATA.features, DATA.costs, DATA.solutions, None, (Status.OPTIMAL, Status.TIME_LIMIT) + 7 * (Status.OPTIMAL,)
-    )
-    assert evaluate(model(), given, problem()).not_optimal == 1
+def test_labels_that_are_not_optimal_are_flagged_and_may_be_beaten():
+    labels = DATA.solutions.clone()
+    labels[1] = 0.0
+    status = (Status.OPTIMAL, Status.TIME_LIMIT) + 7 * (Status.OPTIMAL,)
+    result = evaluate(nn.Identity(), Dataset(DATA.costs, DATA.costs, labels, None, status), problem())
+    assert result.not_optimal == 1
+    assert result.regret < 0.0
+
+
+@pytest.mark.parametrize("name", ["failed", "not_optimal", "cut_short"])
+def test_an_evaluation_is_exact_where_nothing_failed_and_all_is_proven(name):
+    exact = evaluate(model(), DATA, problem())
+    assert exact.exact
+    assert not replace(exact, **{name: 1}).exact
+
+
+def test_results_per_instance_are_those_of_the_figures():
+    net, solver = model(), problem()
+    result, found = evaluate_instances(net, DATA, solver)
+    assert torch.equal(found.predicted, predict(net, DATA.features))
+    assert torch.equal(found.solutions, solver.solve(found.predicted).solution)
+    assert found.regrets.mean().item() == result.regret
+
+
+def test_a_bar_is_shown_on_request_only(monkeypatch):
+    shown = []
+    monkeypatch.setattr("regretless.solve_batches.track", lambda parts, *, show, **how: shown.append(show) or parts)
+    evaluate(model(), DATA, problem())
+    evaluate(model(), DATA, problem(), progress=None)
+    assert shown == [False, None]
 
 
 def test_binary_costs_have_an_auc():
     labels = (DATA.costs > DATA.costs.median()).double()
     given = Dataset(labels, labels, DATA.solutions)
     assert evaluate(nn.Identity(), given, problem()).auc == 1.0
+    assert evaluate(nn.Identity(), Dataset(-labels, labels, DATA.solutions), problem()).auc == 0.0
 
 
 def test_a_prediction_that_is_no_number_is_named():
@@ -174,9 +202,11 @@ def test_a_model_that_writes_into_its_input_changes_no_data():
             x -= 1.0
             return x[..., 0]
 
-    before = DATA.features.clone()
-    assert torch.equal(predict(Centers(), DATA.features), before[..., 0] - 1.0)
-    assert torch.equal(DATA.features, before)
+    before, trained = DATA.features.clone(), Centers()
+    trained.weight = nn.Parameter(torch.zeros(()))
+    for net in (Centers(), trained):
+        assert torch.equal(predict(net, DATA.features), before[..., 0] - 1.0)
+        assert torch.equal(DATA.features, before)
 
 
 def test_predicting_leaves_the_mode_of_every_part_as_it_was():
