@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,7 +10,7 @@ from torch import nn
 
 from regretless import metrics
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.errors import InputError, SolveError
 from regretless.losses import MAP
 from regretless.problem import Problem
 from regretless.training import evaluate, fit, predict
@@ -166,6 +167,26 @@ def test_a_prediction_that_is_no_number_is_named():
         broken.linear.bias.fill_(math.nan)
     with pytest.raises(InputError, match="predicted must be finite, got nan for instance 0, cost 0"):
         evaluate(broken, DATA, problem())
+
+
+def test_errors_of_a_rank_name_the_row_in_the_data():
+    def solver(costs):
+        if costs[0] == 7.0:
+            raise RuntimeError("no luck")
+        return [0.0, 0.0]
+
+    costs = torch.arange(9.0, dtype=torch.float64)[:, None].repeat(1, 2)
+    given = Dataset(costs, costs, torch.zeros(9, 2, dtype=torch.float64))
+    ranks = SimpleNamespace(rank=1, size=2)
+    with pytest.raises(SolveError, match=r"instance 7 of the batch: .*no luck"):
+        evaluate(nn.Identity(), given, Problem(oracle=solver, dimension=2), ranks=ranks)
+    bad = replace(given, features=given.features.where(costs != 6.0, torch.nan))
+    with pytest.raises(InputError, match="predicted must be finite, got nan for instance 6, cost 0"):
+        evaluate(nn.Identity(), bad, Problem(oracle=solver, dimension=2), ranks=ranks)
+    for label, said in ((9.0, "row 8 of the solutions is infeasible"), (torch.nan, "got NaN or infinity in row 8")):
+        bad = replace(DATA, solutions=DATA.solutions.index_fill(0, torch.tensor([8]), label))
+        with pytest.raises(InputError, match=said):
+            evaluate(model(), bad, problem(), ranks=ranks)
 
 
 def test_decisions_that_were_cut_short_are_counted_apart_from_failures():

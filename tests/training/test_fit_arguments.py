@@ -13,6 +13,7 @@ from regretless.training.fit_arguments import check_data
 from .runs import LOSSES, data, model, weights
 
 TRAIN = data()
+SCHEDULER = torch.optim.lr_scheduler.StepLR(torch.optim.SGD(model().parameters()), 5)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,15 @@ TRAIN = data()
         (
             {"validation": Dataset(TRAIN.features, TRAIN.costs[:, :5], TRAIN.solutions[:, :5])},
             r"validation data must have 6 costs and solutions of width 6, got \(5, 5\)",
+        ),
+        (
+            {"validation": Dataset(TRAIN.features, TRAIN.costs, TRAIN.solutions, torch.arange(len(TRAIN)))},
+            "validation data do not fit: this problem is no family",
+        ),
+        ({"scheduler": SCHEDULER}, "scheduler belongs to an optimizer: pass that optimizer, too"),
+        (
+            {"scheduler": SCHEDULER, "optimizer": torch.optim.SGD(model().parameters())},
+            "scheduler belongs to an optimizer: pass that optimizer, too",
         ),
         ({"scheduler": "cosine"}, "scheduler must be a learning-rate scheduler of torch, .* got 'cosine'"),
         ({"scheduler": torch.optim.lr_scheduler.StepLR}, "got the class StepLR"),
