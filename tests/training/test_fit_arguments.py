@@ -7,7 +7,7 @@ from torch import nn
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import TwoStage
-from regretless.training import Callback, fit
+from regretless.training import Callback, EarlyStopping, fit
 from regretless.training.fit_arguments import check_data
 
 from .runs import LOSSES, data, model, weights
@@ -63,6 +63,15 @@ def test_an_optimizer_of_some_parameters_trains_these():
     fit(net, LOSSES["spo"](TRAIN), TRAIN, epochs=1, optimizer=torch.optim.SGD([net.linear.weight], lr=0.1))
     assert not torch.equal(weights(net), before)
     assert torch.equal(net.linear.bias, bias)
+
+
+def test_a_loss_of_the_users_own_may_write_the_column_of_early_stopping():
+    class Own(TwoStage):
+        def diagnostics(self):
+            return {"own_regret": 1.0}
+
+    fitted = fit(model(), Own(), TRAIN, epochs=3, callbacks=[EarlyStopping(patience=1, column="own_regret")])
+    assert fitted.reason == "no better own_regret than 1 for 1 epochs"
 
 
 def test_data_that_are_none_and_a_checkpoint_that_is_no_path_are_refused(tmp_path):

@@ -19,7 +19,7 @@ from regretless.data import Dataset
 from regretless.errors import InputError, SolveError, TrainingError
 from regretless.losses import SPOPlus, TwoStage
 from regretless.problem import Problem
-from regretless.training import Interrupted, fit
+from regretless.training import Callback, Interrupted, TimeLimit, TrainingState, fit
 from tests.terminal import wide_terminal
 
 from .runs import LOSSES, Trap, data, model, problem
@@ -107,6 +107,31 @@ def test_an_interruption_with_a_loader_names_the_epoch_that_is_kept(at: int, sai
     with pytest.raises(Interrupted, match=said):
         fit(net, TwoStage(), batches_of(3, known=True), epochs=3, checkpoint=path)
     assert path.exists() == ("is kept in" in said)
+
+
+def test_an_epoch_that_was_left_in_the_middle_is_done_before_a_time_limit_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("regretless.training.callbacks.time", SimpleNamespace(monotonic=lambda: clock[0]))
+
+    def leave() -> None:
+        clock[0] += 500.0
+        signal.raise_signal(signal.SIGINT)
+
+    def go(seconds: float, at: int = -1) -> Any:
+        net, callbacks = Trap(model(), at, leave), [Tick(), TimeLimit(seconds)]
+        return fit(net, TwoStage(), TRAIN, epochs=9, batch_size=5, callbacks=callbacks, checkpoint=tmp_path / "run")
+
+    class Tick(Callback):
+        def on_epoch(self, state: TrainingState) -> None:
+            clock[0] += 1.0
+
+    assert len(go(2).history) == 2
+    with pytest.raises(Interrupted, match="after epoch 3, step 1"):
+        go(99, at=0)
+    ended = go(99)
+    assert (len(ended.history), ended.reason) == (3, "the time limit of 99 s is reached")
 
 
 class Poisoned(nn.Module):

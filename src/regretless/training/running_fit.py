@@ -84,6 +84,7 @@ class RunningFit:
                 callback.on_resume(state)
             if self.ranks is not None:  # clocks differ between ranks
                 state.stop = self.ranks.gather_objects(state.stop)[0]
+            self.at.stopped = state.stop
             begun = 0 if self.at.order is None else 1  # an epoch that was left in the middle has changed the weights
             if self.at.epoch + begun > epochs:
                 held = f"{self.at.epoch} epochs" if not begun else f"{self.at.epoch} epochs and part of the next"
