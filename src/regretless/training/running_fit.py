@@ -67,7 +67,7 @@ class RunningFit:
             labels = to_loss(train.costs, parameter), to_loss(train.solutions, parameter)
             self.data = (to_model(train.features, parameter), *labels)
             self.instance = None if train.instance is None else train.instance.to(parameter.device)
-        self.step: Step = make_step(model, parts.optimizer, clip)
+        self.step: Step
         self.at = Progress()
 
     def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, Any]) -> Fitted:
