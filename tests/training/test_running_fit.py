@@ -22,7 +22,7 @@ from regretless.problem import Problem
 from regretless.training import Callback, Interrupted, TimeLimit, TrainingState, fit
 from tests.terminal import wide_terminal
 
-from .runs import LOSSES, Trap, data, model, problem
+from .runs import LOSSES, Trap, data, model, problem, weights
 
 TRAIN = data()
 EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
@@ -60,6 +60,22 @@ def test_the_loss_of_the_history_is_the_mean_over_instances():
     assert fit(still, summed, TRAIN, epochs=1, batch_size=4, lr=rate).history[0]["loss"] == pytest.approx(
         whole.item(), rel=1e-5
     )
+    with torch.no_grad():
+        part = loss(still(TRAIN.features[:10]), TRAIN.costs[:10].float(), TRAIN.solutions[:10].float())
+    streamed = fit(still, loss, batches_of(2, known=True), epochs=1, lr=rate).history
+    assert streamed[0]["loss"] == pytest.approx(part.item(), rel=1e-5)
+
+
+def test_seconds_are_those_of_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100, 200))
+    monkeypatch.setattr("regretless.training.running_fit.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    assert fit(model(), TwoStage(), TRAIN, epochs=3).history.column("seconds") == [1, 1, 1]
+
+
+def test_a_model_in_evaluation_mode_is_trained_in_training_mode():
+    trained = [fit(net, TwoStage(), TRAIN, epochs=1).model for net in (model(dropout=0.5), model(dropout=0.5).eval())]
+    assert torch.equal(*map(weights, trained))
+    assert trained[1].training
 
 
 def batches_of(count: int, known: bool) -> Iterable[Any]:
@@ -93,6 +109,9 @@ def test_a_bar_counts_the_steps_of_an_epoch(train: Any, bar: str | None, monkeyp
     assert re.search(r"training .* 2/2 ", stream.text)
     assert ("epoch" in stream.text) == (bar is not None)
     assert bar is None or re.search(bar, stream.text)
+    before = stream.text
+    fit(model(), LOSSES["spo"](TRAIN), train, epochs=2, progress=False)
+    assert stream.text == before
 
 
 @pytest.mark.parametrize(
@@ -159,6 +178,17 @@ def test_a_prediction_that_is_no_number_stops_training_and_is_named(name, bad):
     net = Poisoned(bad, TRAIN.features[which, 0, 0])
     with pytest.raises(TrainingError, match=message):
         fit(net, LOSSES[name](TRAIN), TRAIN, epochs=3, batch_size=4, lr=0.03)
+
+
+def test_an_error_names_the_checkpoint_from_before_where_there_is_one(tmp_path: Path) -> None:
+    for path, kept in ((tmp_path / "run", True), (None, False)):
+        net = Poisoned(float("nan"), TRAIN.features[7, 0, 0])
+        with pytest.raises(TrainingError, match="epoch 2") as failed:
+            fit(net, TwoStage(), TRAIN, batch_size=4, checkpoint=path)
+        assert (f"(the checkpoint {path} is from before)" in str(failed.value)) == kept
+    huge = replace(TRAIN, costs=TRAIN.costs * 1e30)
+    with pytest.raises(TrainingError, match=r"epoch 1, step 1, learning rate 0\.1; lower"):
+        fit(model(), TwoStage(), huge, checkpoint=tmp_path / "other")
 
 
 def test_cross_entropy_with_no_number_is_the_same_error():
@@ -239,4 +269,4 @@ def test_data_that_are_not_finite_are_named_and_not_the_learning_rate(part, said
     values[3] = torch.nan
     bad = replace(TRAIN, **{part: values})
     with pytest.raises(InputError, match=f"the {said} of training instance 3 must be finite, got nan"):
-        fit(model(), SPOPlus(problem()), bad, epochs=1)
+        fit(model(), SPOPlus(problem()), bad, epochs=1, batch_size=4)

@@ -112,7 +112,7 @@ class RunningFit:
         self.step = make_step(self.model, self.parts.optimizer, self.clip)
         if at.order is None:
             at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | dict.fromkeys(COUNTED, 0)
-        batches = self._in_memory() if self.loader is None else self._streamed(self.loader)
+        batches = self._in_memory() if self.loader is None else streamed(self.loader, next(self.model.parameters()))
         # Steps that solve may take minutes each.
         left = self._steps() - at.step
         batches = track(batches, total=left, label=f"epoch {at.epoch + 1}", show=progress) if left > 0 else batches
@@ -161,11 +161,6 @@ class RunningFit:
         for step in range(at.step, len(features)):
             ids = None if instance is None else instance[step]
             yield features[step], costs[step], solutions[step], ids
-
-    def _streamed(self, loader: Iterable[Any]) -> Iterator[Batch]:
-        """Batches of a loader."""
-        self.at.order = torch.zeros(0, dtype=torch.int64)
-        return streamed(loader, next(self.parts.model.parameters()))
 
     def _step(self, x: Tensor, c: Tensor, v: Tensor, instance: Tensor | None, step: int) -> float:
         """One step of gradient descent; returns the summed loss of its instances."""
