@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 from typing import Any
@@ -292,6 +293,25 @@ def test_labels_of_a_family_are_checked_as_decisions_whatever_the_cost_map_is() 
     swapped = MILP([[1.0, 2.0]], row_upper=1.0, cost_map=[[0.0, 1.0], [1.0, 0.0]])
     labels = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)  # the second variable comes first
     assert infeasible_label(Problem(Family([swapped])), labels, torch.tensor([0, 0])) == 1
+
+
+@pytest.mark.parametrize(
+    ("problem", "members", "other", "wrong"),
+    [
+        (Problem(FAMILY), [1, 3], [1.0, 0.0], True),
+        (Problem(FAMILY), [1, 3], [0.0, 0.0], False),
+        (Problem(oracle=lambda c, i: [1.0, 1.0], dimension=2, instances=2), [1, 1], [1.0, 0.0], True),
+        (Problem(oracle=lambda c, i: [1.0, 1.0], dimension=2, instances=2), [1, 0], [1.0, 0.0], False),
+    ],
+    ids=["feasible for both", "feasible for one", "one instance of a function", "two instances of a function"],
+)
+def test_labels_of_a_family_are_compared_where_they_are_feasible(
+    problem: Problem, members: list[int], other: list[float], wrong: bool
+) -> None:
+    costs, labels = torch.ones(2, 2, dtype=torch.float64), torch.tensor([[1.0, 1.0], other], dtype=torch.float64)
+    raises: Any = pytest.raises(SolveError, match="instance 0 of the batch") if wrong else contextlib.nullcontext()
+    with raises:
+        refuse_wrong_labels(problem, costs, labels, torch.tensor(members), [Status.OPTIMAL] * 2)
 
 
 def test_a_label_is_compared_whatever_the_number_of_labels_is() -> None:
