@@ -24,6 +24,7 @@ from regretless.labels import (
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.types import Solved, Status
 from tests import forked
@@ -240,6 +241,14 @@ def test_a_damaged_store_is_named_and_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == content[:-3]
 
 
+def test_stored_labels_without_decisions_serve_a_problem_that_keeps_them(tmp_path: Path) -> None:
+    first, _ = solve_labels(Problem(KNAPSACK), COSTS, store=tmp_path)
+    problem = Problem(KNAPSACK)
+    problem.found = FoundDecisions(3)
+    assert torch.equal(solve_labels(problem, COSTS, store=tmp_path)[0], first)
+    assert problem.statistics.solves == 0
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -293,6 +302,14 @@ def test_labels_of_a_family_are_checked_as_decisions_whatever_the_cost_map_is() 
     swapped = MILP([[1.0, 2.0]], row_upper=1.0, cost_map=[[0.0, 1.0], [1.0, 0.0]])
     labels = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)  # the second variable comes first
     assert infeasible_label(Problem(Family([swapped])), labels, torch.tensor([0, 0])) == 1
+
+
+def test_a_label_that_is_beaten_is_named_by_its_row_unless_it_is_not_optimal() -> None:
+    problem, status = Problem(KNAPSACK, sense="max"), [Status.INFEASIBLE, Status.OPTIMAL, Status.OPTIMAL]
+    labels = torch.tensor([[torch.nan] * 3, [0.0] * 3, [1.0, 1.0, 0.0]], dtype=torch.float64)
+    with pytest.raises(SolveError, match="instance 1 of the batch has a solution with objective 9"):
+        refuse_wrong_labels(problem, COSTS[:3], labels, None, status)
+    refuse_wrong_labels(problem, COSTS[:3], labels, None, [Status.INFEASIBLE, Status.TIME_LIMIT, Status.OPTIMAL])
 
 
 @pytest.mark.parametrize(
