@@ -105,6 +105,22 @@ def test_a_failure_is_named_by_its_row_in_the_data_fresh_or_stored(tmp_path: Pat
     assert problem.statistics.solves == 0
 
 
+def test_a_failure_in_memory_is_a_failure() -> None:
+    memory, costs, members = LabelMemory(), torch.ones(2, 2, dtype=torch.float64), torch.tensor([1, 2])
+    solve_labels(Problem(FAMILY, on_failure="skip"), costs, members, memory=memory)
+    problem = Problem(FAMILY)
+    with pytest.raises(SolveError, match=r"instance 1 of the batch \(family member 2\): infeasible"):
+        solve_labels(problem, costs, members, memory=memory)
+    assert problem.statistics.solves == 0
+
+
+def test_a_failure_ends_the_solves() -> None:
+    problem, members = Problem(FAMILY), torch.tensor([2] + [1] * 9)
+    with pytest.raises(SolveError, match="instance 0 of the batch"):
+        solve_labels(problem, torch.ones(10, 2, dtype=torch.float64), members)
+    assert problem.statistics.solves == 1
+
+
 def test_what_cannot_be_solved_at_all_is_stored_with_its_status(tmp_path: Path) -> None:
     costs, members = torch.ones(3, 2, dtype=torch.float64), torch.tensor([1, 0, 3])
     for solves in (3, 0):
