@@ -192,6 +192,7 @@ def kept_until_done(path: Path) -> Iterator[BegunSolves]:
     try:
         yield begun
     except BaseException as error:
+        begun.keep()
         if isinstance(error, KeyboardInterrupt) and not error.args and begun.path is not None and path.exists():
             said = f"interrupted: {path} keeps the exact solves so far, and the same command continues"
             raise KeyboardInterrupt(said) from None
