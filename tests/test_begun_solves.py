@@ -187,6 +187,12 @@ def test_what_ended_by_the_clock_is_solved_again_unless_the_limit_is_the_same(
         assert first[1] == second[1]
 
 
+def test_what_a_fault_ended_is_solved_again_with_the_same_limit_too(tmp_path: Path) -> None:
+    problem, begun = late(2.0, on_failure="skip"), BegunSolves(tmp_path / "begun.safetensors")
+    begun.add(problem, [b"a" * 32, b"b" * 32], torch.full((2, 3), torch.nan), [Status.ERROR, Status.TIME_LIMIT])
+    assert list(begun.find(problem, [b"a" * 32, b"b" * 32])) == [1]
+
+
 def test_decisions_are_kept_with_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def problem() -> Problem:
         made = Problem(BAG, sense="max")
@@ -266,6 +272,17 @@ def test_decisions_of_a_model_with_other_variables_are_left_out(
     (path,) = tmp_path.iterdir()
     BegunSolves(path, changed.found).find(changed, [b"a" * 32])
     assert len(changed.found) == 0
+
+
+@pytest.mark.parametrize(("before", "after"), [(FoundDecisions(3), None), (None, FoundDecisions(3))])
+def test_rows_serve_jobs_that_keep_decisions_and_others(
+    before: FoundDecisions | None, after: FoundDecisions | None, tmp_path: Path
+) -> None:
+    problem, path = Problem(BAG, sense="max"), tmp_path / "begun.safetensors"
+    begun = BegunSolves(path, before)
+    begun.add(problem, [b"a" * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    begun.write()
+    assert list(BegunSolves(path, after).find(problem, [b"a" * 32])) == [0]
 
 
 def test_problems_of_several_sizes_share_a_file(tmp_path: Path) -> None:
@@ -348,6 +365,9 @@ def test_a_job_that_is_done_leaves_no_file_and_an_interrupted_one_names_it(tmp_p
         rows_of(problem, begun)
     assert problem.statistics.solves == 0
     assert list(tmp_path.iterdir()) == []
+    with pytest.raises(KeyboardInterrupt, match=r"^$"), kept_until_done(path):  # before the first solve
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_rows_of_another_job_stay_when_a_job_is_done(tmp_path: Path) -> None:
@@ -376,3 +396,21 @@ def test_a_job_goes_on_where_its_file_cannot_be_used(tmp_path: Path, monkeypatch
     with pytest.raises(KeyboardInterrupt, match=r"^$"):
         solve_and_fail(path, KeyboardInterrupt())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("required", [True, False])
+def test_a_full_disk_is_an_error_or_a_warning(required: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*given: Any, **how: Any) -> None:
+        raise FileError("cannot write begun: No space left on device")
+
+    begun = BegunSolves(tmp_path / "begun.safetensors", required=required)
+    begun.add(Problem(BAG), [b"a" * 32], torch.ones(1, 3), [Status.OPTIMAL])
+    monkeypatch.setattr(begun_solves, "save_state", full)
+    if required:
+        with pytest.raises(FileError, match="No space left"):
+            begun.write()
+    else:
+        with pytest.warns(RegretlessWarning, match="exact solves are not kept .* No space left"):
+            begun.write()
+        begun.add(Problem(BAG), [b"b" * 32], torch.ones(1, 3), [Status.OPTIMAL])
+        begun.write()  # says nothing more

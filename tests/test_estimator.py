@@ -225,7 +225,7 @@ def test_a_torch_module_is_copied_and_one_that_does_not_fit_is_refused_before_th
     [
         ({"problem": None}, "needs a problem"),
         ({"method": "nothing"}, "method must be one of"),
-        ({"model": "forest"}, "model must be one of linear, quadratic, mlp"),
+        ({"model": "forest"}, "model must be one of linear, quadratic, splines, mlp"),
         ({"hidden": 0, "model": "mlp"}, "hidden"),
         ({"model": torch.nn.Linear}, "got the class Linear: pass an object of it"),
         ({"validation": 2.0}, "validation must be a share"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import threading
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from regretless.labels import (
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.types import Solved, Status
 from tests import forked
@@ -101,6 +103,22 @@ def test_a_failure_is_named_by_its_row_in_the_data_fresh_or_stored(tmp_path: Pat
     with pytest.raises(SolveError, match=message):
         solve_labels(problem, costs, members, store=tmp_path)
     assert problem.statistics.solves == 0
+
+
+def test_a_failure_in_memory_is_a_failure() -> None:
+    memory, costs, members = LabelMemory(), torch.ones(2, 2, dtype=torch.float64), torch.tensor([1, 2])
+    solve_labels(Problem(FAMILY, on_failure="skip"), costs, members, memory=memory)
+    problem = Problem(FAMILY)
+    with pytest.raises(SolveError, match=r"instance 1 of the batch \(family member 2\): infeasible"):
+        solve_labels(problem, costs, members, memory=memory)
+    assert problem.statistics.solves == 0
+
+
+def test_a_failure_ends_the_solves() -> None:
+    problem, members = Problem(FAMILY), torch.tensor([2] + [1] * 9)
+    with pytest.raises(SolveError, match="instance 0 of the batch"):
+        solve_labels(problem, torch.ones(10, 2, dtype=torch.float64), members)
+    assert problem.statistics.solves == 1
 
 
 def test_what_cannot_be_solved_at_all_is_stored_with_its_status(tmp_path: Path) -> None:
@@ -239,6 +257,14 @@ def test_a_damaged_store_is_named_and_left_alone(tmp_path: Path) -> None:
     assert path.read_bytes() == content[:-3]
 
 
+def test_stored_labels_without_decisions_serve_a_problem_that_keeps_them(tmp_path: Path) -> None:
+    first, _ = solve_labels(Problem(KNAPSACK), COSTS, store=tmp_path)
+    problem = Problem(KNAPSACK)
+    problem.found = FoundDecisions(3)
+    assert torch.equal(solve_labels(problem, COSTS, store=tmp_path)[0], first)
+    assert problem.statistics.solves == 0
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -252,6 +278,15 @@ def test_a_stored_file_with_other_content_is_named(tmp_path: Path, change: dict[
     (path,) = tmp_path.iterdir()
     save_state(path, load_state(path, kind="labels") | change, kind="labels")
     with pytest.raises(FileError, match=f"{path.name}: field"):
+        solve_labels(problem, COSTS, store=tmp_path)
+
+
+def test_stored_labels_that_are_wrong_are_refused(tmp_path: Path) -> None:
+    problem = Problem(KNAPSACK, sense="max")
+    solutions, _ = solve_labels(problem, COSTS, store=tmp_path)
+    (path,) = tmp_path.iterdir()
+    save_state(path, load_state(path, kind="labels") | {"solutions": torch.ones_like(solutions)}, kind="labels")
+    with pytest.raises(SolveError, match="the label of instance 0 is infeasible"):
         solve_labels(problem, COSTS, store=tmp_path)
 
 
@@ -283,6 +318,33 @@ def test_labels_of_a_family_are_checked_as_decisions_whatever_the_cost_map_is() 
     swapped = MILP([[1.0, 2.0]], row_upper=1.0, cost_map=[[0.0, 1.0], [1.0, 0.0]])
     labels = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)  # the second variable comes first
     assert infeasible_label(Problem(Family([swapped])), labels, torch.tensor([0, 0])) == 1
+
+
+def test_a_label_that_is_beaten_is_named_by_its_row_unless_it_is_not_optimal() -> None:
+    problem, status = Problem(KNAPSACK, sense="max"), [Status.INFEASIBLE, Status.OPTIMAL, Status.OPTIMAL]
+    labels = torch.tensor([[torch.nan] * 3, [0.0] * 3, [1.0, 1.0, 0.0]], dtype=torch.float64)
+    with pytest.raises(SolveError, match="instance 1 of the batch has a solution with objective 9"):
+        refuse_wrong_labels(problem, COSTS[:3], labels, None, status)
+    refuse_wrong_labels(problem, COSTS[:3], labels, None, [Status.INFEASIBLE, Status.TIME_LIMIT, Status.OPTIMAL])
+
+
+@pytest.mark.parametrize(
+    ("problem", "members", "other", "wrong"),
+    [
+        (Problem(FAMILY), [1, 3], [1.0, 0.0], True),
+        (Problem(FAMILY), [1, 3], [0.0, 0.0], False),
+        (Problem(oracle=lambda c, i: [1.0, 1.0], dimension=2, instances=2), [1, 1], [1.0, 0.0], True),
+        (Problem(oracle=lambda c, i: [1.0, 1.0], dimension=2, instances=2), [1, 0], [1.0, 0.0], False),
+    ],
+    ids=["feasible for both", "feasible for one", "one instance of a function", "two instances of a function"],
+)
+def test_labels_of_a_family_are_compared_where_they_are_feasible(
+    problem: Problem, members: list[int], other: list[float], wrong: bool
+) -> None:
+    costs, labels = torch.ones(2, 2, dtype=torch.float64), torch.tensor([[1.0, 1.0], other], dtype=torch.float64)
+    raises: Any = pytest.raises(SolveError, match="instance 0 of the batch") if wrong else contextlib.nullcontext()
+    with raises:
+        refuse_wrong_labels(problem, costs, labels, torch.tensor(members), [Status.OPTIMAL] * 2)
 
 
 def test_a_label_is_compared_whatever_the_number_of_labels_is() -> None:

@@ -68,6 +68,13 @@ def test_every_dtype_and_shape_comes_back(tmp_path: Path, dtype: torch.dtype, sh
     assert same(load_state(tmp_path / "f", kind="test"), tensor)
 
 
+def test_tensors_that_share_memory_or_have_gradients_come_back(tmp_path: Path) -> None:
+    tied = torch.nn.Parameter(torch.arange(6.0).reshape(2, 3))
+    save_state(tmp_path / "f", {"a": tied, "b": tied, "c": tied.T, "d": tied[1]}, kind="test")
+    back, plain = load_state(tmp_path / "f", kind="test"), tied.detach()
+    assert same(back, {"a": plain, "b": plain, "c": plain.T.contiguous(), "d": plain[1]})
+
+
 keys = st.text(max_size=5) | st.integers()
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
 leaves |= st.lists(st.floats(width=32), max_size=3).map(torch.tensor)

@@ -108,12 +108,12 @@ class BegunSolves:
         return self._rows
 
     def _on_disk(self) -> Rows:
-        if self.path is None or not self.path.exists():
+        if self.path is None:
             return {}
         try:
             return self._loaded(self.path)
         except FileError as error:
-            if self.path.exists():  # otherwise another job that shares it removed it just now
+            if self.path.exists():
                 self._give_up(error)
             return {}
 

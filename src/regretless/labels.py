@@ -139,13 +139,14 @@ def refuse_wrong_labels(
     )
 
 
-def refuse_infeasible_labels(problem: Problem, solutions: Tensor, members: Tensor | None) -> None:
+def refuse_infeasible_labels(problem: Problem, solutions: Tensor, members: Tensor | None, first: int = 0) -> None:
     """Refuse labels of the caller that show a decision that the model does not allow.
 
     Args:
         problem: without a model, or with a cost map, decisions are not known and nothing is refused.
         solutions: ``(n, width)`` labels; a row of NaN where there is none.
         members: ``(n,)`` ids, for families.
+        first: number of the first row, where they are a part of the caller's labels.
 
     Raises:
         InputError: with the first such row.
@@ -153,8 +154,8 @@ def refuse_infeasible_labels(problem: Problem, solutions: Tensor, members: Tenso
     row = infeasible_label(problem, solutions, members)
     if row is not None:
         raise InputError(
-            f"row {row} of the solutions is infeasible for the model: pass the true optima of this problem in cost "
-            "space, as Dataset.solutions holds them, and the true costs before them"
+            f"row {first + row} of the solutions is infeasible for the model: pass the true optima of this problem in "
+            "cost space, as Dataset.solutions holds them, and the true costs before them"
         )
 
 

@@ -77,10 +77,12 @@ def regret_of_decisions(
     status: Sequence[Status] | None = None,
     begun: BegunSolves | None = None,
     progress: bool | None = False,
+    first: int = 0,
 ) -> Decided:
     """Regrets as ``regret`` returns them, and the decisions that have them.
 
-    With ``progress`` a bar is shown, with ``None`` on a terminal. Solves that ``begun`` has are not made again.
+    With ``progress`` a bar is shown, with ``None`` on a terminal. Solves that ``begun`` has are not made again. Where
+    these instances are a part of the caller's data, messages count from ``first``, the number of the first one.
     """
     if predicted.shape != true.shape:
         raise InputError(f"predicted must have the shape of true, {tuple(true.shape)}, got {tuple(predicted.shape)}")
@@ -94,14 +96,15 @@ def regret_of_decisions(
         bad = (~torch.isfinite(given)).nonzero()
         if len(bad):
             row, column = bad[0].tolist()
-            got = f"{given[row, column].item()} for instance {row}, cost {column}"
+            got = f"{given[row, column].item()} for instance {first + row}, cost {column}"
             raise InputError(f"{name} must be finite, got {got}")
     if status is not None and len(status) != len(predicted):
         raise InputError(f"status must have one entry for each of the {len(predicted)} labels, got {len(status)}")
     unlabelled = (~torch.isfinite(best).all(dim=1)).nonzero().flatten().tolist()
     if unlabelled and problem.on_failure == "raise":  # otherwise they are failed solves
-        raise InputError(f"solution must be finite, got NaN or infinity in row {unlabelled[0]}: pass the true optima")
-    refuse_infeasible_labels(problem, best, instance)
+        row = first + unlabelled[0]
+        raise InputError(f"solution must be finite, got NaN or infinity in row {row}: pass the true optima")
+    refuse_infeasible_labels(problem, best, instance, first)
     regrets, decisions, cut_short = cost.new_zeros(len(cost)), torch.zeros_like(best), 0
     for part, solved in solve_rows(
         problem, predicted.detach().to(torch.float64), instance, begun or BegunSolves(None),
@@ -110,7 +113,7 @@ def regret_of_decisions(
         members = None if instance is None else instance[part]
         known = None if status is None else [status[i] for i in part]
         regrets[part] = checked_regrets(
-            problem, solved, cost[part], best[part], instance=members, status=known, rows=part
+            problem, solved, cost[part], best[part], instance=members, status=known, rows=[first + i for i in part]
         )
         decisions[part] = solved.solution.to(torch.float64)
         cut_short += solved.not_optimal - int((~solved.found).sum())

@@ -120,6 +120,10 @@ def test_a_file_of_version_0_1_holds_no_settings_and_gets_those_of_the_construct
     back = SolutionCache.load(tmp_path / "cache", Problem(MODEL))
     assert (repr(back.policy), back.grow_at) == ("Bernoulli(p=0.05)", "predicted")
     assert torch.equal(back.solutions, cache.solutions)
+    del state["ranks"], state["steps"]  # as in a checkpoint
+    back = SolutionCache(Problem(MODEL), ROWS[:1], p_solve=0.5)
+    back.load_state_dict(state)
+    assert torch.equal(back.solutions, cache.solutions)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,20 @@ def test_solutions_come_in_the_order_of_ranks_and_counts_add_up() -> None:
     assert (joint.asked, joint.solves, joint.failed, joint.lookups) == (23, 4, 1, 18)
 
 
+def test_instances_of_a_family_come_with_their_solutions() -> None:
+    ids = [torch.tensor([4]), torch.zeros(0, dtype=torch.int64), torch.tensor([2, 9])]
+
+    class Family(Three):
+        def gather_rows(self, rows: torch.Tensor, counts: list[int]) -> torch.Tensor:
+            return super().gather_rows(rows, counts) if rows.ndim == 2 else torch.cat(ids)
+
+    for mine, own in zip(ROWS, ids, strict=True):  # a rank without a solution takes part as well
+        ranks: Any = Family([[len(rows), 8, 1, 0, 0, 0] for rows in ROWS], ROWS)
+        joint = exchange(ranks, Growth(mine, own))
+        assert joint.ids is not None
+        assert (joint.rows.tolist(), joint.ids.tolist()) == ([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [4, 2, 9])
+
+
 def test_a_rank_that_stops_stops_the_others_with_its_number() -> None:
     ranks: Any = Three([[1, 8, 1, 0, 0, 0], [0, 8, 1, 1, 0, 1], [0, 8, 0, 0, 0, 0]], ROWS)
     with pytest.raises(SolveError, match="a solve failed on rank 1, whose message names the instance"):

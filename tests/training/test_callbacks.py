@@ -198,6 +198,26 @@ def test_training_ends_when_the_loss_stands_still():
         Converged(patience=0)
 
 
+@pytest.mark.parametrize(
+    ("losses", "stands"),
+    [
+        ([100.0, 99.0, 100.0], True),
+        ([-100.0, -99.0, -100.0], True),
+        ([100.0, 98.9, 100.0], False),
+        ([0.0, 0.0, 0.0], True),
+        ([5.0, 5.0], False),
+        ([9.0, 5.0, 5.0, 5.0], True),
+    ],
+)
+def test_the_change_of_the_loss_is_relative_to_the_largest_of_the_last_epochs(losses, stands):
+    *before, last = losses
+    at = state(loss=last)
+    for loss in before:
+        at.history.append({"loss": loss})
+    Converged(tolerance=0.01, patience=2).on_epoch(at)
+    assert bool(at.stop) == stands
+
+
 def test_the_time_limit_counts_training_only(monkeypatch):
     clock = [100.0]
     monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
@@ -222,11 +242,13 @@ def test_a_time_limit_goes_on_counting_after_a_pause(monkeypatch):
     monkeypatch.setattr(module.time, "monotonic", lambda: clock[0])
     first, second = TimeLimit(10.0), TimeLimit(10.0)
     first.on_start(state())
-    clock[0] = 6.0
+    clock[0] = 4.0
     first.on_epoch(state())
+    clock[0] = 6.0  # in the middle of the next epoch
+    saved = first.state_dict()
     clock[0] = 500.0
     second.on_start(state())
-    second.load_state_dict(first.state_dict())
+    second.load_state_dict(saved)
     at = state()
     clock[0] = 503.0
     second.on_epoch(at)
@@ -300,8 +322,10 @@ def test_the_text_of_a_callback_has_its_settings():
     [
         (lambda: Converged(patience=1.5), "patience must be an integer"),
         (lambda: Converged(tolerance="small"), "tolerance must be a finite number"),
+        (lambda: Converged(tolerance=-1e-9), "tolerance must be a finite number"),
         (lambda: Schedule("cosine"), "scheduler must be a learning-rate scheduler of torch"),
         (lambda: Watch(VALIDATION, problem()), "problem must be a Problem, got Dataset"),
+        (lambda: Watch(problem(), VALIDATION.features), "data must be a Dataset, got Tensor"),
         (lambda: Watch(problem(), VALIDATION[:0]), "a watch needs data, got 0 instances"),
     ],
 )

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import signal
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,7 +14,7 @@ from regretless.family import Family
 from regretless.losses import SPOPlus
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.training import evaluate, fit
+from regretless.training import Interrupted, evaluate, fit
 from regretless.training.direct import direct
 from regretless.types import Solved, Status
 
@@ -150,18 +152,50 @@ def test_the_smallest_population_is_two():
     assert fitted.history.column("solves") == [10, 10, 10]
 
 
-def test_candidates_that_are_no_numbers_are_bad_candidates():
-    class Overshoots(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.inner = runs.model()
+class TwoSides(nn.Module):
+    """Predictions with the wrong decision below a weight of zero, and others above it."""
 
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            out = self.inner(x)
-            return out / (out.sum() > 0)  # infinite for half of all weights
+    def __init__(self, above: float) -> None:
+        super().__init__()
+        self.weight, self.above = nn.Parameter(torch.tensor(-1.0)), above
 
-    fitted = direct(Overshoots(), runs.problem(), runs.data(6), generations=3)
-    assert all(torch.isfinite(runs.weights(fitted.model)))
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * torch.stack([torch.zeros(()), torch.where(self.weight < 0, 1.0, self.above)])
+
+
+@pytest.mark.parametrize("validated", [False, True])
+@pytest.mark.parametrize("above", [torch.inf, 2.0], ids=["not finite", "all solves fail"])
+def test_candidates_without_finite_predictions_or_without_any_solution_are_the_worst(above, validated):
+    def first_unless_below(costs):
+        if costs[1] == 2.0:
+            raise RuntimeError("no luck")
+        return [1.0, 0.0] if costs[0] >= costs[1] else [0.0, 1.0]
+
+    costs = torch.tensor([[3.0, 1.0]] * 3, dtype=torch.float64)  # costs of zero have the right decision
+    problem = Problem(oracle=first_unless_below, dimension=2, sense="max", on_failure="skip")
+    train, model = Dataset.solve(problem, torch.ones(3, 1), costs), TwoSides(above)
+    direct(model, problem, train, generations=3, sigma=1.0, validation=train if validated else None)
+    assert model.weight.item() < 0
+
+
+def test_labels_that_are_not_optimal_may_be_beaten():
+    train = runs.data(5)
+    status = (Status.TIME_LIMIT,) * len(train)
+    loose = Dataset(train.features, train.costs, torch.zeros_like(train.solutions), None, status)
+    assert min(direct(runs.model(), runs.problem(), loose, generations=2).history.column("loss")) < 0
+
+
+def test_the_first_step_is_relative_to_the_size_of_the_weights(monkeypatch):
+    import cma
+
+    steps, whole = [], cma.CMAEvolutionStrategy
+    monkeypatch.setattr(cma, "CMAEvolutionStrategy", lambda x, step, how: steps.append(step) or whole(x, step, how))
+    for size in (4.0, 0.0):
+        model = runs.model()
+        for parameter in model.parameters():
+            nn.init.constant_(parameter, size)
+        direct(model, runs.problem(), runs.data(3), generations=1, sigma=0.5)
+    assert steps == [2.0, 0.5]
 
 
 class SometimesFails:
@@ -239,6 +273,26 @@ def test_a_search_that_was_stopped_goes_on_from_its_checkpoint(tmp_path, monkeyp
     assert resumed.reason == whole.reason
 
 
+def test_an_interrupted_search_ends_after_the_generation_with_its_weights(tmp_path):
+    train, path, settings = runs.data(6), tmp_path / "search", {"generations": 4, "progress": False}
+    first, whole = (direct(runs.model(), runs.problem(), train, generations=k).model for k in (2, 4))
+    net, problem = runs.model(), runs.problem()
+    plain, asked = problem.backend.solve, []
+
+    def interrupted(*arguments, **options):
+        asked.append(1)
+        if len(asked) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return plain(*arguments, **options)
+
+    problem.backend.solve = interrupted
+    with pytest.raises(Interrupted, match=r"SIGINT: direct search ended after generation 2; it is kept in .*search"):
+        direct(net, problem, train, checkpoint=path, **settings)
+    assert torch.equal(runs.weights(net), runs.weights(first))
+    resumed = direct(runs.model(), runs.problem(), train, checkpoint=path, **settings)
+    assert torch.equal(runs.weights(resumed.model), runs.weights(whole))
+
+
 def test_a_checkpoint_of_another_or_a_longer_search_is_refused_and_left(tmp_path):
     path, train = tmp_path / "search", runs.data(6)
     direct(runs.model(), runs.problem(), train, generations=3, checkpoint=path)
@@ -247,7 +301,16 @@ def test_a_checkpoint_of_another_or_a_longer_search_is_refused_and_left(tmp_path
         direct(runs.model(), runs.problem(), train, generations=3, seed=1, checkpoint=path)
     with pytest.raises(FileError, match="holds 3 generations already, more than the 2"):
         direct(runs.model(), runs.problem(), train, generations=2, checkpoint=path)
+    with pytest.raises(FileError, match="belongs to another search: data was"):
+        direct(runs.model(), runs.problem(), runs.data(7), generations=3, checkpoint=path)
+    other = runs.model()
+    nn.init.ones_(other.linear.weight)
+    with pytest.raises(FileError, match="belongs to another search: first was"):
+        direct(other, runs.problem(), train, generations=3, checkpoint=path)
     assert path.read_bytes() == before
+    ended = runs.problem()
+    assert len(direct(runs.model(), ended, train, generations=3, checkpoint=path).history) == 3
+    assert ended.statistics.solves == 2 * len(train), "of the comparison at the end only"
     longer = direct(runs.model(), runs.problem(), train, generations=4, checkpoint=path)
     assert len(longer.history) == 4
 
@@ -264,6 +327,7 @@ def test_the_last_generation_is_no_convergence():
         ({"validation": "held out"}, "validation must be a Dataset, got str"),
         ({"validation": runs.data(3)[:0]}, "validation needs data, got 0 instances"),
         ({"train": None}, "train must be a Dataset, got NoneType"),
+        ({"train": replace(runs.data(8), features=torch.zeros(8, 6, 3))}, "the model Model cannot predict from"),
     ],
 )
 def test_arguments_that_cannot_work_are_refused(change, message):

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -8,10 +10,11 @@ from torch import nn
 
 from regretless import metrics
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.errors import InputError, SolveError
 from regretless.losses import MAP
 from regretless.problem import Problem
 from regretless.training import evaluate, fit, predict
+from regretless.training.evaluation import evaluate_instances
 from regretless.types import Solved, Status
 
 from .runs import cache, data, model, problem
@@ -137,17 +140,43 @@ def test_failed_solves_are_counted_and_left_out():
     assert (nothing.instances, nothing.failed) == (0, 1)
 
 
-def test_labels_that_are_not_optimal_are_flagged():
-    given = Dataset(
-        DATA.features, DATA.costs, DATA.solutions, None, (Status.OPTIMAL, Status.TIME_LIMIT) + 7 * (Status.OPTIMAL,)
-    )
-    assert evaluate(model(), given, problem()).not_optimal == 1
+def test_labels_that_are_not_optimal_are_flagged_and_may_be_beaten():
+    labels = DATA.solutions.clone()
+    labels[1] = 0.0
+    status = (Status.OPTIMAL, Status.TIME_LIMIT) + 7 * (Status.OPTIMAL,)
+    result = evaluate(nn.Identity(), Dataset(DATA.costs, DATA.costs, labels, None, status), problem())
+    assert result.not_optimal == 1
+    assert result.regret < 0.0
+
+
+@pytest.mark.parametrize("name", ["failed", "not_optimal", "cut_short"])
+def test_an_evaluation_is_exact_where_nothing_failed_and_all_is_proven(name):
+    exact = evaluate(model(), DATA, problem())
+    assert exact.exact
+    assert not replace(exact, **{name: 1}).exact
+
+
+def test_results_per_instance_are_those_of_the_figures():
+    net, solver = model(), problem()
+    result, found = evaluate_instances(net, DATA, solver)
+    assert torch.equal(found.predicted, predict(net, DATA.features))
+    assert torch.equal(found.solutions, solver.solve(found.predicted).solution)
+    assert found.regrets.mean().item() == result.regret
+
+
+def test_a_bar_is_shown_on_request_only(monkeypatch):
+    shown = []
+    monkeypatch.setattr("regretless.solve_batches.track", lambda parts, *, show, **how: shown.append(show) or parts)
+    evaluate(model(), DATA, problem())
+    evaluate(model(), DATA, problem(), progress=None)
+    assert shown == [False, None]
 
 
 def test_binary_costs_have_an_auc():
     labels = (DATA.costs > DATA.costs.median()).double()
     given = Dataset(labels, labels, DATA.solutions)
     assert evaluate(nn.Identity(), given, problem()).auc == 1.0
+    assert evaluate(nn.Identity(), Dataset(-labels, labels, DATA.solutions), problem()).auc == 0.0
 
 
 def test_a_prediction_that_is_no_number_is_named():
@@ -156,6 +185,26 @@ def test_a_prediction_that_is_no_number_is_named():
         broken.linear.bias.fill_(math.nan)
     with pytest.raises(InputError, match="predicted must be finite, got nan for instance 0, cost 0"):
         evaluate(broken, DATA, problem())
+
+
+def test_errors_of_a_rank_name_the_row_in_the_data():
+    def solver(costs):
+        if costs[0] == 7.0:
+            raise RuntimeError("no luck")
+        return [0.0, 0.0]
+
+    costs = torch.arange(9.0, dtype=torch.float64)[:, None].repeat(1, 2)
+    given = Dataset(costs, costs, torch.zeros(9, 2, dtype=torch.float64))
+    ranks = SimpleNamespace(rank=1, size=2)
+    with pytest.raises(SolveError, match=r"instance 7 of the batch: .*no luck"):
+        evaluate(nn.Identity(), given, Problem(oracle=solver, dimension=2), ranks=ranks)
+    bad = replace(given, features=given.features.where(costs != 6.0, torch.nan))
+    with pytest.raises(InputError, match="predicted must be finite, got nan for instance 6, cost 0"):
+        evaluate(nn.Identity(), bad, Problem(oracle=solver, dimension=2), ranks=ranks)
+    for label, said in ((9.0, "row 8 of the solutions is infeasible"), (torch.nan, "got NaN or infinity in row 8")):
+        bad = replace(DATA, solutions=DATA.solutions.index_fill(0, torch.tensor([8]), label))
+        with pytest.raises(InputError, match=said):
+            evaluate(model(), bad, problem(), ranks=ranks)
 
 
 def test_decisions_that_were_cut_short_are_counted_apart_from_failures():
@@ -192,9 +241,11 @@ def test_a_model_that_writes_into_its_input_changes_no_data():
             x -= 1.0
             return x[..., 0]
 
-    before = DATA.features.clone()
-    assert torch.equal(predict(Centers(), DATA.features), before[..., 0] - 1.0)
-    assert torch.equal(DATA.features, before)
+    before, trained = DATA.features.clone(), Centers()
+    trained.weight = nn.Parameter(torch.zeros(()))
+    for net in (Centers(), trained):
+        assert torch.equal(predict(net, DATA.features), before[..., 0] - 1.0)
+        assert torch.equal(DATA.features, before)
 
 
 def test_predicting_leaves_the_mode_of_every_part_as_it_was():

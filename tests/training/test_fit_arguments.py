@@ -7,12 +7,13 @@ from torch import nn
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import TwoStage
-from regretless.training import Callback, fit
+from regretless.training import Callback, EarlyStopping, fit
 from regretless.training.fit_arguments import check_data
 
 from .runs import LOSSES, data, model, weights
 
 TRAIN = data()
+SCHEDULER = torch.optim.lr_scheduler.StepLR(torch.optim.SGD(model().parameters()), 5)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,15 @@ TRAIN = data()
         (
             {"validation": Dataset(TRAIN.features, TRAIN.costs[:, :5], TRAIN.solutions[:, :5])},
             r"validation data must have 6 costs and solutions of width 6, got \(5, 5\)",
+        ),
+        (
+            {"validation": Dataset(TRAIN.features, TRAIN.costs, TRAIN.solutions, torch.arange(len(TRAIN)))},
+            "validation data do not fit: this problem is no family",
+        ),
+        ({"scheduler": SCHEDULER}, "scheduler belongs to an optimizer: pass that optimizer, too"),
+        (
+            {"scheduler": SCHEDULER, "optimizer": torch.optim.SGD(model().parameters())},
+            "scheduler belongs to an optimizer: pass that optimizer, too",
         ),
         ({"scheduler": "cosine"}, "scheduler must be a learning-rate scheduler of torch, .* got 'cosine'"),
         ({"scheduler": torch.optim.lr_scheduler.StepLR}, "got the class StepLR"),
@@ -53,6 +63,15 @@ def test_an_optimizer_of_some_parameters_trains_these():
     fit(net, LOSSES["spo"](TRAIN), TRAIN, epochs=1, optimizer=torch.optim.SGD([net.linear.weight], lr=0.1))
     assert not torch.equal(weights(net), before)
     assert torch.equal(net.linear.bias, bias)
+
+
+def test_a_loss_of_the_users_own_may_write_the_column_of_early_stopping():
+    class Own(TwoStage):
+        def diagnostics(self):
+            return {"own_regret": 1.0}
+
+    fitted = fit(model(), Own(), TRAIN, epochs=3, callbacks=[EarlyStopping(patience=1, column="own_regret")])
+    assert fitted.reason == "no better own_regret than 1 for 1 epochs"
 
 
 def test_data_that_are_none_and_a_checkpoint_that_is_no_path_are_refused(tmp_path):

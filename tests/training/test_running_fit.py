@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import math
 import re
+import signal
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,10 +19,10 @@ from regretless.data import Dataset
 from regretless.errors import InputError, SolveError, TrainingError
 from regretless.losses import SPOPlus, TwoStage
 from regretless.problem import Problem
-from regretless.training import fit
+from regretless.training import Callback, Interrupted, TimeLimit, TrainingState, fit
 from tests.terminal import wide_terminal
 
-from .runs import LOSSES, Trap, data, model, problem
+from .runs import LOSSES, Trap, data, model, problem, weights
 
 TRAIN = data()
 EVERY_LOSS = pytest.mark.parametrize("name", LOSSES)
@@ -58,6 +60,22 @@ def test_the_loss_of_the_history_is_the_mean_over_instances():
     assert fit(still, summed, TRAIN, epochs=1, batch_size=4, lr=rate).history[0]["loss"] == pytest.approx(
         whole.item(), rel=1e-5
     )
+    with torch.no_grad():
+        part = loss(still(TRAIN.features[:10]), TRAIN.costs[:10].float(), TRAIN.solutions[:10].float())
+    streamed = fit(still, loss, batches_of(2, known=True), epochs=1, lr=rate).history
+    assert streamed[0]["loss"] == pytest.approx(part.item(), rel=1e-5)
+
+
+def test_seconds_are_those_of_each_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100, 200))
+    monkeypatch.setattr("regretless.training.running_fit.time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    assert fit(model(), TwoStage(), TRAIN, epochs=3).history.column("seconds") == [1, 1, 1]
+
+
+def test_a_model_in_evaluation_mode_is_trained_in_training_mode():
+    trained = [fit(net, TwoStage(), TRAIN, epochs=1).model for net in (model(dropout=0.5), model(dropout=0.5).eval())]
+    assert torch.equal(*map(weights, trained))
+    assert trained[1].training
 
 
 def batches_of(count: int, known: bool) -> Iterable[Any]:
@@ -91,6 +109,48 @@ def test_a_bar_counts_the_steps_of_an_epoch(train: Any, bar: str | None, monkeyp
     assert re.search(r"training .* 2/2 ", stream.text)
     assert ("epoch" in stream.text) == (bar is not None)
     assert bar is None or re.search(bar, stream.text)
+    before = stream.text
+    fit(model(), LOSSES["spo"](TRAIN), train, epochs=2, progress=False)
+    assert stream.text == before
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        (1, r"after epoch 1, step 2; nothing was kept \(no epoch was complete\)$"),
+        (3, r"after epoch 2, step 1; epoch 1 is kept in .*run; the same call continues it"),
+    ],
+)
+def test_an_interruption_with_a_loader_names_the_epoch_that_is_kept(at: int, said: str, tmp_path: Path) -> None:
+    net, path = Trap(model(), at, lambda: signal.raise_signal(signal.SIGINT)), tmp_path / "run"
+    with pytest.raises(Interrupted, match=said):
+        fit(net, TwoStage(), batches_of(3, known=True), epochs=3, checkpoint=path)
+    assert path.exists() == ("is kept in" in said)
+
+
+def test_an_epoch_that_was_left_in_the_middle_is_done_before_a_time_limit_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("regretless.training.callbacks.time", SimpleNamespace(monotonic=lambda: clock[0]))
+
+    def leave() -> None:
+        clock[0] += 500.0
+        signal.raise_signal(signal.SIGINT)
+
+    def go(seconds: float, at: int = -1) -> Any:
+        net, callbacks = Trap(model(), at, leave), [Tick(), TimeLimit(seconds)]
+        return fit(net, TwoStage(), TRAIN, epochs=9, batch_size=5, callbacks=callbacks, checkpoint=tmp_path / "run")
+
+    class Tick(Callback):
+        def on_epoch(self, state: TrainingState) -> None:
+            clock[0] += 1.0
+
+    assert len(go(2).history) == 2
+    with pytest.raises(Interrupted, match="after epoch 3, step 1"):
+        go(99, at=0)
+    ended = go(99)
+    assert (len(ended.history), ended.reason) == (3, "the time limit of 99 s is reached")
 
 
 class Poisoned(nn.Module):
@@ -118,6 +178,17 @@ def test_a_prediction_that_is_no_number_stops_training_and_is_named(name, bad):
     net = Poisoned(bad, TRAIN.features[which, 0, 0])
     with pytest.raises(TrainingError, match=message):
         fit(net, LOSSES[name](TRAIN), TRAIN, epochs=3, batch_size=4, lr=0.03)
+
+
+def test_an_error_names_the_checkpoint_from_before_where_there_is_one(tmp_path: Path) -> None:
+    for path, kept in ((tmp_path / "run", True), (None, False)):
+        net = Poisoned(float("nan"), TRAIN.features[7, 0, 0])
+        with pytest.raises(TrainingError, match="epoch 2") as failed:
+            fit(net, TwoStage(), TRAIN, batch_size=4, checkpoint=path)
+        assert (f"(the checkpoint {path} is from before)" in str(failed.value)) == kept
+    huge = replace(TRAIN, costs=TRAIN.costs * 1e30)
+    with pytest.raises(TrainingError, match=r"epoch 1, step 1, learning rate 0\.1; lower"):
+        fit(model(), TwoStage(), huge, checkpoint=tmp_path / "other")
 
 
 def test_cross_entropy_with_no_number_is_the_same_error():
@@ -198,4 +269,4 @@ def test_data_that_are_not_finite_are_named_and_not_the_learning_rate(part, said
     values[3] = torch.nan
     bad = replace(TRAIN, **{part: values})
     with pytest.raises(InputError, match=f"the {said} of training instance 3 must be finite, got nan"):
-        fit(model(), SPOPlus(problem()), bad, epochs=1)
+        fit(model(), SPOPlus(problem()), bad, epochs=1, batch_size=4)

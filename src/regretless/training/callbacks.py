@@ -180,7 +180,7 @@ class TimeLimit(Callback):
 
     def on_resume(self, state: TrainingState) -> None:
         """Continue a run that an earlier, shorter limit ended."""
-        if self._reason and state.stop == self._reason and self.used < self.seconds:
+        if state.stop == self._reason and self.used < self.seconds:
             state.stop = ""
 
     def on_epoch(self, state: TrainingState) -> None:
@@ -191,8 +191,8 @@ class TimeLimit(Callback):
             self._reason = state.stop = f"the time limit of {self.seconds:g} s is reached"
 
     def state_dict(self) -> dict[str, Any]:
-        """Seconds used so far, and why this limit ended the run."""
-        return {"used": self.used, "reason": self._reason}
+        """Seconds used so far, with those of an epoch that is left in the middle, and why this limit ended the run."""
+        return {"used": self.used + time.monotonic() - self._since, "reason": self._reason}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from the seconds used before."""

@@ -162,6 +162,9 @@ def _search(
 
 
 def _watched(model: nn.Module, validation: Dataset, problem: Problem) -> float:
+    """Validation regret; NaN where a prediction is not finite."""
+    if not bool(torch.isfinite(predict(model, validation.features)).all()):
+        return math.nan
     with problem.counted_as("watching"):
         return evaluate(model, validation, problem).regret
 
@@ -210,7 +213,7 @@ def _mean_costs(
         predicted.append(predict(model, train.features).to(torch.float64))
     ids = None if train.instance is None else train.instance.repeat(len(candidates))
     stacked = torch.cat(predicted)
-    # Predictions that are not finite make a bad candidate, not an error.
+    # A candidate with predictions that are not finite is the worst, and no error.
     finite = torch.isfinite(stacked).all(dim=1)
     solved = problem.attempt(
         problem.to_minimization(torch.where(finite[:, None], stacked, torch.zeros_like(stacked)), ids), ids
@@ -221,8 +224,8 @@ def _mean_costs(
     regrets = metrics.checked_regrets(
         problem, solved, costs, labels, instance=ids, status=status, rows=list(range(n)) * k
     ).view(k, n)
-    # Instances whose solve failed are left out of the mean; a candidate without any instance is the worst.
-    means = regrets.nanmean(dim=1)
+    # Instances whose solve failed are left out of the mean; a candidate without any instance is the worst, too.
+    means = regrets.nanmean(dim=1).masked_fill(~finite.view(k, n).all(dim=1), torch.inf)
     return [float(value) for value in means.nan_to_num(nan=torch.inf)]
 
 

@@ -175,13 +175,15 @@ def evaluate_instances(
     check_type("data", data, Dataset)
     check_type("problem", problem, Problem)
     predicted = _given(model, data, problem) if is_array(model) else predict(cast(Predictor, model), data.features)
-    own, costs = data, predicted
+    own, costs, first = data, predicted, 0
     if ranks is not None:
-        part = torch.arange(len(data)).tensor_split(ranks.size)[ranks.rank]
+        parts = torch.arange(len(data)).tensor_split(ranks.size)
+        part, first = parts[ranks.rank], sum(map(len, parts[: ranks.rank]))
         own, costs = data[part], predicted[part]
     decided = metrics.regret_of_decisions(
-        problem, costs, own.costs, own.solutions, own.instance, status=own.status, begun=begun, progress=progress
-    )
+        problem, costs, own.costs, own.solutions, own.instance, status=own.status, begun=begun, progress=progress,
+        first=first,
+    )  # fmt: skip
     regrets, solutions, cut_short = decided.regrets, decided.decisions, decided.cut_short
     if ranks is not None:
         regrets, solutions = ranks.gather_rows(regrets), ranks.gather_rows(solutions)

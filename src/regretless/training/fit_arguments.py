@@ -114,7 +114,7 @@ def listed_callbacks(callbacks: Iterable[Callback]) -> Sequence[Callback]:
         InputError: names what came.
     """
     given: Any = callbacks
-    if isinstance(given, Callback) or not isinstance(given, Iterable):
+    if not isinstance(given, Iterable):
         raise InputError(f"callbacks must be a list of callbacks, got {type(given).__name__}: put it in a list")
     found = list(given)
     for one in found:

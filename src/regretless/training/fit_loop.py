@@ -85,7 +85,8 @@ def fit(
             instance.
         SolveError: a solve failed and the problem has ``on_failure="raise"``; the message names step and instance.
         FileError: the checkpoint is damaged, of another run, or of a longer one; it is not changed.
-        Interrupted: SIGINT, SIGTERM or SIGHUP was received; the checkpoint, where there is one, is of the last step.
+        Interrupted: SIGINT, SIGTERM or SIGHUP was received; the checkpoint, where there is one, is of the last step,
+            and with a ``DataLoader`` of the last epoch.
     """
     check_numbers(seed=seed, epochs=epochs, batch_size=batch_size, lr=lr)
     seed, batch_size = int(seed), int(batch_size)  # torch takes no integers of NumPy

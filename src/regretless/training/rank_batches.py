@@ -46,7 +46,7 @@ class RankBatches:
             self._joint.append(len(part))
             self._parts.append((int(share[0]), len(share)))
         sizes = [size for _, size in self._parts]
-        self._sizes: int | list[int] = batch_size if ranks is None and not joined else sizes
+        self._sizes: int | list[int] = sizes if joined else batch_size
         self._own = None if ranks is None else torch.cat([torch.arange(a, a + size) for a, size in self._parts])
 
     def __len__(self) -> int:

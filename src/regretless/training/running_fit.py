@@ -67,7 +67,7 @@ class RunningFit:
             labels = to_loss(train.costs, parameter), to_loss(train.solutions, parameter)
             self.data = (to_model(train.features, parameter), *labels)
             self.instance = None if train.instance is None else train.instance.to(parameter.device)
-        self.step: Step = make_step(model, parts.optimizer, clip)
+        self.step: Step
         self.at = Progress()
 
     def to_the_end(self, epochs: int, progress: bool | None, settings: dict[str, Any]) -> Fitted:
@@ -84,6 +84,7 @@ class RunningFit:
                 callback.on_resume(state)
             if self.ranks is not None:  # clocks differ between ranks
                 state.stop = self.ranks.gather_objects(state.stop)[0]
+            self.at.stopped = state.stop
             begun = 0 if self.at.order is None else 1  # an epoch that was left in the middle has changed the weights
             if self.at.epoch + begun > epochs:
                 held = f"{self.at.epoch} epochs" if not begun else f"{self.at.epoch} epochs and part of the next"
@@ -111,7 +112,7 @@ class RunningFit:
         self.step = make_step(self.model, self.parts.optimizer, self.clip)
         if at.order is None:
             at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | dict.fromkeys(COUNTED, 0)
-        batches = self._in_memory() if self.loader is None else self._streamed(self.loader)
+        batches = self._in_memory() if self.loader is None else streamed(self.loader, next(self.model.parameters()))
         # Steps that solve may take minutes each.
         left = self._steps() - at.step
         batches = track(batches, total=left, label=f"epoch {at.epoch + 1}", show=progress) if left > 0 else batches
@@ -160,11 +161,6 @@ class RunningFit:
         for step in range(at.step, len(features)):
             ids = None if instance is None else instance[step]
             yield features[step], costs[step], solutions[step], ids
-
-    def _streamed(self, loader: Iterable[Any]) -> Iterator[Batch]:
-        """Batches of a loader."""
-        self.at.order = torch.zeros(0, dtype=torch.int64)
-        return streamed(loader, next(self.parts.model.parameters()))
 
     def _step(self, x: Tensor, c: Tensor, v: Tensor, instance: Tensor | None, step: int) -> float:
         """One step of gradient descent; returns the summed loss of its instances."""
@@ -265,5 +261,9 @@ class RunningFit:
             checkpoints.save(self.path, self.parts, self.at, settings, self.ranks)
 
     def _leave(self, name: str) -> NoReturn:
-        done = f"epoch {self.at.epoch}" if self.at.step == 0 else f"epoch {self.at.epoch + 1}, step {self.at.step}"
-        raise Interrupted(f"{name}: training ended after {done}; {kept_in(self.path, 'the run')}")
+        at = self.at
+        done = f"epoch {at.epoch}" if at.step == 0 else f"epoch {at.epoch + 1}, step {at.step}"
+        kept = kept_in(self.path, "the run")
+        if self.loader is not None and at.step and self.path is not None:  # of a loader, whole epochs are kept
+            kept = kept_in(self.path, f"epoch {at.epoch}") if at.epoch else "nothing was kept (no epoch was complete)"
+        raise Interrupted(f"{name}: training ended after {done}; {kept}")
