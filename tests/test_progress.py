@@ -21,6 +21,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     stream = wide_terminal(monkeypatch)
     # pytest replaces sys.stderr before every test: patch what the module sees
     monkeypatch.setattr("regretless.progress.sys", SimpleNamespace(stderr=stream))
+    monkeypatch.setattr(PlainLine, "wanted", True)  # a command with --json in this process turns lines off
     return stream
 
 
@@ -75,8 +76,7 @@ def test_away_from_a_terminal_short_loops_write_nothing(plain: io.StringIO, monk
 
 def test_plain_lines_can_be_turned_off(plain: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     slowly(8, monkeypatch, show=False)
-    monkeypatch.setattr(PlainLine, "wanted", True)  # what it was comes back after the test
-    write_lines(False)
+    write_lines(False)  # the fixture restores it
     slowly(8, monkeypatch)
     assert plain.getvalue() == ""
 

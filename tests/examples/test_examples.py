@@ -78,6 +78,7 @@ def test_a_loop_of_its_own_shares_one_cache_between_ranks() -> None:
     assert 0 <= after < before / 2
 
 
+@pytest.mark.slow
 def test_lightning_and_accelerate_train_on_ranks() -> None:
     if any(importlib.util.find_spec(name) for name in ("lightning", "pytorch_lightning")):
         before, after = example("lightning_ranks").main()

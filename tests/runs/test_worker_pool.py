@@ -25,6 +25,7 @@ def spec(seed: int = 0, *, epochs: int = 1, **options: Any) -> Spec:
     return Spec("synthetic-knapsack-60", "spo", seed=seed, epochs=epochs, options=DAYS | options)
 
 
+@pytest.mark.slow
 def test_neither_a_failure_nor_a_killed_worker_stops_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The worker that is killed is replaced."""
     do, answers = WorkerProcess.do, {}

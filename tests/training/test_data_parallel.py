@@ -18,8 +18,9 @@ GROW = ("--settings", json.dumps({"p_solve": 0.2}))
 
 
 def test_two_ranks_hold_one_cache_and_one_model_after_every_step(tmp_path: Path) -> None:
-    first, second = trained(tmp_path, METHODS, *GROW)
-    for method in METHODS.split(","):
+    methods = "nce-c,map-dc"  # one that needs the mean over S, and one that does not
+    first, second = trained(tmp_path, methods, *GROW)
+    for method in methods.split(","):
         a, b = first[method], second[method]
         assert a["caches"] == b["caches"]
         assert len(set(a["caches"])) > 3  # S has grown
