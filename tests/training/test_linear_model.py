@@ -9,8 +9,9 @@ from regretless.training.linear_model import find_linear
 from regretless.training.model_terms import with_terms
 from regretless.training.models import SharedLinear, make_model
 
-X2, X3 = torch.randn(9, 4) * 3 + 1, torch.randn(9, 5, 4)
-COSTS = torch.randn(9, 5, dtype=torch.float64) * 100 + 40
+CHANCE = torch.Generator().manual_seed(0)
+X2, X3 = torch.randn(9, 4, generator=CHANCE) * 3 + 1, torch.randn(9, 5, 4, generator=CHANCE)
+COSTS = torch.randn(9, 5, dtype=torch.float64, generator=CHANCE) * 100 + 40
 MODELS = {
     "layer": (lambda: nn.Linear(4, 5), X2),
     "layer without bias": (lambda: nn.Linear(4, 5, bias=False), X2),

@@ -26,7 +26,7 @@ def test_a_copy_with_terms_predicts_what_the_model_predicts(name, terms):
             with_terms(model, x, terms)
         return
     wide = with_terms(model, x, terms)
-    torch.testing.assert_close(wide(x), model(x))
+    torch.testing.assert_close(wide(x), model(x), rtol=1e-4, atol=1e-3)  # in another order of summation
     view = find_linear(wide)
     assert set(view.terms) == {*before.terms, *terms}
     assert view.layer.in_features == 4 + 10 * ("products" in view.terms) + 24 * ("splines" in view.terms)
