@@ -8,8 +8,9 @@ from regretless.errors import InputError
 from regretless.search.committee import Committee, merge
 from regretless.training.models import SharedLinear, make_model
 
-X2, X3 = torch.randn(8, 3), torch.randn(8, 5, 3)
-COSTS = torch.randn(8, 5, dtype=torch.float64) * 30 + 9
+CHANCE = torch.Generator().manual_seed(0)
+X2, X3 = torch.randn(8, 3, generator=CHANCE), torch.randn(8, 5, 3, generator=CHANCE)
+COSTS = torch.randn(8, 5, dtype=torch.float64, generator=CHANCE) * 30 + 9
 WEIGHTS = torch.tensor([0.2, 0.3, 1.5])
 
 
