@@ -94,6 +94,13 @@ def test_a_search_may_have_added_terms(make, terms, tmp_path: Path) -> None:
     torch.testing.assert_close(with_weights(make(x), tmp_path)(x), model(x))
 
 
+def test_a_search_may_have_added_more_terms_than_it_tries_by_default(tmp_path: Path) -> None:
+    x = torch.randn(9, 60)
+    model = with_terms(make_model(x, 3), x, ["products"])
+    save_state(tmp_path / "weights.safetensors", dict(model.state_dict()), kind="weights")
+    torch.testing.assert_close(with_weights(make_model(x, 3), tmp_path)(x), model(x))
+
+
 def test_a_run_that_is_not_finished_may_be_made_longer_and_no_other(tmp_path: Path) -> None:
     spec = Spec("demo", "spo", epochs=3)
     write_json(tmp_path / "spec.json", spec.as_dict())

@@ -7,7 +7,7 @@ from torch import nn
 from regretless.errors import InputError
 from regretless.training.linear_model import find_linear
 from regretless.training.model_terms import checked_terms, default_terms, forms_of, possible_terms, with_terms
-from regretless.training.models import make_model
+from regretless.training.models import SharedLinear, make_model
 
 from .test_linear_model import COSTS, MODELS, X2, X3
 
@@ -58,7 +58,8 @@ def test_other_models_are_refused(model):
 
 def test_terms_fit_linear_models_of_moderate_size_that_do_not_have_them():
     assert possible_terms(nn.Linear(20, 30), 30) == ("products", "splines")
-    assert possible_terms(nn.Linear(200, 30), 30) == ("splines",)
+    assert possible_terms(nn.Linear(100, 30), 30) == ("splines",)
+    assert possible_terms(nn.Linear(20, 3000), 3000) == ()
     assert possible_terms(nn.Linear(500, 30), 30) == ()
     assert possible_terms(make_model(X2, 5, kind="quadratic"), 5) == ("splines",)
     assert possible_terms(make_model(X2, 5, kind="splines"), 5) == ("products",)
@@ -66,6 +67,8 @@ def test_terms_fit_linear_models_of_moderate_size_that_do_not_have_them():
     assert possible_terms(make_model(X3, 5), 5) == ALL
     assert possible_terms(make_model(X3, 5, intercepts=True), 5) == ("products", "splines")
     assert possible_terms(make_model(X3, 5), 60_000) == ("products", "splines")
+    shared = {k: possible_terms(SharedLinear(k), 5) for k in (43, 44, 142, 143)}  # 989 products, 994 splines
+    assert shared == {43: ALL, 44: ALL[1:], 142: ALL[1:], 143: ("intercepts",)}
 
 
 def test_splines_are_tried_by_default_where_all_variables_share_a_layer():

@@ -21,7 +21,7 @@ from regretless.search import Committee
 from regretless.storage import load_state, read_json, write_json
 from regretless.tables import saved_problem
 from regretless.training.linear_model import find_linear
-from regretless.training.model_terms import possible_terms, with_terms
+from regretless.training.model_terms import missing_terms, with_terms
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
 CACHE = "cache.safetensors"
@@ -121,8 +121,8 @@ def shaped_like(weights: Mapping[str, Any], model: nn.Module) -> nn.Module:
         return model
     variables = next((len(value) for name, value in weights.items() if name.endswith("intercepts")), 0)
     features = torch.zeros(1, max(variables, 1), view.plain_inputs)
-    possible = possible_terms(model, variables)
-    for terms in (form for count in range(len(possible) + 1) for form in itertools.combinations(possible, count)):
+    missing = missing_terms(model)
+    for terms in (form for count in range(len(missing) + 1) for form in itertools.combinations(missing, count)):
         candidate = with_terms(model, features, terms)
         if candidate.state_dict().keys() == weights.keys():
             return candidate

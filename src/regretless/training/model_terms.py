@@ -20,25 +20,37 @@ Terms = tuple[str, ...]
 TERMS: Terms = ("products", "splines", "intercepts")
 # A stack holds some thousand copies of the weights: parameters, moments and snapshots of all settings and streams.
 LARGEST = 50_000
+# The two-stage fits decompose matrices with as many columns, one per fold of every part. Above this, they take longer
+# than the rest of a search, as with the products of the 100 columns of a category.
+MOST_INPUTS = 1000
+
+
+def missing_terms(model: nn.Module) -> Terms:
+    """Terms that a model can be given, whatever their number is: those that a linear model does not have."""
+    view = find_linear(model)
+    if view is None:
+        return ()
+    # A layer that is not shared has an intercept per variable already.
+    return tuple(name for name in TERMS if name not in view.terms and (view.shared or name != "intercepts"))
 
 
 def possible_terms(model: nn.Module, variables: int) -> Terms:
-    """Terms that a model can be given: all for linear models of moderate size that do not have them.
+    """Terms that a search can try: those that a linear model does not have, where they are not too many.
 
     Args:
         model: any model.
-        variables: number of costs. A layer that is not shared has an intercept for each of them already.
+        variables: number of costs.
     """
     view = find_linear(model)
     if view is None:
         return ()
-    layer = view.layer
+    most = min(MOST_INPUTS, LARGEST // view.layer.out_features)
     fits = {
-        "products": view.products is None and layer.out_features * count_terms(view.plain_inputs) <= LARGEST,
-        "splines": view.splines is None and layer.out_features * view.plain_inputs * KNOTS <= LARGEST,
-        "intercepts": view.shared and view.intercepts is None and variables <= LARGEST,
+        "products": count_terms(view.plain_inputs) <= most,
+        "splines": view.plain_inputs * (1 + KNOTS) <= most,
+        "intercepts": variables <= LARGEST,
     }
-    return tuple(name for name in TERMS if fits[name])
+    return tuple(name for name in missing_terms(model) if fits[name])
 
 
 def default_terms(model: nn.Module, variables: int) -> Terms:
