@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regretless.training.deviation import deviation_or_one
+from regretless.training.deviation import deviation_or_one, moments
 from regretless.training.models import make_model
 
 
@@ -41,3 +41,9 @@ def test_what_the_precision_of_models_does_not_distinguish_is_constant() -> None
         assert float(deviation_or_one(values)) == pytest.approx(5e-11, rel=1e-3)
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+def test_moments_are_those_of_the_columns_over_all_rows() -> None:
+    rows, mean, scale = moments(torch.tensor([[[1.0, 7.0]], [[5.0, 7.0]]]))
+    assert rows.dtype == torch.float64
+    assert (rows.tolist(), mean.tolist(), scale.tolist()) == ([[1.0, 7.0], [5.0, 7.0]], [3.0, 7.0], [2.0, 1.0])

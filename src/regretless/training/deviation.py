@@ -31,3 +31,9 @@ def varies(values: Tensor, dim: int | None = None) -> Tensor:
     over = () if dim is None else (dim,)
     low, high = values.amin(over), values.amax(over)
     return (high - low > precision.eps * torch.maximum(low.abs(), high.abs())) & (deviation > precision.tiny)
+
+
+def moments(features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows ``(m, k)`` of features ``(n, ..., k)`` in float64, and mean and deviation (or 1) of each column."""
+    rows = features.reshape(-1, features.shape[-1]).to(torch.float64)
+    return rows, rows.mean(dim=0), deviation_or_one(rows, dim=0)

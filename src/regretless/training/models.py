@@ -11,7 +11,7 @@ from regretless.errors import InputError
 from regretless.number_checks import LARGEST_SEED, check_integer
 from regretless.tensors import features_tensor, tensor
 from regretless.training.cost_scale import with_cost_scale
-from regretless.training.deviation import deviation_or_one, varies
+from regretless.training.deviation import moments, varies
 from regretless.training.intercepts import Intercepts
 from regretless.training.quadratic_terms import QuadraticTerms, count_terms
 from regretless.training.random_draws import seeded_weights
@@ -34,11 +34,9 @@ class Standardized(nn.Module):
 
     def __init__(self, features: Tensor, inner: nn.Module) -> None:
         super().__init__()
-        flat = features.reshape(-1, features.shape[-1]).to(torch.float64)
-        dtype = torch.get_default_dtype()
-        self.register_buffer("mean", flat.mean(dim=0).to(dtype))
-        # A constant feature becomes zero and not infinite.
-        self.register_buffer("scale", deviation_or_one(flat, dim=0).to(dtype))
+        _, mean, scale = moments(features)  # a constant feature becomes zero and not infinite
+        self.register_buffer("mean", mean.to(torch.get_default_dtype()))
+        self.register_buffer("scale", scale.to(torch.get_default_dtype()))
         self.inner = inner
 
     def forward(self, x: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ from typing import final
 import torch
 from torch import Tensor, nn
 
-from regretless.training.deviation import deviation_or_one
+from regretless.training.deviation import moments
 
 
 @final
@@ -36,9 +36,8 @@ class QuadraticTerms(nn.Module):
 
     def __init__(self, features: Tensor) -> None:
         super().__init__()
-        flat = features.reshape(-1, features.shape[-1]).to(torch.float64)
-        mean, scale = flat.mean(dim=0), deviation_or_one(flat, dim=0)
-        scaled = (flat - mean) / scale
+        rows, mean, scale = moments(features)
+        scaled = (rows - mean) / scale
         dtype = torch.get_default_dtype()
         for name, value in (("mean", mean), ("scale", scale), ("low", scaled.amin(0)), ("high", scaled.amax(0))):
             self.register_buffer(name, value.to(dtype))

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from regretless.training.deviation import deviation_or_one
+from regretless.training.deviation import moments
 
 KNOTS = 6  # per feature
 
@@ -37,9 +37,8 @@ class SplineTerms(nn.Module):
 
     def __init__(self, features: Tensor) -> None:
         super().__init__()
-        flat = features.reshape(-1, features.shape[-1]).to(torch.float64)
-        mean, scale = flat.mean(dim=0), deviation_or_one(flat, dim=0)
-        knots = [_knots(column) for column in ((flat - mean) / scale).T]
+        rows, mean, scale = moments(features)
+        knots = [_knots(column) for column in ((rows - mean) / scale).T]
         dtype = torch.get_default_dtype()
         for name, value in (("mean", mean), ("scale", scale), ("knots", torch.stack(knots))):
             self.register_buffer(name, value.to(dtype))
