@@ -97,7 +97,7 @@ def test_forecasts_are_compared_on_other_data(cli: CommandLine, trained_files: F
     words = "evaluate", trained_files.folder / "run", "--features", x, "--costs", c, "--forecasts"
     assert cli.ok(*words, f, "--json").json["forecasts"]["regret"] == 0.0
     few = table("few.csv", ITEMS, trained_files.costs[-3:], names[1:])
-    assert f"{few} has no forecast for 1 rows of {x}: tuesday" in cli(*words, few).error
+    assert f"1 instances of {x} are not in {few}: tuesday" in cli(*words, few).error
 
 
 def test_forecasts_of_rows_without_a_solution_are_left_out_with_them() -> None:

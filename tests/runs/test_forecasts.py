@@ -35,10 +35,15 @@ def test_one_row_per_variable_is_read_as_for_costs(path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "names", "count", "message"),
     [
-        (NAMED, ["monday", "sunday"], 2, "f.csv has no forecast for 1 rows of test data: sunday"),
-        (NAMED, None, 3, "f.csv has names of its rows and test data has none, so that they cannot be matched"),
-        (PLAIN, ["monday", "sunday"], 2, "test data has names of its rows and .*f.csv has none"),
-        (PLAIN, None, 3, "f.csv has 2 rows and test data has 3: give the forecasts of these rows, or name the rows"),
+        (
+            NAMED,
+            ["monday", "sunday"],
+            2,
+            "1 instances of test data are not in .*f.csv: sunday; those of ",
+        ),
+        (NAMED, None, 3, "f.csv names its rows and test data does not, so that they cannot be matched"),
+        (PLAIN, ["monday", "sunday"], 2, "test data names its rows and .*f.csv does not"),
+        (PLAIN, None, 3, "f.csv has 2 instances and test data has 3; the numbers must be equal"),
         ("a\n1\n", None, 1, "missing: b"),
     ],
 )

@@ -8,9 +8,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from regretless.errors import InputError
-from regretless.listing import listed
 from regretless.tables import read_costs
+from regretless.tables.costs import row_order
 
 
 def read_forecasts(
@@ -38,21 +37,10 @@ def read_forecasts(
     """
     found = read_costs(path, cost_names, id=id)
     values = torch.as_tensor(found.values).to(torch.float64)
+    kept = list(range(len(values)))
     if found.instance is not None and names is not None:
-        place = {name: row for row, name in enumerate(found.instance)}
-        missing = [name for name in names if name not in place]
-        if missing:
-            raise InputError(f"{path} has no forecast for {len(missing)} rows of {where}: {listed(missing)}")
-        return values[[place[name] for name in names]]
-    if found.instance is not None or names is not None:
-        named, other = (path, where) if found.instance is not None else (where, path)
-        raise InputError(
-            f"{named} has names of its rows and {other} has none, so that they cannot be matched: name the rows of the "
-            "training tables and of the forecasts (column 'instance', or --id), or of neither"
-        )
-    if len(values) != count:
-        raise InputError(
-            f"{path} has {len(values)} rows and {where} has {count}: give the forecasts of these rows, or name the "
-            "rows of the training tables and of the forecasts (column 'instance', or --id)"
-        )
-    return values
+        wanted = set(names)
+        kept = [row for row, name in enumerate(found.instance) if name in wanted] or kept
+    have = None if found.instance is None else [found.instance[row] for row in kept]
+    order = row_order(have, names, counts=(len(kept), count), names=(str(path), where))
+    return values[[kept[row] for row in order]]

@@ -66,7 +66,7 @@ def default_terms(model: nn.Module, variables: int) -> Terms:
 def forms_of(terms: Collection[str]) -> list[Terms]:
     """The sets of terms that models are tried with: none, products, these and intercepts, splines and intercepts.
 
-    Products and splines both bend a function of the features. Together they are no better than the better of the two.
+    Products and splines both bend a function of the features, so they are tried one by one.
 
     >>> forms_of(["products", "splines", "intercepts"])
     [(), ('products',), ('products', 'intercepts'), ('splines', 'intercepts')]
