@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regretless import Dataset, Problem, SolutionCache, predict
-from regretless.search.baseline import fit_baseline
+from regretless.search.baseline import fit_baseline, weights_of
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.linear_model import find_linear
@@ -35,20 +35,91 @@ def test_the_baseline_is_the_best_two_stage_model_of_all_data():
 
 
 @pytest.mark.parametrize("forms", [[()], LINEAR_AND_QUADRATIC])
-def test_held_out_predictions_are_those_of_the_chosen_fit_that_left_the_instance_out(forms):
+def test_held_out_predictions_are_those_of_the_best_fit_that_left_the_instance_out(forms):
     held_out, _, found = fitted(2, forms=forms)
-    assert found.chosen == len(forms) - 1
     for part, nets in zip(held_out.folds, found.starts, strict=False):
-        own = predict(nets[found.chosen], held_out.data.features[part]).double()
+        own = predict(nets[-1], held_out.data.features[part]).double()
         torch.testing.assert_close(found.predicted[part], own, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize(("power", "quadratic"), [(1, False), (2, True)])
-def test_the_kind_of_smaller_held_out_regret_is_the_baseline(power, quadratic):
-    _, _, found = fitted(power, forms=LINEAR_AND_QUADRATIC)
+def test_a_form_that_is_clearly_better_is_the_baseline():
+    _, _, found = fitted(2, forms=LINEAR_AND_QUADRATIC)
     view = find_linear(found.model)
     assert view is not None
-    assert (found.chosen == 1) == quadratic == (view.terms == ("products",))
+    assert view.terms == ("products",)
+    torch.testing.assert_close(find_linear(found.widest).layer.weight, view.layer.weight)
+
+
+def test_forms_that_cannot_be_told_apart_are_averaged():
+    held_out, _, found = fitted(1, forms=LINEAR_AND_QUADRATIC)
+    assert found.model is found.widest
+    x = held_out.data.features
+    each = torch.stack([predict(net, x) for net in found.starts[-1]])
+    share = ((found.model(x) - each[1]) / (each[0] - each[1])).detach().double()
+    assert 0.05 < share.median() < 0.95
+    assert (share - share.median()).abs().median() < 1e-2
+    for part, nets in zip(held_out.folds, found.starts, strict=False):
+        linear, quadratic = (predict(net, x[part]).double() for net in nets)
+        own = share.median() * linear + (1 - share.median()) * quadratic
+        torch.testing.assert_close(found.predicted[part], own, rtol=1e-3, atol=1e-3)
+
+
+def test_a_form_that_look_ups_prefer_wrongly_is_not_the_baseline():
+    held_out, _, found = fitted(2, forms=LINEAR_AND_QUADRATIC)
+    predictions = [torch.zeros_like(found.predicted), found.predicted]
+    exact = torch.stack([held_out.exact(one, torch.arange(25)) for one in predictions])
+    flattered = torch.stack([torch.zeros(60, dtype=torch.float64), held_out.regrets(found.predicted) + 0.1])
+    assert flattered.mean(dim=1).argmin() == 0
+    assert weights_of(flattered, exact, torch.arange(25)).tolist() == [0.0, 1.0]
+
+
+def test_predictions_that_are_not_finite_take_no_part(monkeypatch):
+    fits = []
+
+    def fit_badly(net, data, **more):
+        fits.append(net)
+        fit_two_stage(net, data, **more)
+        if len(fits) > 4:  # the second form
+            find_linear(net).layer.weight.data.fill_(torch.inf)
+
+    monkeypatch.setattr("regretless.search.baseline.fit_two_stage", fit_badly)
+    _, _, found = fitted(1, forms=LINEAR_AND_QUADRATIC)
+    assert torch.isfinite(found.predicted).all()
+    assert find_linear(found.model).terms == ()
+
+
+class TestWeights:
+    ROWS = torch.tensor([1, 3, 5, 7])
+
+    def exact(self, looked_up, wrong=0.0):
+        return looked_up[:, self.ROWS] + wrong
+
+    def test_equal_forms_have_equal_weights(self):
+        same = torch.rand(1, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).repeat(3, 1)
+        assert weights_of(same, self.exact(same), self.ROWS).tolist() == pytest.approx([1 / 3] * 3)
+
+    def test_the_weight_falls_to_zero_at_two_standard_errors(self):
+        noise = torch.tensor([-1.0, 1.0] * 4, dtype=torch.float64)
+        error = float(noise.std()) / 8**0.5
+        for errors, expected in ((0.0, 0.5), (1.0, 1 / 3), (1.9, 0.05 / 1.05), (2.1, 0.0)):
+            forms = torch.stack([torch.zeros_like(noise), noise + errors * error])
+            assert weights_of(forms, self.exact(forms), self.ROWS)[1].item() == pytest.approx(expected)
+
+    def test_what_look_ups_are_wrong_by_is_added_with_its_own_error(self):
+        forms = torch.zeros(2, 8, dtype=torch.float64)
+        wrong = torch.tensor([[0.0] * 4, [1.0, 1.0, 1.0, 1.0]], dtype=torch.float64)
+        assert weights_of(forms, self.exact(forms, wrong), self.ROWS).tolist() == [1.0, 0.0]
+        wrong[1] = torch.tensor([1.0, -1.0, 3.0, 1.0])
+        error = float(wrong[1].std()) / 2
+        weight = 1 - 1 / (2 * error)
+        assert weights_of(forms, self.exact(forms, wrong), self.ROWS)[1].item() == pytest.approx(weight / (1 + weight))
+
+    def test_instances_that_no_solve_answered_are_left_out(self):
+        forms = torch.stack([torch.zeros(8), torch.ones(8)]).double()
+        wrong = torch.tensor([[0.0, torch.nan, 0.0, 0.0], [-2.0, 9.0, -2.0, -2.0]], dtype=torch.float64)
+        assert weights_of(forms, self.exact(forms, wrong), self.ROWS).tolist() == [0.0, 1.0]
+        nothing = torch.full((2, 4), torch.nan, dtype=torch.float64)
+        assert weights_of(forms, nothing, self.ROWS).tolist() == [1.0, 0.0], "look-ups decide"
 
 
 def test_linear_starts_have_the_shape_of_quadratic_ones():

@@ -48,6 +48,18 @@ def test_exact_scores_solve_the_given_instances_and_their_solutions_join_the_cac
     assert len(scores.cache) > 1
 
 
+def test_no_prediction_is_solved_twice_for_an_instance():
+    scores, costs = held_out(), DATA.costs.clone()
+    first = scores.exact(costs, torch.tensor([1, 2]))
+    before = PROBLEM.statistics.solves
+    costs[2] = -costs[2]
+    again = scores.exact(costs, torch.tensor([2, 1, 5]))
+    assert PROBLEM.statistics.solves - before == 2
+    assert first.tolist() == [0.0, 0.0]
+    assert again[1:].tolist() == [0.0, 0.0]
+    assert again[0] > 0
+
+
 def test_members_of_a_family_are_scored_with_their_own_constraints_and_solutions():
     problem = Problem(Family([MILP([[1.0, 1.0, 1.0]], row_lower=k) for k in (1.0, 2.0)]))
     data = Dataset.solve(problem, X, DATA.costs.abs() + 0.1, instance=[0, 1] * 6)

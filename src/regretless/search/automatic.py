@@ -213,8 +213,8 @@ def auto(
         cache.add(*solutions)
     begun = None if checkpoint is None else beside(checkpoint)
     held_out = HeldOut(cache, data, parts, begun=begun, progress=progress)
-    baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
     scored = problem.statistics.count("scoring")
+    baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
     comparison = Comparison(held_out, baseline.predicted, seed=seed)
 
     grid = make_grid(candidates, cache, forms=forms)
@@ -250,8 +250,8 @@ def auto(
         models, weights = weighted(members, runs, data, streams_of(members, runs), scale_free)
         chosen = f"committee of {len(members)}" if len(members) > 1 else grid.candidates[members[0][1]].name
         if weight < 1:
-            last = baseline.starts[-1][baseline.chosen]
-            models, weights = [*models, last], torch.cat([weight * weights, weights.new_tensor([1 - weight])])
+            models = [*models, baseline.widest]
+            weights = torch.cat([weight * weights, weights.new_tensor([1 - weight])])
             share = min(99, max(1, round(100 * weight)))  # both take part: neither has 0 or 100 %
             chosen = f"{chosen} ({share}%) and two-stage ({100 - share}%)"
         final = merge(models, weights)

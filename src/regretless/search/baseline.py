@@ -9,7 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from regretless.search.committee import merge
+from regretless.search.comparison import first_rows
 from regretless.search.scores import HeldOut
+from regretless.search.verdict import FULL_WEIGHT
 from regretless.training.evaluation import predict
 from regretless.training.model_terms import Terms, with_terms
 from regretless.training.two_stage import fit_two_stage
@@ -20,17 +23,16 @@ class Baseline:
     """Two-stage fits of every stream.
 
     Attributes:
-        model: the two-stage model of all data, of the form with the smallest held-out regret by look-up. The form with
-            the smallest error may have a larger regret.
-        predicted: its predictions ``(n, d)`` for held-out instances, each by the fit that left it out.
+        model: the two-stage model of all data: the form with the smallest held-out regret, or an average of forms.
+        predicted: its predictions ``(n, d)`` for held-out instances, each by the fits that left it out.
         starts: per stream the fits of all forms, each in the shape of the largest form.
-        chosen: which form is the baseline.
+        widest: ``model`` in the shape of the largest form.
     """
 
     model: nn.Module
     predicted: Tensor
     starts: list[list[nn.Module]]
-    chosen: int
+    widest: nn.Module
 
 
 def fit_baseline(
@@ -44,12 +46,16 @@ def fit_baseline(
 ) -> Baseline:
     """Fit two-stage models on every stream.
 
+    The forms are compared by their exact regret on some held-out instances. Look-ups would not do: the cache holds true
+    optima only, so that a form is scored as if it could not take any other decision. The form with the smallest error
+    may have a larger regret.
+
     Args:
         model: the initial model, which is not changed.
         held_out: the training data and its folds.
         streams: training positions: one per fold, and all data.
         forms: terms that the models have beside their features; ``[()]`` for the model as it is.
-        seed: of folds within the streams, and shuffling.
+        seed: of folds within the streams, shuffling, and the choice of instances.
         ordered: whether these folds are consecutive blocks.
     """
     data = held_out.data
@@ -66,11 +72,47 @@ def fit_baseline(
             predicted[part] = predict(net, data.features[part]).to(torch.float64)
         fits.append(fitted)
         predictions.append(predicted)
-    chosen = 0
-    if len(forms) > 1:
-        regrets = [float(held_out.regrets(predicted).mean()) for predicted in predictions]
-        chosen = regrets.index(min(regrets))
-    best = fits[chosen][-1]
-    if every:
-        fits = [[with_terms(net, data.features, every) for net in nets] for nets in fits]
-    return Baseline(best, predictions[chosen], [list(nets) for nets in zip(*fits, strict=True)], chosen)
+    wide = [[with_terms(net, data.features, every) for net in nets] for nets in fits] if every else fits
+    starts = [list(nets) for nets in zip(*wide, strict=True)]
+    weights = torch.zeros(len(forms), dtype=torch.float64)
+    compared = [k for k, predicted in enumerate(predictions) if bool(torch.isfinite(predicted).all())] or [0]
+    weights[compared] = 1.0
+    if len(compared) > 1:
+        rows = first_rows(len(data), seed)
+        looked_up = torch.stack([held_out.regrets(predictions[k]) for k in compared])
+        exact = torch.stack([held_out.exact(predictions[k], rows) for k in compared])
+        weights[compared] = weights_of(looked_up, exact, rows)
+    taken = weights.nonzero()[:, 0].tolist()
+    averaged = torch.stack([weights[k] * predictions[k] for k in taken]).sum(dim=0)
+    widest = merge([starts[-1][k] for k in taken], weights[taken])
+    return Baseline(fits[taken[0]][-1] if len(taken) == 1 else widest, averaged, starts, widest)
+
+
+def weights_of(looked_up: Tensor, exact: Tensor, rows: Tensor) -> Tensor:
+    """Weights ``(forms,)`` of an average of forms.
+
+    The regret of a form is estimated by look-ups on all instances, plus the mean of what look-ups are wrong by on those
+    that were solved. The weight falls from that of the best form to zero where the difference from it reaches two
+    standard errors: what is within its uncertainty is partly chance, and an average of good models is often better than
+    each of them.
+
+    Args:
+        looked_up: ``(forms, n)`` regrets by look-up.
+        exact: ``(forms, m)`` regrets of the instances ``rows``; NaN where a solve failed, which leaves an instance out.
+        rows: ``(m,)`` positions.
+    """
+    known = ~torch.isnan(exact).any(dim=0)
+    wrong = exact[:, known] - looked_up[:, rows[known]]
+    if wrong.shape[1] < 2:  # nothing is known about the look-ups
+        wrong = torch.zeros(len(exact), 2, dtype=torch.float64)
+    regret = looked_up.mean(dim=1) + wrong.mean(dim=1)
+    best = int(regret.argmin())
+    worse = regret - regret[best]
+    error = (_squared_error(looked_up - looked_up[best]) + _squared_error(wrong - wrong[best])).sqrt()
+    weights = torch.where(worse > 0, 1.0 - worse / (FULL_WEIGHT * error), 1.0).clamp(min=0.0)
+    return weights / weights.sum()
+
+
+def _squared_error(differences: Tensor) -> Tensor:
+    """Of the mean of each row of ``(forms, m)``."""
+    return differences.var(dim=1) / differences.shape[1]

@@ -12,6 +12,7 @@ from regretless.search.scores import HeldOut
 from regretless.search.verdict import Verdict, judge
 
 LEAST = 50
+FIRST = 25
 SHARES = (0.25, 0.5, 1.0)
 
 
@@ -29,27 +30,32 @@ class Comparison:
     def __init__(self, held_out: HeldOut, two_stage: Tensor, *, seed: int) -> None:
         self._held_out, self._predicted, self._seed = held_out, two_stage, seed
         self._parts = scored_parts(len(two_stage), seed)
-        self._two_stage = [held_out.exact(two_stage, self._parts[0])]
+        held_out.exact(two_stage, self._parts[0])
 
     def verdict(self, predicted: Tensor) -> Verdict:
         """Compare held-out predictions ``(n, d)``, on one part of the instances after the other."""
         data, problem = self._held_out.data, self._held_out.cache.problem
         optimal = metrics.optimal_values(problem, data.costs, data.solutions, data.instance)
-        regrets: list[Tensor] = []
-        for part in self._parts:
-            if len(regrets) == len(self._two_stage):
-                self._two_stage.append(self._held_out.exact(self._predicted, part))
-            regrets.append(self._held_out.exact(predicted, part))
-            known = torch.cat(self._two_stage[: len(regrets)])
-            some = torch.cat(self._parts[: len(regrets)])
-            verdict = judge(known, torch.cat(regrets), optimal[some], seed=self._seed)
+        for end in range(1, len(self._parts) + 1):
+            some = torch.cat(self._parts[:end])
+            two_stage, model = (self._held_out.exact(costs, some) for costs in (self._predicted, predicted))
+            verdict = judge(two_stage, model, optimal[some], seed=self._seed)
             if verdict.clear:
                 break
         return verdict
 
 
+def first_rows(n: int, seed: int) -> Tensor:
+    """The first 25 instances that are scored, or all of fewer."""
+    return _order(n, seed)[:FIRST].sort().values
+
+
 def scored_parts(n: int, seed: int) -> list[Tensor]:
     """Parts of the instances in a random order: a quarter (at least 50), up to a half, the rest."""
-    order = torch.randperm(n, generator=torch.Generator().manual_seed(seed))
+    order = _order(n, seed)
     ends = sorted({min(n, max(LEAST, math.ceil(n * share))) for share in SHARES})
     return [order[start:end].sort().values for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def _order(n: int, seed: int) -> Tensor:
+    return torch.randperm(n, generator=torch.Generator().manual_seed(seed))

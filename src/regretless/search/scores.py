@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 import torch
@@ -38,6 +39,7 @@ class HeldOut:
         self.cache, self.data, self.folds, self.progress = cache, data, folds, progress
         self._begun = BegunSolves(begun, cache.problem.found)
         self._costs = cache.problem.to_minimization(data.costs, data.instance)
+        self._exact: dict[tuple[int, bytes], float] = {}  # by instance and prediction
 
     def predict(self, models: StackedModels, parameters: Parameters) -> Tensor:
         """Held-out predictions ``(settings, n, d)``, in the precision of the models."""
@@ -62,13 +64,23 @@ class HeldOut:
     def exact(self, predicted: Tensor, rows: Tensor) -> Tensor:
         """Exact regrets ``(m,)`` of predictions ``(n, d)`` for the instances ``rows`` ``(m,)``.
 
-        This takes one solve per instance, whose solution joins the cache; none for those of an interrupted search. The
-        regret is NaN where a solve failed and the problem does not have ``on_failure="raise"``.
+        This takes one solve per instance, whose solution joins the cache; none where the same prediction was solved
+        before, or by an interrupted search. The regret is NaN where a solve failed and the problem does not have
+        ``on_failure="raise"``.
         """
+        keys = [(row, blake2b(predicted[row].numpy().tobytes()).digest()) for row in rows.tolist()]
+        new = [key for key in keys if key not in self._exact]
+        if new:
+            positions = torch.tensor([row for row, _ in new])
+            self._exact |= zip(new, self._solved(predicted[positions], positions).tolist(), strict=True)
+        return self._costs.new_tensor([self._exact[key] for key in keys])
+
+    def _solved(self, predicted: Tensor, rows: Tensor) -> Tensor:
+        """Exact regrets ``(m,)`` of predictions ``(m, d)`` for the instances ``rows`` ``(m,)``."""
         problem, regrets = self.cache.problem, self._costs.new_zeros(len(rows))
         members = None if self.data.instance is None else self.data.instance[rows]
         for part, solved in solve_rows(
-            problem, predicted[rows], members, self._begun, purpose="scoring", size=None, label="held-out regret",
+            problem, predicted, members, self._begun, purpose="scoring", size=None, label="held-out regret",
             progress=self.progress,
         ):  # fmt: skip
             some = rows[part]
