@@ -144,7 +144,8 @@ class Encoding:
         """
         cells = _cells(table)
         wanted = [column.name for column in self.columns]
-        missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature")
+        remedy = "the columns must be those of training; with other columns, train a new run on all rows"
+        missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature", remedy)
         trained = {column.name: column.mark for column in self.columns if column.kind == "number"}
         cells = with_points(cells, trained, trained=trained)
         blocks = [self._encoded(cells, column) for column in self.columns]
