@@ -152,7 +152,7 @@ def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) 
         if variable not in known:
             raise cells.error(
                 f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)}): correct the name, "
-                "leave the rows of this variable out, or train a new run on a model that has it",
+                "leave the rows of this variable out, or train a new run in which it is one (--cost-variables)",
                 row=i,
                 column="variable",
             )
