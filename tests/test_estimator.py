@@ -232,6 +232,7 @@ def test_a_torch_module_is_copied_and_one_that_does_not_fit_is_refused_before_th
         ({"validation": "a"}, "validation must be a share from 0 to below 1, got 'a'"),
         ({"settings": ["p_solve"]}, "settings must be a dict, got list"),
         ({"columns": ["a"]}, "columns must be a dict, got list"),
+        ({"columns": {"mising": "fill"}}, "columns does not know 'mising': its settings are categories, missing"),
         ({"random_state": None}, "random_state must be an integer from 0 to 4294967294, got None"),
         ({"validation": 0.2, "patience": 0}, "patience must be an integer, at least 1"),
         ({"settings": {"tau": 1}}, "does not know 'tau'"),
