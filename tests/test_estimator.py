@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-from regretless import MILP, Dataset, Family, Problem, predict, train
+from regretless import MILP, Dataset, Family, Problem, evaluate, predict, train
 from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.estimator import DecisionRegressor, decide
 from regretless.problems.knapsack.oracle import knapsack_problem
@@ -232,6 +232,7 @@ def test_a_torch_module_is_copied_and_one_that_does_not_fit_is_refused_before_th
         ({"validation": "a"}, "validation must be a share from 0 to below 1, got 'a'"),
         ({"settings": ["p_solve"]}, "settings must be a dict, got list"),
         ({"columns": ["a"]}, "columns must be a dict, got list"),
+        ({"columns": {"mising": "fill"}}, "columns does not know 'mising': its settings are categories, missing"),
         ({"random_state": None}, "random_state must be an integer from 0 to 4294967294, got None"),
         ({"validation": 0.2, "patience": 0}, "patience must be an integer, at least 1"),
         ({"settings": {"tau": 1}}, "does not know 'tau'"),
@@ -371,3 +372,13 @@ def test_a_model_in_place_of_a_problem_is_named():
     milp = MILP([[1.0, 1.0]], row_upper=1.0)
     with pytest.raises(InputError, match=r"problem must be a Problem, got MILP: build it with Problem\(model\)"):
         DecisionRegressor(milp).fit([[0.0]] * 4, [[1.0, 2.0]] * 4)
+
+
+@pytest.mark.parametrize("variables", [False, True])
+def test_evaluate_takes_a_fitted_estimator_as_any_other_regressor(variables):
+    X, y = toy()
+    X = np.stack([X, X**2, -X, X + 1], axis=1) if variables else X
+    problem = Problem(oracle=negative, dimension=4)
+    model = DecisionRegressor(problem, method="two-stage").fit(X, y)
+    found = evaluate(model, Dataset.solve(problem, X, y), problem)
+    assert found.relative_regret == pytest.approx(-model.score(X, y))

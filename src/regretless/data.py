@@ -31,7 +31,8 @@ from regretless.types import Status
 class Dataset:
     """Instances to learn from: features, true costs and true optima.
 
-    Arrays, lists and data frames are converted to tensors. ``Dataset.solve`` finds the true optima.
+    Arrays, lists and data frames are converted to tensors. ``Dataset.solve`` finds the true optima. A ``DataLoader`` of
+    torch takes the parts: ``TensorDataset(data.features, data.costs, data.solutions)``.
 
     Attributes:
         features: ``(n, ...)`` in the shape that the model takes.

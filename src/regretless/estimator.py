@@ -40,6 +40,7 @@ need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
 from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
+COLUMNS = ("categories", "missing", "unseen", "id")  # settings of Encoding.learn
 FOLDS = 5
 FEWEST = 4  # instances of a search: two folds of two
 # Labels of all estimators of this process: searches and cross-validation fit the same rows again and again.
@@ -117,10 +118,12 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         # A problem counts its solves; scikit-learn requires that fit leaves the arguments of __init__ unchanged.
         problem = copy.copy(self._problem())
         problem.statistics = SolveStatistics()
-        features, costs = self._checked(X, y, first=True)
         for name, value in (("settings", self.settings), ("columns", self.columns)):
             if value is not None:
                 check_type(name, value, dict)
+        if unknown := [name for name in self.columns or {} if name not in COLUMNS]:
+            raise InputError(f"columns does not know {unknown[0]!r}: its settings are {', '.join(COLUMNS)}")
+        features, costs = self._checked(X, y, first=True)
         settings = dict(self.settings or {})
         if methods.method(self.method).cached:
             settings = {"p_solve": self.p_solve} | settings

@@ -25,7 +25,7 @@ from regretless.solvers import engine as engines
 from regretless.solvers.engine import EngineEntry
 from regretless.types import Status
 
-from .conftest import ITEMS, WEIGHTS, TrainedRun
+from .conftest import ITEMS, WEIGHTS, TrainedRun, write_csv
 
 
 @pytest.fixture(scope="module")
@@ -252,3 +252,17 @@ def test_a_decider_keeps_the_time_limit_of_the_run_its_workers_and_a_model_that_
     monkeypatch.setattr(ready._answers.engines, "solve", noted)
     ready.decide(trained.features[0], deadline=None)
     assert limits == [7.0]
+
+
+def test_a_level_that_training_never_saw_is_refused_or_counts_as_none_of_the_known_ones(tmp_path: Path) -> None:
+    model = "minimize\n c: x_0 + x_1\nsubject to\n one: x_0 + x_1 >= 1\nbinary\n x_0 x_1\nend\n"
+    (tmp_path / "model.lp").write_text(model)
+    write_csv(tmp_path / "x.csv", ["sky"], [["fog"], ["rain"]] * 6)
+    write_csv(tmp_path / "c.csv", ["x_0", "x_1"], [[1, 2], [2, 1]] * 6)
+    options = {"features": str(tmp_path / "x.csv"), "costs": str(tmp_path / "c.csv")}
+    run(Spec(str(tmp_path / "model.lp"), "two-stage", options=options), tmp_path / "run", progress=False)
+    with pytest.raises(InputError, match=r"column 'sky': 'hail' was never seen .* \(in Python unseen='other'\)"):
+        Decider.load(tmp_path / "run").decide({"sky": "hail"}, deadline=None)
+    assert Decider.load(tmp_path / "run", unseen="other").decide({"sky": "hail"}, deadline=None).found == "solved"
+    with pytest.raises(InputError, match="unseen must be 'refuse' or 'other', got 'ignore'"):
+        Decider.load(tmp_path / "run", unseen="ignore")  # type: ignore[arg-type]

@@ -83,7 +83,7 @@ def test_features_per_variable_have_a_row_per_variable() -> None:
         ({"wind": 1.0, "site": "east", "at": "06:00"}, NAMED, "'east'"),
         ({"a": 1.0}, NAMELESS, r"no names: give an array of shape \(3,\)"),
         ({"a": 1.0}, PER_VARIABLE, r"no names: give an array of shape \(2, 3\)"),
-        (LONG, NAMED_PER_VARIABLE, "must be one instance, got a data frame of 2"),
+        (LONG, NAMED_PER_VARIABLE, "must be one instance, got a data frame of 2 instances"),
         (LONG[:1], NAMED_PER_VARIABLE, "instance 'mon' has no row for the variable 'x'"),
         ({"wind": 1.0}, NAMED_PER_VARIABLE, r"a data frame with a column 'variable' .* or an array of shape \(2, 1\)"),
         ([1.0, 2.0], NAMELESS, r"must have shape \(3,\), got \(2,\)"),

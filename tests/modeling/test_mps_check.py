@@ -111,3 +111,11 @@ def test_two_numbers_in_one_place_are_refused() -> None:
     text = "NAME\nROWS\n N c\n L r\nCOLUMNS\n    x c 1 r 1\n    y c 1\n    x2 c 1\n    x2 r 1 r 5\nENDATA\n"
     with pytest.raises(FileError, match="line 9: the variable 'x2' has two numbers in the row 'r'"):
         refuse_damaged(Path("m.mps"), text)
+
+
+def test_a_file_whose_sense_is_only_in_a_comment_as_pulp_writes_it_is_refused():
+    rest = f"NAME a\n{HEAD}ENDATA\n"
+    with pytest.raises(FileError, match=r"^a\.mps, line 1: the comment says .* without a section OBJSENSE"):
+        refuse_damaged(Path("a.mps"), f"*SENSE:Maximize\n{rest}")
+    for sound in ("*SENSE:Minimize\n", "*SENSE:Maximize\nOBJSENSE\n    MAX\n", "* SENSE is what one makes of it\n"):
+        refuse_damaged(Path("a.mps"), sound + rest)

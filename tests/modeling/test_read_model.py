@@ -312,3 +312,8 @@ def test_a_user_class_on_top_of_a_library_class_is_recognized():
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileError, match=r"there is no file .*none\.mps"):
         read(tmp_path / "none.mps")
+
+
+def test_a_function_in_place_of_a_model_is_refused_with_the_way_to_pass_it():
+    with pytest.raises(InputError, match=r"got builtins\.function; .* Problem\(oracle=function, dimension=d\)"):
+        read(lambda costs: costs < 0)

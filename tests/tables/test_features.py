@@ -27,10 +27,10 @@ def test_long_tables_become_features_of_variables(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("variable,a\nx,1\n", "no column 'instance'"),
-        ("instance,variable,a\n1,z,1\n", r"x\.csv, line 2, column 'variable': 'z' is not one of the 2 cost variables"),
+        ("variable,a\nx,1\n", r"x\.csv, line 1: .* no column 'instance', which names the instances: .* --id"),
+        ("instance,variable,a\n1,z,1\n", r"x\.csv, line 2, column 'variable': 'z' is not one of the 2 cost .* new run"),
         ("instance,variable,a\n1,x,1\n1,x,2\n", r"line 3: instance '1' has 'x' twice"),
-        ("instance,variable,a\n1,x,1\n", "instance '1' has no row for the variable 'y'"),
+        ("instance,variable,a\n1,x,1\n", "instance '1' has no row for the variable 'y': add the row, or leave"),
         ("instance\n1\n", "no column with a feature"),
         ("instance,a\n1,1\n1,2\n", r"line 3, column 'instance': '1' occurs twice"),
     ],

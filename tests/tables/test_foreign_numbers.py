@@ -60,3 +60,8 @@ def test_a_few_such_words_among_others_are_levels() -> None:
 )
 def test_days_as_numbers_are_recognized_where_all_are_days(values: list[float], dates: bool) -> None:
     assert are_compact_dates(np.array(values, dtype=np.float64)) is dates
+
+
+def test_a_number_with_a_thousands_separator_is_named_before_one_that_may_be_read() -> None:
+    found = foreign_form(["714,12", "1.092,03", "2.000,50"])
+    assert found == (1, "a number", "numbers as 1234.5, without thousands separators")

@@ -229,7 +229,7 @@ def test_decisions_that_were_cut_short_are_counted_apart_from_failures():
 def test_arguments_of_another_type_are_named():
     with pytest.raises(InputError, match=r"model must be a torch module, a fitted regressor .* got int"):
         evaluate(3, DATA, problem())
-    with pytest.raises(InputError, match="data must be a Dataset, got Problem"):
+    with pytest.raises(InputError, match=r"data must be a Dataset, got Problem: build it with Dataset.solve\("):
         evaluate(model(), problem(), DATA)
     with pytest.raises(InputError, match="problem must be a Problem, got SolutionCache"):
         evaluate(model(), DATA, cache(DATA))

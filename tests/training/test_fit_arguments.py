@@ -20,7 +20,7 @@ SCHEDULER = torch.optim.lr_scheduler.StepLR(torch.optim.SGD(model().parameters()
     ("change", "message"),
     [
         ({"model": len}, "model must be a Module, got builtin_function_or_method"),
-        ({"loss": nn.MSELoss()}, r"loss must be a Loss, got MSELoss: build one over the problem"),
+        ({"loss": nn.MSELoss()}, r"loss must be a Loss, got MSELoss: build one over the problem, .* AutogradLoss"),
         ({"loss": TwoStage}, "loss must be a Loss, got the class TwoStage"),
         ({"validation": 0.2}, "validation must be a Dataset, got float"),
         ({"validation": TRAIN[:0]}, "validation needs data, got 0 instances"),

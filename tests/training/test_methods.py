@@ -153,8 +153,13 @@ def test_settings_of_the_cache_are_unknown_where_there_is_none():
 
 
 def test_an_unknown_method_is_named_with_the_known_ones():
-    with pytest.raises(InputError, match=r"method must be one of auto, two-stage, spo, .*, got 'sop'"):
+    with pytest.raises(InputError, match=r"method must be one of auto, two-stage, .*, got 'sop'; did you mean 'spo'"):
         methods.make_loss("sop", runs.problem(), runs.data())
+
+
+def test_a_loss_in_place_of_a_method_is_refused_with_the_way_to_train_it():
+    with pytest.raises(InputError, match=r"method must be .*, got SPOPlus.* trained by regretless\.fit\(model, loss"):
+        methods.make_loss(SPOPlus(runs.problem()), runs.problem(), runs.data())  # type: ignore[arg-type]
 
 
 def test_direct_has_no_loss_to_make():

@@ -122,3 +122,8 @@ def test_a_model_is_built_from_arrays_and_lists_as_from_tensors():
 def test_features_and_costs_that_give_no_scale_are_refused(features, costs, message):
     with pytest.raises(InputError, match=message):
         make_model(features, 3, costs=costs)
+
+
+def test_features_of_another_shape_need_a_model_of_the_users_own():
+    with pytest.raises(InputError, match=r"\(n, 6, k\) for variables, got \(4, 1, 8, 8\); .* a torch module of your"):
+        make_model(torch.zeros(4, 1, 8, 8), 6)

@@ -5,6 +5,7 @@ import torch
 
 from regretless.training import ridge as module
 from regretless.training.folds import make_folds
+from regretless.training.quadratic_terms import QuadraticTerms
 from regretless.training.ridge import ridge
 
 
@@ -106,3 +107,31 @@ def test_a_constant_feature_has_no_weight():
     x[:, 1] = 3.0
     found, _ = ridge(x, c, bias=True, folds=[])
     assert (found[:, 1] == 0).all()
+
+
+def test_products_of_levels_that_depend_on_each_other_up_to_rounding_get_no_huge_weights():
+    generator = torch.Generator().manual_seed(0)
+    days = torch.randint(7, (400,), generator=generator)
+    features = torch.cat([torch.eye(7)[days], torch.randn(400, 1, generator=generator)], dim=1)
+    inputs = QuadraticTerms(features)(features)
+    assert inputs.dtype == torch.float32
+    noise = 0.1 * torch.randn(400, 1, generator=generator)
+    weight, bias = ridge(inputs, days[:, None] + features[:, 7:] + noise, bias=True, folds=[])
+    assert weight.abs().max() < 2
+    assert (inputs.double() @ weight.T + bias - days[:, None] - features[:, 7:]).abs().max() < 0.2
+
+
+def test_a_feature_that_differs_by_rounding_only_is_constant():
+    generator = torch.Generator().manual_seed(0)
+    plain = torch.randn(40, 1, generator=generator)
+    rounded = 1 + torch.finfo(torch.float32).eps * (plain > 0)
+    costs = plain + torch.randn(40, 1, generator=generator)
+    weight, _ = ridge(torch.cat([plain, rounded], dim=1), costs, bias=True, folds=[])
+    assert weight[0, 1] == 0
+
+
+def test_a_dependency_that_double_precision_tells_from_rounding_is_used():
+    x = torch.randn(40, 1, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    inputs = torch.cat([x, x + 1e-7 * x**2], dim=1)
+    weight, bias = ridge(inputs, x**2, bias=True, folds=[])
+    torch.testing.assert_close(inputs @ weight.T + bias, x**2, rtol=1e-4, atol=1e-4)

@@ -27,6 +27,7 @@ from regretless.solvers.engine import relative_gap
 from regretless.solvers.ledger import PurposeCount
 from regretless.solvers.time_limit import limit_or_none
 from regretless.tables.constraints import vary_one
+from regretless.tables.encoding import Unseen
 from regretless.type_checks import check_type
 
 WARM_SECONDS = 10.0
@@ -76,13 +77,23 @@ class Decider:
         raise TypeError("a Decider has threads and cannot be copied or pickled: load it where it is used, Decider.load")
 
     @classmethod
-    def load(cls, folder: Path | str, *, engine: str | None = None, workers: int = 8, **options: Any) -> Decider:
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        engine: str | None = None,
+        workers: int = 8,
+        unseen: Unseen | None = None,
+        **options: Any,
+    ) -> Decider:
         """Load a finished run on a model file, with the decisions that its training found, and solve once.
 
         Args:
             folder: of the run.
             engine: in place of the one it was trained with.
             workers: requests that are solved at the same time. Solves that hang are not among them.
+            unseen: ``"other"`` lets a level of a category that training never saw count as none of the known ones,
+                ``"refuse"`` makes it an error; by default as in training.
             options: settings of the engine.
 
         Raises:
@@ -90,7 +101,7 @@ class Decider:
             InputError: the run is on a problem by name, or the engine does not have the settings or take the model.
             MissingDependencyError: the package of the engine is not installed.
         """
-        run = load_run(folder)
+        run = load_run(folder, unseen=unseen)
         known = read_known(folder, len(run.variable_names))
         return cls(run, known=known, engine=engine, workers=workers, **options)
 

@@ -63,5 +63,5 @@ def _encoded(cells: Cells, saved: SavedProblem) -> Floats:
     names = cells.key(saved.id) or ("given",) * len(cells)
     rows = stacked(cells, names, saved.cost_names)
     if len(rows) != 1:
-        raise InputError(f"features must be one instance, got a data frame of {len(rows)}")
+        raise InputError(f"features must be one instance, got a data frame of {len(rows)} instances")
     return saved.encoding.apply(cells.without(["variable"]).rows(rows[0]))

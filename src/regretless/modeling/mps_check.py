@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 from regretless.errors import FileError
 
 INF = math.inf
+# How PuLP writes that a model is maximized, in place of the section OBJSENSE.
+MAXIMIZED = re.compile(r"\*\s*SENSE\s*:\s*MAX", re.IGNORECASE)
 # The sides that a kind of bound sets.
 WITH_NUMBER: dict[str, tuple[str, ...]] = {
     "UP": ("upper",), "LO": ("lower",), "FX": ("lower", "upper"), "LI": ("lower",), "UI": ("upper",), "SC": ("upper",),
@@ -37,17 +40,25 @@ def refuse_damaged(path: Path, text: str) -> None:
     file = _File()
     for number, line in enumerate(text.splitlines(), start=1):
         fields = line.split()
+        if MAXIMIZED.match(line):
+            file.maximized = number
         if not fields or line.startswith("*"):
             continue
         try:
             if not line[0].isspace() and file.begins_section(fields):
                 if file.section == "ENDATA":
-                    return
+                    break
                 continue
             file.data(fields, line)
         except FileError as error:
             raise FileError(f"{path}, line {number}: {error}") from None
-    raise FileError(f"{path} is cut off or not an .mps file: it has no ENDATA line")
+    else:
+        raise FileError(f"{path} is cut off or not an .mps file: it has no ENDATA line")
+    if file.maximized and "OBJSENSE" not in file.done:
+        raise FileError(
+            f"{path}, line {file.maximized}: the comment says that the objective is maximized, but without a section "
+            "OBJSENSE it would be minimized: write the section (PuLP: with_objsense=True), or an .lp file"
+        )
 
 
 class _File:
@@ -56,6 +67,7 @@ class _File:
     def __init__(self) -> None:
         self.section = ""
         self.done: set[str] = set()
+        self.maximized = 0  # line of the comment that says so
         self.rows: set[str] = set()
         self.columns: set[str] = set()
         self.objective = ""  # as OBJNAME says

@@ -135,8 +135,11 @@ def _reader(model: Any) -> str:
                 if not hasattr(model, attribute):
                     raise InputError(f"the model must be a {kind}, got {type(model).__qualname__}")
                 return reader
+    remedy = "other libraries can write an .mps file"
+    if callable(model):
+        remedy = "a function from costs to a solution is an oracle: Problem(oracle=function, dimension=d)"
     raise InputError(
         "a model must be the path of an .mps or .lp file, or an object of one of the classes "
         f"{', '.join(kind for _, kind, _ in READERS.values())}, got "
-        f"{type(model).__module__}.{type(model).__qualname__}; other libraries can write an .mps file"
+        f"{type(model).__module__}.{type(model).__qualname__}; {remedy}"
     )

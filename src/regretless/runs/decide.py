@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
+from typing import get_args
 
 import torch
 from torch import Tensor, nn
@@ -194,6 +195,8 @@ def decider(
     """
     folder = Path(folder)
     spec = read_spec(folder)
+    if unseen is not None and unseen not in get_args(Unseen):
+        raise InputError(f"unseen must be 'refuse' or 'other', got {unseen!r}")
     if has_saved_problem(folder) or has_saved_data(folder):
         saved = load_saved_problem(folder)
         saved = replace(saved, family=saved.family or family)

@@ -13,7 +13,7 @@ from regretless.errors import InputError
 from regretless.listing import listed, missing_and_unknown
 from regretless.milp import Floats
 from regretless.tables.cells import Cells, missing_and_extra, number
-from regretless.tables.features import Features, stacked
+from regretless.tables.features import Features, stacked, without_instances
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import numeric_table, read_or_take, read_table
 from regretless.tables.table import ordered, suffix_of
@@ -56,7 +56,7 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
     """Costs from a table with one row per variable of an instance."""
     names = cells.key(id)
     if names is None:
-        raise cells.error(f"there is a column 'variable' but no column {id!r}; rows per variable need both")
+        raise cells.error(without_instances(id))
     values = cells.without([id, "variable"])
     if len(values.columns) != 1:
         found = listed(list(values.columns)) or "none"

@@ -144,7 +144,8 @@ class Encoding:
         """
         cells = _cells(table)
         wanted = [column.name for column in self.columns]
-        missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature")
+        remedy = "the columns must be those of training; with other columns, train a new run on all rows"
+        missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature", remedy)
         trained = {column.name: column.mark for column in self.columns if column.kind == "number"}
         cells = with_points(cells, trained, trained=trained)
         blocks = [self._encoded(cells, column) for column in self.columns]
@@ -173,7 +174,8 @@ class Encoding:
                     what = "an empty cell" if value is None else repr(level)
                     raise cells.error(
                         f"{what} was never seen in training, where the levels were {listed(column.parts)}: "
-                        "correct the cell, or let it count as none of them with --unseen other",
+                        "correct the cell, or let it count as none of them with --unseen other "
+                        "(in Python unseen='other')",
                         row=i,
                         column=column.name,
                     )
@@ -264,7 +266,7 @@ def _empty(cells: Cells, column: str, row: int, kind: Kind) -> InputError:
     remedy = (
         "write the date or time, or leave the row out"
         if kind in ("date", "time")
-        else ("fill it, leave the row out, or train with --missing fill")
+        else "fill it, leave the row out, or train with --missing fill (in Python missing='fill')"
     )
     cell = cells.columns[column][row]
     shown = "" if cell is None else f" ({cell!r})"

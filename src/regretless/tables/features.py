@@ -94,7 +94,7 @@ def feature_table(path: Path | str, cost_names: Sequence[str], *, id: str = "ins
         return FeatureTable(cells, id, rows, cells.unique_key(id), False)
     names = cells.key(id)
     if names is None:
-        raise InputError(f"{path} has a column 'variable' but no column {id!r}; rows per variable need both")
+        raise cells.error(without_instances(id))
     return FeatureTable(cells, id, stacked(cells, names, cost_names), tuple(dict.fromkeys(names)), True)
 
 
@@ -135,6 +135,14 @@ def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:
     return Features(np.ascontiguousarray(values), names, strings(path, arrays, "instance", len(values)))
 
 
+def without_instances(id: str) -> str:
+    """What is wrong with a table that has one row per variable, but does not name the instances."""
+    return (
+        f"there is a column 'variable' but no column {id!r}, which names the instances: add it, or train with --id and "
+        "the name of another column"
+    )
+
+
 def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) -> tuple[tuple[int, ...], ...]:
     """Rows of each instance in the order of the variables; instances in the order in which they first appear."""
     variables = cells.key("variable") or ()
@@ -143,7 +151,8 @@ def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) 
     for i, (which, variable) in enumerate(zip(instance, variables, strict=True)):
         if variable not in known:
             raise cells.error(
-                f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)})",
+                f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)}): correct the name, "
+                "leave the rows of this variable out, or train a new run in which it is one (--cost-variables)",
                 row=i,
                 column="variable",
             )
@@ -153,5 +162,8 @@ def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) 
     for which, rows in found.items():
         missing = [name for name in cost_names if name not in rows]
         if missing:
-            raise InputError(f"{cells.source}: instance {which!r} has no row for the variable {missing[0]!r}")
+            raise InputError(
+                f"{cells.source}: instance {which!r} has no row for the variable {missing[0]!r}: add the row, or leave "
+                "the instance out"
+            )
     return tuple(tuple(rows[name] for name in cost_names) for rows in found.values())

@@ -10,7 +10,9 @@ from regretless.milp import Floats
 
 # The form of a cell, and how to write it so that it is read.
 _DIGITS = r"(?:\d{1,3}(?:[,.'\u2019\s]\d{3})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?)"
+_GROUPED = re.compile(r"\d[,.'\u2019\s]\d{3}[,.'\u2019\s]\d")
 _DAY, _TIME = r"\d{1,2}", r"\d{1,2}:\d{2}(?::\d{2})?(?:\s*[AaPp]\.?[Mm]\.?)?"
+_UNGROUPED = "without thousands separators"
 FORMS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     ("a number", "numbers as 1234.5", re.compile(rf"[$€£]?\s*[+\-\u2212]?\s*{_DIGITS}\s*[%‰$€£]?")),
     (
@@ -26,17 +28,21 @@ def foreign_form(words: Sequence[str]) -> tuple[int, str, str] | None:
     """Find the form that more than half of the words of a column have, of those that are not read.
 
     Returns:
-        Position of the first such word, what it looks like, and how to write it; ``None`` for ordinary words.
+        Position of the first such word, what it looks like, and how to write it; ``None`` for ordinary words. Of
+        numbers, one with a thousands separator and a second mark comes first: ``714,12`` alone may be read.
 
     >>> foreign_form(["3,0", "4,5"])
     (0, 'a number', 'numbers as 1234.5')
+    >>> foreign_form(["714,12", "1.092,03"])
+    (1, 'a number', 'numbers as 1234.5, without thousands separators')
     >>> foreign_form(["A1", "2-B", "1/2"]) is None
     True
     """
     for what, remedy, pattern in FORMS:
         rows = [i for i, word in enumerate(words) if pattern.fullmatch(word)]
         if 2 * len(rows) > len(words):
-            return rows[0], what, remedy
+            grouped = [row for row in rows if what == "a number" and _GROUPED.search(words[row])]
+            return (grouped[0], what, f"{remedy}, {_UNGROUPED}") if grouped else (rows[0], what, remedy)
     return None
 
 
@@ -44,10 +50,12 @@ def number_remedy(cell: Any) -> str:
     """What to do about a cell that is expected to be a number.
 
     >>> number_remedy("1.234,5"), number_remedy("windy")
-    ('write numbers as 1234.5', 'correct the cell')
+    ('write numbers as 1234.5, without thousands separators', 'correct the cell')
     """
     _, remedy, pattern = FORMS[0]
-    return f"write {remedy}" if pattern.fullmatch(str(cell)) else "correct the cell"
+    if not pattern.fullmatch(str(cell)):
+        return "correct the cell"
+    return f"write {remedy}, {_UNGROUPED}" if _GROUPED.search(str(cell)) else f"write {remedy}"
 
 
 def are_compact_dates(values: Floats) -> bool:

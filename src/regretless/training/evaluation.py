@@ -172,7 +172,7 @@ def evaluate_instances(
     progress: bool | None = False,
 ) -> tuple[Evaluation, InstanceResults]:
     """Evaluate as ``evaluate`` does, without the solves that ``begun`` has, and return the results per instance too."""
-    check_type("data", data, Dataset)
+    check_type("data", data, Dataset, hint="build it with Dataset.solve(problem, features, costs)")
     check_type("problem", problem, Problem)
     predicted = _given(model, data, problem) if is_array(model) else predict(cast(Predictor, model), data.features)
     own, costs, first = data, predicted, 0

@@ -44,7 +44,8 @@ def check_loss(loss: Loss) -> None:
     Raises:
         InputError: says how to build the loss.
     """
-    check_type("loss", loss, Loss, hint="build one over the problem, such as SPOPlus(problem)")
+    hint = "build one over the problem, such as SPOPlus(problem), or derive your own from AutogradLoss"
+    check_type("loss", loss, Loss, hint=hint)
     if loss.reduction == "none":
         raise InputError("training needs a scalar: build the loss with reduction='mean' or 'sum', not 'none'")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
@@ -208,7 +209,11 @@ def names() -> list[str]:
 def method(name: str) -> Method:
     """Return the row of a method; an unknown name is an error that lists the known ones."""
     if name not in TABLE:
-        raise InputError(f"method must be one of {', '.join(TABLE)}, got {name!r}")
+        close = get_close_matches(str(name), TABLE, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        if isinstance(name, Loss):
+            hint = ". A loss of your own is trained by regretless.fit(model, loss, data)"
+        raise InputError(f"method must be one of {', '.join(TABLE)}, got {name!r}{hint}")
     return TABLE[name]
 
 

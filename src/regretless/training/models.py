@@ -104,7 +104,7 @@ def make_model(
     if (features.ndim == 3 and features.shape[1] != dimension) or features.ndim not in (2, 3):
         raise InputError(
             f"features must have shape (n, k) for instances or (n, {dimension}, k) for variables, "
-            f"got {tuple(features.shape)}"
+            f"got {tuple(features.shape)}; for other shapes, such as images, give a torch module of your own"
         )
     if not len(features):
         raise InputError("a model needs training features for their mean and deviation, got 0 instances")

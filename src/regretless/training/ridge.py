@@ -37,18 +37,22 @@ def ridge(
     center = x.reshape(-1, x.shape[-1]).mean(dim=0) if bias else x.new_zeros(x.shape[-1])
     flat = (x - center).reshape(-1, x.shape[-1])
     deviation = flat.square().mean(dim=0).sqrt()
-    # A constant feature gets a weight of zero instead of an infinite one.
-    scale = torch.where(deviation > 1e-12 * deviation.max(), deviation, torch.full_like(deviation, torch.inf))
+    rounding = torch.finfo(inputs.dtype).eps if inputs.is_floating_point() else torch.finfo(x.dtype).eps
+    # A constant feature gets a weight of zero instead of an infinite one. Squares of 1 and -1 differ by rounding only.
+    size = x.reshape(-1, x.shape[-1]).abs().amax(dim=0)
+    varies = (deviation > 1e-12 * deviation.max()) & (deviation > 4 * rounding * size)
+    scale = torch.where(varies, deviation, torch.full_like(deviation, torch.inf))
     z = (x - center) / scale
+    least = max(1e-10, 10 * rounding)
     over = _over(z.ndim, bias, intercepts)
     errors = torch.zeros(len(PENALTIES), dtype=torch.float64)
     for held_out in folds:
         rest = rest_of(len(z), held_out)
-        maps = _solve(z[rest], c[rest], over, PENALTIES)
+        maps = _solve(z[rest], c[rest], over, PENALTIES, least)
         for k, (weight, constant) in enumerate(maps):
             errors[k] += (z[held_out] @ weight + constant - c[held_out]).square().sum()
     best = int((errors <= errors.min() * (1 + 1e-9)).nonzero()[0]) if folds else 0
-    ((weight, constant),) = _solve(z, c, over, (PENALTIES[best],))
+    ((weight, constant),) = _solve(z, c, over, (PENALTIES[best],), least)
     weight = (weight / scale[:, None]).T
     if not over:
         return weight, None
@@ -62,15 +66,22 @@ def _over(dimensions: int, bias: bool, intercepts: bool) -> tuple[int, ...]:
     return (0, 1) if bias else ()
 
 
-def _solve(z: Tensor, c: Tensor, over: tuple[int, ...], penalties: tuple[float, ...]) -> list[tuple[Tensor, Tensor]]:
-    """Weights ``(k, out)`` and constants for each penalty, from one decomposition."""
+def _solve(
+    z: Tensor, c: Tensor, over: tuple[int, ...], penalties: tuple[float, ...], least: float
+) -> list[tuple[Tensor, Tensor]]:
+    """Weights ``(k, out)`` and constants for each penalty, from one decomposition.
+
+    Directions whose singular value is below ``least``, relative to the largest one, have a weight of zero. Inputs in
+    single precision are dependent only up to their rounding, as products of the levels of a category are: a weight on
+    such a direction would be huge, and wrong on other data.
+    """
     middle, target = (z.mean(dim=over), c.mean(dim=over)) if over else (z.new_zeros(z.shape[-1]), c.new_zeros(1))
     away, goal = (z - middle).reshape(-1, z.shape[-1]), (c - target).reshape(-1, c.shape[-1])
     u, s, vt = torch.linalg.svd(away, full_matrices=False)
     right = u.T @ goal
     maps = []
     for penalty in penalties:
-        gain = torch.where(s > 1e-10 * s.max(), s / (s.square() + penalty * len(away)), torch.zeros_like(s))
+        gain = torch.where(s > least * s.max(), s / (s.square() + penalty * len(away)), torch.zeros_like(s))
         weight = vt.T @ (gain[:, None] * right)
         maps.append((weight, target - middle @ weight))
     return maps
