@@ -16,7 +16,6 @@ from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec
 from regretless.runs.run_labels import has_labels
-from regretless.runs.spec_check import check_spec
 from regretless.runs.trial_log import LOG
 from regretless.runs.tune import searched, tune_settings
 from regretless.tables.user_problem import is_model_file
@@ -92,7 +91,6 @@ def tune(
         options=options.parse(option) | files | options.given(split=split, engine=engine, time_limit=time_limit),
     )
     refuse_unwritable(out)
-    check_spec(spec, workers=workers)
     if executor == "threads":
         warn_of_idle_workers(spec, workers)
     try:

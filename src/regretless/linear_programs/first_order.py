@@ -120,16 +120,8 @@ class _State:
         self.error_at_anchor = cost.new_full((batch,), torch.inf)
         self.last_error = cost.new_full((batch,), torch.inf)
         self.since = torch.zeros(batch, dtype=torch.int64, device=cost.device)
-        self._reset(torch.ones(batch, dtype=torch.bool, device=cost.device), first=True)
-
-    def _reset(self, mask: Tensor, *, first: bool = False) -> None:
-        """Begin new averages for some programs."""
-        if first:
-            self.sum = _Pair(torch.zeros_like(self.now.x), torch.zeros_like(self.now.y))
-            self.total = torch.zeros_like(self.step_size)
-        else:
-            zero = _Pair(torch.zeros_like(self.now.x), torch.zeros_like(self.now.y))
-            self.sum, self.total = zero.where(mask, self.sum), torch.where(mask, 0.0, self.total)
+        self.sum = _Pair(torch.zeros_like(self.now.x), torch.zeros_like(self.now.y))
+        self.total = torch.zeros_like(self.step_size)
 
     def step(self, count: int) -> None:
         """One iteration; a program whose step was too long stays where it is and tries a shorter one."""
@@ -182,7 +174,8 @@ class _State:
         self.dual_product = torch.where(due, self.rows.transposed @ self.now.y, self.dual_product)
         self.error_at_anchor = torch.where(due, errors.weighted(self.weight), self.error_at_anchor)
         self.since = torch.where(due, 0, self.since)
-        self._reset(due)
+        zero = _Pair(torch.zeros_like(self.now.x), torch.zeros_like(self.now.y))
+        self.sum, self.total = zero.where(due, self.sum), torch.where(due, 0.0, self.total)
 
     def keep(self, chosen: Tensor) -> None:
         """Go on with the chosen programs only."""
