@@ -33,11 +33,6 @@ class Features:
     names: tuple[str, ...] | None
     instance: tuple[str, ...] | None
 
-    @property
-    def per_variable(self) -> bool:
-        """Whether every variable has its own features."""
-        return self.values.ndim == 3
-
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:

@@ -82,7 +82,7 @@ class MilpBound:
 
     def learn(self, costs: Tensor, value: Tensor) -> None:
         """Solve relaxations at costs with known optima ``value`` ``(batch,)`` if the stored multipliers leave a gap."""
-        if self._without_gain >= PATIENCE or self.multipliers.most == 1:
+        if self._without_gain >= PATIENCE:
             return
         enough = value - CLOSED * value.abs()
         for k in (self(costs) < enough).nonzero()[:, 0].tolist():
