@@ -201,10 +201,10 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
     of_loss = {key: value for key, value in settings.items() if key in row.options}
     if "seed" in row.options:  # of the loss's own noise
         of_loss = {"seed": seed} | of_loss
-    if not row.cached:
-        return build_loss(name, problem, **of_loss)
-    cache = make_cache(problem, train, seed=seed, **{k: v for k, v in settings.items() if k in CACHE_SETTINGS})
-    return build_loss(name, cache, **of_loss)
+    oracle: Oracle = problem
+    if row.cached:
+        oracle = make_cache(problem, train, seed=seed, **{k: v for k, v in settings.items() if k in CACHE_SETTINGS})
+    return build_loss(name, oracle, **of_loss)
 
 
 def build_loss(name: str, oracle: Oracle, *, reduction: Reduction = "mean", **options: Any) -> Loss:
