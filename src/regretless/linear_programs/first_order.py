@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regretless.linear_programs.scaled_rows import ScaledRows
+from regretless.linear_programs.scaled_rows import ScaledRows, finite
 
 ITERATIONS = 100_000
 CHECK = 50
@@ -190,12 +190,11 @@ class _State:
         outside = activity - activity.clamp(rows.row_low, rows.row_high)
         reduced = self.cost + rows.transposed @ pair.y
         # The sign of a reduced cost says at which bound the variable belongs; without that bound it is a violation.
-        wrong = torch.where(reduced > 0, ~rows.has_low, ~rows.has_high) & (reduced != 0)
+        side = torch.where(reduced > 0, rows.low, rows.high)
+        wrong = torch.isinf(side) & (reduced != 0)
         violation = torch.where(wrong, reduced, 0.0)
-        place = torch.where(reduced > 0, rows.finite_low, rows.finite_high)
-        bound = torch.where(wrong, 0.0, reduced * place).sum(dim=0)
-        limit = torch.where(pair.y > 0, rows.finite_row_high, rows.finite_row_low)
-        bound = bound - (pair.y * limit).sum(dim=0)
+        bound = torch.where(wrong, 0.0, reduced * finite(side)).sum(dim=0)
+        bound = bound - (pair.y * finite(torch.where(pair.y > 0, rows.row_high, rows.row_low))).sum(dim=0)
         return _Errors(
             primal=_largest(outside / rows.row),
             dual=_largest(violation / rows.column),
