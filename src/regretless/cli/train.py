@@ -23,6 +23,7 @@ from regretless.cli.show import (
 )
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
+from regretless.runs.spec_check import check_spec
 from regretless.search.unused_arguments import refuse_unused
 
 # The solves are not among them: a line of their own counts them by purpose.
@@ -116,6 +117,7 @@ def train(
         start=start,
     )
     refuse_taken(out, resume=resume)
+    check_spec(spec, workers=workers, executor=executor)  # a refused command prints one line, and no note before it
     warn_of_idle_workers(spec, workers, executor)
     figures = run(spec, out, workers=workers, executor=executor)
     if json:

@@ -16,6 +16,7 @@ from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec
 from regretless.runs.run_labels import has_labels
+from regretless.runs.spec_check import check_spec
 from regretless.runs.trial_log import LOG
 from regretless.runs.tune import searched, tune_settings
 from regretless.tables.user_problem import is_model_file
@@ -91,6 +92,7 @@ def tune(
         options=options.parse(option) | files | options.given(split=split, engine=engine, time_limit=time_limit),
     )
     refuse_unwritable(out)
+    check_spec(spec, workers=workers)  # a refused command prints one line, and no note before it
     if executor == "threads":
         warn_of_idle_workers(spec, workers)
     try:
