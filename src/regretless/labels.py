@@ -58,9 +58,9 @@ def solve_labels(
     if store is not None:
         _refuse_no_folder(store)
     path = None if store is None else _path(Path(store), problem, costs, members)
-    if path is None or not path.exists():
-        if path is None:
-            return _with_known(problem, costs, members, memory, begun or BegunSolves(None), progress)
+    if path is None:
+        return _with_known(problem, costs, members, memory, begun or BegunSolves(None), progress)
+    if not path.exists():
         begun = begun_labels(path.parent, problem)
         solutions, status = _with_known(problem, costs, members, memory, begun, progress)
         if set(NOT_KEPT) & set(status):  # a longer time limit may find better ones

@@ -259,7 +259,9 @@ class Problem:
             InputError: costs are not finite or of the wrong shape, or an instance is unknown.
         """
         costs = costs.detach()
-        self._check(costs, instance)
+        self.check_costs(costs)
+        check_finite(costs)
+        self.check_instance(instance, len(costs))
         start = time.perf_counter()
         wanted = decision or self.found is not None
         solved = checked_solve(self.backend, costs, instance, decision=wanted, width=self.width, starts=starts)
@@ -336,9 +338,7 @@ class Problem:
             bad = instance[(instance < 0) | (instance >= self.instances)][0]
             raise InputError(f"instance must be between 0 and {self.instances - 1}, got {int(bad)}")
 
-    def _check(self, costs: Tensor, instance: Tensor | None) -> None:
+    def check_costs(self, costs: Tensor) -> None:
+        """Refuse costs of another shape than ``(batch, width)``."""
         if costs.ndim != 2 or costs.shape[1] != self.width:
             raise InputError(f"costs must have shape (batch, {self.width}), got {tuple(costs.shape)}")
-        check_finite(costs)
-        if instance is not None or self.instances is not None:
-            self.check_instance(instance, len(costs))

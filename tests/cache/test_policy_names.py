@@ -80,9 +80,15 @@ def test_a_policy_is_taken_as_it_is():
     ("settings", "message"),
     [
         ({"policy": "dice"}, "policy must be one of coin, batch-coin, largest-gap, gap-above"),
-        ({"policy": "batch-coin", "gap_at": "solve"}, "leave out gap_at"),
-        ({"policy": "largest-gap", "epsilon": 0.1}, "epsilon belongs to the policy 'gap-above'"),
-        ({"policy": "gap-above", "final_p_solve": 0.1}, "has no falling p_solve"),
+        ({"policy": "batch-coin", "gap_at": "solve"}, "gap_at belongs to .*, got it with 'batch-coin': leave it out"),
+        (
+            {"policy": "largest-gap", "epsilon": 0.1},
+            "epsilon belongs to the policy 'gap-above'",
+        ),
+        (
+            {"policy": "gap-above", "final_p_solve": 0.1},
+            "belongs to the policy 'coin' or 'largest-gap'",
+        ),
         ({"final_p_solve": 0.1}, "must be given together"),
         ({"gap_at": "solve"}, "gap_at belongs to"),
         ({"policy": LargestGap(0.1), "epsilon": 0.1}, "belongs to a policy given by name"),

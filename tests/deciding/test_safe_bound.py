@@ -30,7 +30,7 @@ def test_with_the_multipliers_of_the_relaxation_it_is_the_value_of_the_relaxatio
     for seed in range(40):
         milp = random_model(seed)
         objective = np.random.default_rng(seed + 1).normal(size=milp.n)
-        y = RelaxationMultipliers(milp)(objective)
+        y = RelaxationMultipliers(milp, objective)(objective)
         relaxed = make_engine("highs", milp.relax()).solve(objective)
         if y is not None and relaxed.x is not None:
             assert safe_bound(milp, objective, y[None]) == pytest.approx(float(objective @ relaxed.x), abs=1e-7)
@@ -60,7 +60,7 @@ def test_multipliers_are_kept_for_costs_of_any_size_and_bounded() -> None:
 def test_the_bound_is_as_tight_at_tiny_and_huge_costs(size: float) -> None:
     milp = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
     costs = size * np.array([-4.0, -5.0, -6.0])
-    y = RelaxationMultipliers(milp)(costs)
+    y = RelaxationMultipliers(milp, costs)(costs)
     assert y is not None
     assert safe_bound(milp, costs, y[None]) / size == pytest.approx(-9.0)
 

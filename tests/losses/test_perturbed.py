@@ -10,7 +10,7 @@ from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.family import Family
 from regretless.losses import AdaptiveImplicitMLE, ImplicitMLE, PerturbedFenchelYoung, PerturbedOptimizer
-from regretless.losses.perturbed import normal_noise, sum_of_gamma_noise
+from regretless.losses.perturbed import sum_of_gamma_noise
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.training.methods import make_loss
@@ -106,10 +106,6 @@ def test_sum_of_gamma_noise_has_the_moments_of_its_terms():
     variance = 5 * sum(1 / i**2 for i in range(1, 11)) / 25
     assert z.mean().item() == pytest.approx(mean, abs=4 * math.sqrt(variance / len(z)))
     assert z.var().item() == pytest.approx(variance, rel=0.03)
-
-
-def test_normal_noise_is_torchs():
-    assert torch.equal(normal_noise((3, 2), seeded(1), torch.float32), torch.randn(3, 2, generator=seeded(1)))
 
 
 @EVERY

@@ -9,7 +9,6 @@ from regretless.errors import InputError
 from regretless.problems.polynomial_costs import (
     Formula,
     check_counts,
-    check_level,
     distance_costs,
     places,
     polynomial_costs,
@@ -85,4 +84,4 @@ def test_seeds_that_numpy_does_not_take_are_refused(seed):
 
 def test_limits_themselves_are_accepted():
     check_counts(0, validation=0)
-    check_level(noise=0)
+    Formula(**SETTINGS | {"noise": 0})

@@ -28,7 +28,7 @@ def test_icon_files_and_model_files_have_loaders():
         ("top-k", {"workers": 0}, "workers must be an integer, at least 1, got 0"),
         ("top-k", {"time_limit": -1.0}, "time_limit must be positive seconds"),
         ("top-k", {"executor": "thread"}, "executor must be one of threads, .* got 'thread'"),
-        ("synthetic-knapsack-60", {"on_failure": "panic"}, "'raise', 'cache' or 'skip', got 'panic'"),
+        ("synthetic-knapsack-60", {"on_failure": "panic"}, "must be one of raise, cache, skip, got 'panic'"),
     ],
 )
 def test_an_unknown_name_or_option_is_refused_with_the_known_ones(name, options, message):

@@ -8,7 +8,15 @@ import pytest
 
 from regretless.errors import FileError
 from regretless.runs import Spec, record_failure
-from regretless.runs.results import COLUMNS, mean_and_deviation, read_results, register, select, write_results
+from regretless.runs.results import (
+    COLUMNS,
+    mean_and_deviation,
+    of_one_init,
+    read_results,
+    register,
+    select,
+    write_results,
+)
 from regretless.runs.run_folder import run_path
 
 from ..paper.folders import finished
@@ -82,7 +90,7 @@ def test_select_keeps_engines_options_and_shares_apart(tmp_path: Path) -> None:
     finished(tmp_path, spec(options={"days": 50}), regret=70.0)
     finished(tmp_path, spec(init="shared"), regret=80.0)
     found = read_results(tmp_path)
-    assert mean_and_deviation(select(found, spec(), init="random"), "regret") == (2.0, pytest.approx(2**0.5))
+    assert mean_and_deviation(of_one_init(select(found, spec())), "regret") == (2.0, pytest.approx(2**0.5))
     assert [r.figures["regret"] for r in select(found, spec(), engine="highs")] == [60.0]
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 from regretless.errors import FileError, InputError
-from regretless.tables.csv_file import CsvText, read_csv
+from regretless.tables.cells import Cells
+from regretless.tables.csv_file import read_csv
 
 
-def read(folder: Path, content: str | bytes) -> CsvText:
+def read(folder: Path, content: str | bytes) -> Cells:
     (folder / "t.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_csv(folder / "t.csv")
 
@@ -36,14 +37,14 @@ def test_what_a_spreadsheet_adds_is_left_out(content: str, tmp_path: Path) -> No
 
 
 def test_an_empty_row_between_others_is_a_row(tmp_path: Path) -> None:
-    assert read(tmp_path, "a,b\n1,2\n,\n3,4\n") == CsvText(
-        {"a": ["1", "", "3"], "b": ["2", "", "4"]}, ["line 2", "line 3", "line 4"], "line 1", ","
-    )
+    found = read(tmp_path, "a,b\n1,2\n,\n3,4\n")
+    assert found.columns == {"a": ["1", None, "3"], "b": ["2", None, "4"]}
+    assert (found.lines, found.header, found.decimal_commas) == (("line 2", "line 3", "line 4"), "line 1", False)
 
 
 def test_lines_are_counted_with_the_one_that_declares_the_separator(tmp_path: Path) -> None:
     found = read(tmp_path, 'sep=;\n"wind\nm/s";b\n1;2\n')
-    assert (found.columns, found.lines, found.header) == ({"wind\nm/s": ["1"], "b": ["2"]}, ["line 4"], "line 2")
+    assert (found.columns, found.lines, found.header) == ({"wind\nm/s": ["1"], "b": ["2"]}, ("line 4",), "line 2")
 
 
 @pytest.mark.parametrize(

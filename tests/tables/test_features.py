@@ -19,7 +19,6 @@ def put(path: Path, text: str) -> Path:
 def test_long_tables_become_features_of_variables(tmp_path: Path) -> None:
     text = "variable,instance,a,b\ny,one,1,2\nx,one,3,4\nx,two,5,6\ny,two,7,8\n"
     features = read_features(put(tmp_path / "x.csv", text), NAMES)
-    assert features.per_variable
     assert features.values.tolist() == [[[3, 4], [1, 2]], [[5, 6], [7, 8]]]
     assert (features.names, features.instance) == (("a", "b"), ("one", "two"))
 

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from regretless.errors import InputError
 from regretless.tables import column_kinds
-from regretless.tables.cells import Cells, frame_cells, number, read_cells
+from regretless.tables.cells import Cells, frame_cells, number
 from regretless.tables.column_kinds import kind_of, values_of
 from regretless.tables.encoding import Encoding
+from regretless.tables.read_cells import read_cells
 from regretless.tables.whole_columns import each_once, number_cells, plain_numbers
 
 CELL = st.one_of(

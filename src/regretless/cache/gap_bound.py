@@ -9,7 +9,7 @@ from torch import Tensor
 
 from regretless.cache.bounds import Bound, BoundKind, make_bound
 from regretless.cache.gaps import relative_gaps
-from regretless.cache.served_instances import check_costs, check_instance
+from regretless.cache.served_instances import check_instance
 from regretless.cache.store import SolutionStore
 from regretless.errors import InputError
 from regretless.problem import Problem
@@ -48,7 +48,7 @@ class GapBound:
         bound = self.get()
         if bound is None:
             raise InputError("gaps need a bound, and this problem has neither a MILP nor a bound function")
-        check_costs(self._problem, costs)
+        self._problem.check_costs(costs)
         check_instance(self._problem, store, instance, len(costs))
         return relative_gaps(store, bound, costs, instance, note=note)
 

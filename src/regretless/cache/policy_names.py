@@ -8,7 +8,13 @@ from typing import Any
 from regretless.cache.policies import Bernoulli, Falling, GapAbove, LargestGap, Policy
 from regretless.errors import InputError
 
-NAMES = ("coin", "batch-coin", "largest-gap", "gap-above")
+# Policies, and their settings beside p_solve.
+SETTINGS_OF = {
+    "coin": ("final_p_solve", "p_epochs"),
+    "batch-coin": (),
+    "largest-gap": ("gap_at", "final_p_solve", "p_epochs"),
+    "gap-above": ("gap_at", "epsilon"),
+}
 # The settings of a cache that belong to its policy.
 SETTINGS = ("policy", "p_solve", "gap_at", "epsilon", "final_p_solve", "p_epochs")
 
@@ -32,28 +38,22 @@ def named_policy(settings: Mapping[str, Any], *, instances: int) -> Policy:
             raise InputError(f"{given[0]} belongs to a policy given by name, got the policy {policy!r}")
         made: Policy = policy
         return made
-    if policy not in NAMES:
-        raise InputError(f"policy must be one of {', '.join(NAMES)} or a policy, got {policy!r}")
+    if policy not in SETTINGS_OF:
+        raise InputError(f"policy must be one of {', '.join(SETTINGS_OF)} or a policy, got {policy!r}")
+    if wrong := [name for name in given if name not in SETTINGS_OF[policy]]:
+        owners = " or ".join(repr(name) for name, own in SETTINGS_OF.items() if wrong[0] in own)
+        raise InputError(f"{wrong[0]} belongs to the policy {owners}, got it with {policy!r}: leave it out")
     p_solve = settings.get("p_solve", 0.05)
     where = {"gap_at": settings["gap_at"]} if "gap_at" in given else {}
-    given = [name for name in given if name != "gap_at"]
     if policy == "gap-above":
-        if set(given) - {"epsilon"}:
-            raise InputError(f"policy 'gap-above' has no falling p_solve: leave out {given[-1]}")
         return GapAbove(float(settings.get("epsilon", 0.0)), p=p_solve, **where)
-    if "epsilon" in given:
-        raise InputError(f"epsilon belongs to the policy 'gap-above', got it with {policy!r}")
     if policy == "batch-coin":
-        if given or where:
-            raise InputError(f"policy 'batch-coin' has only the setting p_solve: leave out {[*where, *given][0]}")
         return Bernoulli(p_solve, per="batch")
-    coin = policy == "coin"
-    if coin and where:
-        raise InputError("gap_at belongs to the policies 'largest-gap' and 'gap-above', got it with 'coin'")
-    if not given:
+    coin, fall = policy == "coin", [name for name in given if name != "gap_at"]
+    if not fall:
         return Bernoulli(p_solve) if coin else LargestGap(p_solve, **where)
-    if len(given) < 2:
-        raise InputError(f"final_p_solve and p_epochs must be given together, got only {given[0]}")
+    if len(fall) < 2:
+        raise InputError(f"final_p_solve and p_epochs must be given together, got only {fall[0]}")
     final, epochs = float(settings["final_p_solve"]), float(settings["p_epochs"])
     return Falling(p_solve, final, epochs=epochs, instances=instances, coin=coin, **where)
 

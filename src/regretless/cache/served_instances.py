@@ -1,4 +1,4 @@
-"""Which instances of a family a cached solution serves, and the checks of costs and instances of a cache."""
+"""Which instances of a family a cached solution serves, and the checks of solutions and instances of a cache."""
 
 from __future__ import annotations
 
@@ -71,12 +71,6 @@ def _infeasible(row: int, what: str) -> InputError:
         f"solution {row} is infeasible for {what}: a cache holds feasible solutions only, in cost space (known costs "
         "last), as Problem.solve and Dataset.solutions have them"
     )
-
-
-def check_costs(problem: Problem, costs: Tensor) -> None:
-    """Refuse costs of another shape than ``(batch, width)``."""
-    if costs.ndim != 2 or costs.shape[1] != problem.width:
-        raise InputError(f"costs must have shape (batch, {problem.width}), got {tuple(costs.shape)}")
 
 
 def check_instance(problem: Problem, store: SolutionStore, instance: Tensor | None, batch: int) -> None:

@@ -22,14 +22,7 @@ from regretless.cache.growing import GrowAt, Growing
 from regretless.cache.lookup import Objective
 from regretless.cache.overlay import overlay
 from regretless.cache.policies import Bernoulli, Policy, checked_policy
-from regretless.cache.served_instances import (
-    check_costs,
-    check_instance,
-    join_members,
-    refuse_infeasible,
-    served,
-    sharing_note,
-)
+from regretless.cache.served_instances import check_instance, join_members, refuse_infeasible, served, sharing_note
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import Evict, SolutionStore
 from regretless.cache.warm_starts import starts_for
@@ -252,7 +245,7 @@ class SolutionCache:
     ) -> list[Tensor]:
         start = time.perf_counter()
         costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
-        check_costs(self.problem, costs)
+        self.problem.check_costs(costs)
         members = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
         if self.problem.instances is not None or members is not None:
             check_instance(self.problem, self.store, members, len(costs))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from regretless.errors import FileError, InputError
 from regretless.optional import need
+from regretless.runs.run_folder import has_epochs, refuse_foreign
 
 
 def refuse_other_pages(out: Path) -> None:
@@ -31,6 +32,14 @@ def refuse_unwritable(path: Path, *, folder: bool = True, option: str = "--out")
         place = place.parent
     if not place.is_dir() or not os.access(place, os.W_OK | os.X_OK):
         raise FileError(f"cannot write {path}: {place} is not a writable folder; choose another {option}")
+
+
+def refuse_taken(out: Path, *, resume: bool) -> None:
+    """Refuse a folder that a new run cannot use, and one with a run in it, unless that is continued."""
+    refuse_foreign(out)
+    if has_epochs(out) and not resume:
+        raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
+    refuse_unwritable(out)
 
 
 def need_report_packages() -> None:

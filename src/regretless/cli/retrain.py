@@ -9,12 +9,10 @@ import typer
 
 from regretless.cli import spec_options as options
 from regretless.cli.auto_options import refuse_for_auto
-from regretless.cli.output_check import refuse_unwritable
+from regretless.cli.output_check import refuse_taken
 from regretless.cli.show import print_json
 from regretless.cli.train import print_figures
-from regretless.errors import InputError
 from regretless.runs.retrain import go_on, retrain_spec
-from regretless.runs.run_folder import has_epochs, refuse_foreign
 
 
 def retrain(
@@ -40,10 +38,7 @@ def retrain(
     spec = retrain_spec(run, files, **options.given(epochs=epochs, lr=lr))
     if spec.method == "auto":
         refuse_for_auto(lr=lr, epochs=epochs)
-    refuse_foreign(out)
-    if has_epochs(out) and not resume:
-        raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
-    refuse_unwritable(out)
+    refuse_taken(out, resume=resume)
     figures = go_on(spec, out, workers=workers, executor=executor)
     if json:
         print_json(figures)

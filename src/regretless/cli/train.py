@@ -11,7 +11,7 @@ import typer
 from regretless.cli import spec_options as options
 from regretless.cli.auto_options import refuse_for_auto
 from regretless.cli.columns_read import columns_read
-from regretless.cli.output_check import refuse_unwritable
+from regretless.cli.output_check import refuse_taken
 from regretless.cli.show import (
     figure_name,
     number,
@@ -21,10 +21,8 @@ from regretless.cli.show import (
     warn_of_idle_workers,
     warn_of_inexact,
 )
-from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
-from regretless.runs.run_folder import has_epochs, refuse_foreign
 from regretless.runs.spec_check import check_spec
 from regretless.search.unused_arguments import refuse_unused
 
@@ -118,11 +116,8 @@ def train(
         patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
         start=start,
     )
-    refuse_foreign(out)
-    if has_epochs(out) and not resume:
-        raise InputError(f"there is a run in {out} already: add --resume to continue it, or choose another folder")
-    refuse_unwritable(out)
-    check_spec(spec, workers=workers, executor=executor)
+    refuse_taken(out, resume=resume)
+    check_spec(spec, workers=workers, executor=executor)  # a refused command prints one line, and no note before it
     warn_of_idle_workers(spec, workers, executor)
     figures = run(spec, out, workers=workers, executor=executor)
     if json:

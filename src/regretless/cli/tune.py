@@ -92,7 +92,7 @@ def tune(
         options=options.parse(option) | files | options.given(split=split, engine=engine, time_limit=time_limit),
     )
     refuse_unwritable(out)
-    check_spec(spec, workers=workers)
+    check_spec(spec, workers=workers)  # a refused command prints one line, and no note before it
     if executor == "threads":
         warn_of_idle_workers(spec, workers)
     try:

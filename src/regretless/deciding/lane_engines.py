@@ -69,7 +69,7 @@ class LaneEngines:
     def multipliers(self, milp: MILP, objective: Floats) -> Floats | None:
         """Row multipliers of the linear relaxation; ``None`` where it has no optimum."""
         key = (id(milp), -1.0)
-        relaxation: RelaxationMultipliers = self._kept(key, milp, lambda: RelaxationMultipliers(milp))
+        relaxation: RelaxationMultipliers = self._kept(key, milp, lambda: RelaxationMultipliers(milp, objective))
         return relaxation(objective)
 
     def _kept(self, key: tuple[int, float | None], milp: MILP, build: Callable[[], Any]) -> Any:

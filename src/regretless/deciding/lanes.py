@@ -53,11 +53,10 @@ class Lanes:
 
     Args:
         most: largest number of threads.
-        name: of the threads.
     """
 
-    def __init__(self, most: int, *, name: str) -> None:
-        self.most, self.name = check_integer("lanes", most, least=1), name
+    def __init__(self, most: int) -> None:
+        self.most = check_integer("lanes", most, least=1)
         self._reset()
 
     def submit(self, work: Callable[[], Answer]) -> Job[Answer]:
@@ -70,7 +69,7 @@ class Lanes:
             if self._waiting > self._idle and self._alive < self.most:
                 self._alive += 1
                 self._idle += 1
-                threading.Thread(target=self._serve, name=self.name, daemon=True).start()
+                threading.Thread(target=self._serve, name="regretless-decider", daemon=True).start()
         self._jobs.put(job)
         return job
 

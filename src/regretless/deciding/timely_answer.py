@@ -86,7 +86,7 @@ class TimelyAnswers:
     def __init__(self, engines: LaneEngines, known: KnownDecisions, *, workers: int) -> None:
         self.engines, self.known = engines, known
         self.multipliers = Multipliers(known.milp.A.shape[0])
-        self.lanes = Lanes(workers + MOST_HANGING, name="regretless-decider")
+        self.lanes = Lanes(workers + MOST_HANGING)
         self._slots = threading.Semaphore(workers)
 
     def answer(self, request: Request) -> Answer:

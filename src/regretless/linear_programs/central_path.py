@@ -11,6 +11,7 @@ from regretless.linear_programs.normal_equations import NormalEquations
 from regretless.linear_programs.standard_form import StandardForm
 
 ITERATIONS = 60
+TOLERANCE = 1e-10  # relative size of the final residuals
 BACK_OFF = 0.995
 # A step shorter than SHORT_STEP is replaced by one to the center of the path, at the share RECENTER of the current mu.
 SHORT_STEP, RECENTER = 0.1, 0.8
@@ -71,7 +72,7 @@ def longest_step(value: Tensor, change: Tensor) -> Tensor:
 
 
 def follow_path(
-    form: StandardForm, c: Tensor, quadratic: float, mu: float, start: Point | None = None, *, tolerance: float = 1e-10
+    form: StandardForm, c: Tensor, quadratic: float, mu: float, start: Point | None = None
 ) -> tuple[Point, Tensor]:
     """Solve ``min c . x + quadratic / 2 |x|^2 - mu sum log(distances to the bounds)`` subject to ``E z = b``.
 
@@ -84,7 +85,6 @@ def follow_path(
         quadratic: weight of the quadratic term, not negative.
         mu: barrier parameter, in the units of the costs; 0 for no barrier.
         start: initial point, in the units of the costs.
-        tolerance: relative size of the final residuals.
 
     Returns:
         The points in the units of the costs, and a mask ``(batch,)`` of those that converged; the others are not
@@ -108,7 +108,7 @@ def follow_path(
         now = point.mu(form)
         # In the last iteration, a point that is good enough for a gradient is accepted.
         loose = 1e4 if iteration == ITERATIONS else 1.0
-        good = _converged(form, point, r, s, floor, loose * tolerance)
+        good = _converged(form, point, r, s, floor, loose * TOLERANCE)
         ended = good | ~torch.isfinite(now[:, 0])
         if bool(ended.any()):
             final.put(at[good], point.take(good))
@@ -119,7 +119,7 @@ def follow_path(
         if len(at) == 0 or iteration == ITERATIONS:
             break
         # Products far below the tolerance would only harm the arithmetic of the last steps.
-        _step(form, point, weight, r, s, now, floor.clamp(min=1e-3 * tolerance))
+        _step(form, point, weight, r, s, now, floor.clamp(min=1e-3 * TOLERANCE))
     return final._replace(y=final.y * scale, low=final.low * scale, high=final.high * scale), done
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from regretless.linear_programs.scaled_rows import ScaledRows
+from regretless.linear_programs.scaled_rows import ScaledRows, finite
 
 ITERATIONS = 100_000
 CHECK = 50
@@ -120,16 +120,8 @@ class _State:
         self.error_at_anchor = cost.new_full((batch,), torch.inf)
         self.last_error = cost.new_full((batch,), torch.inf)
         self.since = torch.zeros(batch, dtype=torch.int64, device=cost.device)
-        self._reset(torch.ones(batch, dtype=torch.bool, device=cost.device), first=True)
-
-    def _reset(self, mask: Tensor, *, first: bool = False) -> None:
-        """Begin new averages for some programs."""
-        if first:
-            self.sum = _Pair(torch.zeros_like(self.now.x), torch.zeros_like(self.now.y))
-            self.total = torch.zeros_like(self.step_size)
-        else:
-            zero = _Pair(torch.zeros_like(self.now.x), torch.zeros_like(self.now.y))
-            self.sum, self.total = zero.where(mask, self.sum), torch.where(mask, 0.0, self.total)
+        self.sum = _Pair(torch.zeros_like(self.now.x), torch.zeros_like(self.now.y))
+        self.total = torch.zeros_like(self.step_size)
 
     def step(self, count: int) -> None:
         """One iteration; a program whose step was too long stays where it is and tries a shorter one."""
@@ -182,7 +174,8 @@ class _State:
         self.dual_product = torch.where(due, self.rows.transposed @ self.now.y, self.dual_product)
         self.error_at_anchor = torch.where(due, errors.weighted(self.weight), self.error_at_anchor)
         self.since = torch.where(due, 0, self.since)
-        self._reset(due)
+        zero = _Pair(torch.zeros_like(self.now.x), torch.zeros_like(self.now.y))
+        self.sum, self.total = zero.where(due, self.sum), torch.where(due, 0.0, self.total)
 
     def keep(self, chosen: Tensor) -> None:
         """Go on with the chosen programs only."""
@@ -197,12 +190,11 @@ class _State:
         outside = activity - activity.clamp(rows.row_low, rows.row_high)
         reduced = self.cost + rows.transposed @ pair.y
         # The sign of a reduced cost says at which bound the variable belongs; without that bound it is a violation.
-        wrong = torch.where(reduced > 0, ~rows.has_low, ~rows.has_high) & (reduced != 0)
+        side = torch.where(reduced > 0, rows.low, rows.high)
+        wrong = torch.isinf(side) & (reduced != 0)
         violation = torch.where(wrong, reduced, 0.0)
-        place = torch.where(reduced > 0, rows.finite_low, rows.finite_high)
-        bound = torch.where(wrong, 0.0, reduced * place).sum(dim=0)
-        limit = torch.where(pair.y > 0, rows.finite_row_high, rows.finite_row_low)
-        bound = bound - (pair.y * limit).sum(dim=0)
+        bound = torch.where(wrong, 0.0, reduced * finite(side)).sum(dim=0)
+        bound = bound - (pair.y * finite(torch.where(pair.y > 0, rows.row_high, rows.row_low))).sum(dim=0)
         return _Errors(
             primal=_largest(outside / rows.row),
             dual=_largest(violation / rows.column),

@@ -34,10 +34,9 @@ class ProgramSolver(Protocol):
         ...
 
 
-def none_of(c: Tensor, status: Status, message: str = "") -> Answers:
+def none_of(c: Tensor, status: Status) -> Answers:
     """The answers to costs ``(batch, n)`` that all end in the same way, without a solution."""
-    messages = dict.fromkeys(range(len(c)), message) if message else {}
-    return Answers(torch.full_like(c, torch.nan), [status] * len(c), messages)
+    return Answers(torch.full_like(c, torch.nan), [status] * len(c))
 
 
 def unsolved(x: Tensor, status: list[Status], tolerance: float, *, late: bool) -> Answers:

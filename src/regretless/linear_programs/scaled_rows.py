@@ -86,39 +86,14 @@ class ScaledRows:
         return replace(self, **moved)
 
     @property
-    def has_low(self) -> Tensor:
-        """``(n, 1)`` mask of the finite lower bounds."""
-        return torch.isfinite(self.low)
-
-    @property
-    def has_high(self) -> Tensor:
-        """``(n, 1)`` mask of the finite upper bounds."""
-        return torch.isfinite(self.high)
-
-    @property
-    def finite_low(self) -> Tensor:
-        """Lower bounds, 0 where there is none."""
-        return torch.where(self.has_low, self.low, 0.0)
-
-    @property
-    def finite_high(self) -> Tensor:
-        """Upper bounds, 0 where there is none."""
-        return torch.where(self.has_high, self.high, 0.0)
-
-    @property
-    def finite_row_low(self) -> Tensor:
-        """Lower bounds of rows, 0 where there is none."""
-        return torch.where(torch.isfinite(self.row_low), self.row_low, 0.0)
-
-    @property
-    def finite_row_high(self) -> Tensor:
-        """Upper bounds of rows, 0 where there is none."""
-        return torch.where(torch.isfinite(self.row_high), self.row_high, 0.0)
-
-    @property
     def bound_norm(self) -> float:
         """Length of the vector of the rows' finite bounds, the larger of two per row."""
-        return float(torch.maximum(self.finite_row_low.abs(), self.finite_row_high.abs()).norm())
+        return float(torch.maximum(finite(self.row_low).abs(), finite(self.row_high).abs()).norm())
+
+
+def finite(bounds: Tensor) -> Tensor:
+    """Bounds, 0 where there is none."""
+    return torch.where(torch.isfinite(bounds), bounds, 0.0)
 
 
 def _root(sizes: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from regretless.losses.closed_form import ClosedFormLoss
 from regretless.oracle import Oracle
 
 Cost = Literal["c_hat", "c_hat-c", "2c_hat-c"]
-_COSTS = ("c_hat", "c_hat-c", "2c_hat-c")
+_COSTS = get_args(Cost)
 
 
 class NCE(ClosedFormLoss):

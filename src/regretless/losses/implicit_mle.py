@@ -29,16 +29,12 @@ class _ImplicitMLE(PerturbedLoss):
         seed: int,
         reduction: Reduction,
     ) -> None:
-        super().__init__(
-            oracle,
-            sigma=sigma,
-            samples=samples,
-            noise="additive",
-            seed=seed,
-            draw=sum_of_gamma_noise,
-            reduction=reduction,
-        )
+        super().__init__(oracle, sigma=sigma, samples=samples, seed=seed, reduction=reduction)
         self.task, self.central = known_task(task), central
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """Noise of a step, in place of normal numbers."""
+        return sum_of_gamma_noise(shape, self._generator, dtype)
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
@@ -64,9 +60,8 @@ class _ImplicitMLE(PerturbedLoss):
     def width(self, predicted: Tensor, slope: Tensor) -> float:
         """Width of the finite difference, as a multiple of the slope of the task loss, both ``(batch, width)``."""
 
-    @abstractmethod
     def adapt(self, gradient: Tensor) -> None:
-        """Adapt the width of the next step to the gradient ``(batch, d)`` of this one."""
+        """Adapt the width of the next step to the gradient ``(batch, d)`` of this one; a constant width stays."""
 
 
 @final
@@ -110,9 +105,6 @@ class ImplicitMLE(_ImplicitMLE):
     def width(self, predicted: Tensor, slope: Tensor) -> float:
         """The constant width."""
         return self.lambda_
-
-    def adapt(self, gradient: Tensor) -> None:
-        """Do nothing: the width is constant."""
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from regretless.cache import SolutionCache
-from regretless.errors import InputError
+from regretless.cache.store_lookup import no_solution
 
 
 def members(cache: SolutionCache, predicted: Tensor, instance: Tensor | None) -> tuple[Tensor, Tensor | None]:
@@ -27,7 +27,5 @@ def members(cache: SolutionCache, predicted: Tensor, instance: Tensor | None) ->
         return columns, None
     serves = cache.store.serves[instance]
     if bool((lost := ~serves.any(dim=1)).any()):
-        raise InputError(
-            f"the cache holds no solution that is feasible for instance {int(instance[lost][0])}: add its optimum first"
-        )
+        raise no_solution(int(instance[lost][0]))
     return columns, serves

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +16,6 @@ from regretless.number_checks import check_integer, check_number
 from regretless.oracle import Oracle
 
 Noise = Literal["additive", "multiplicative"]
-Draw = Callable[[tuple[int, ...], torch.Generator, torch.dtype], Tensor]
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,6 @@ class PerturbedLoss(ClosedFormLoss):
         samples: K.
         noise: ``"additive"`` or ``"multiplicative"``.
         seed: of the noise; checkpoints save its generator.
-        draw: ``(shape, generator, dtype) -> noise``.
         reduction: over the batch.
     """
 
@@ -55,25 +52,23 @@ class PerturbedLoss(ClosedFormLoss):
         self,
         oracle: Oracle,
         *,
-        sigma: float,
-        samples: int,
-        noise: Noise,
-        seed: int,
-        draw: Draw,
-        reduction: Reduction,
+        sigma: float = 1.0,
+        samples: int = 10,
+        noise: Noise = "additive",
+        seed: int = 0,
+        reduction: Reduction = "mean",
     ) -> None:
         super().__init__(oracle, reduction=reduction)
         if noise not in ("additive", "multiplicative"):
             raise InputError(f"noise must be 'additive' or 'multiplicative', got {noise!r}")
         self.sigma, self.samples = check_number("sigma", sigma), check_integer("samples", samples, least=1)
         self.noise, self.seed = noise, check_integer("seed", seed, least=0)
-        self._draw = draw
         self._generator = torch.Generator().manual_seed(self.seed)
 
     def perturb(self, predicted: Tensor, instance: Tensor | None = None) -> Perturbed:
         """Draw the noise of a step and perturb ``(batch, width)`` costs, of the ``(batch,)`` members of a family."""
         batch, width = predicted.shape
-        z = self._draw((batch, self.samples, width), self._generator, predicted.dtype)
+        z = self.draw((batch, self.samples, width), predicted.dtype)
         z = z.to(predicted.device).transpose(0, 1).contiguous()
         if self.noise == "additive":
             self._without_known(z, 0.0)
@@ -82,6 +77,10 @@ class PerturbedLoss(ClosedFormLoss):
         own = self.without_known_costs(predicted, instance)
         costs = own * factor
         return Perturbed(costs if own is predicted else costs + (predicted - own), z, factor)
+
+    def draw(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """Noise of a step: standard normal numbers."""
+        return torch.randn(shape, generator=self._generator, dtype=dtype)
 
     def without_known_costs(self, costs: Tensor, instance: Tensor | None) -> Tensor:
         """The predicted part of minimizing costs ``(batch, width)``; the costs themselves where none are known."""
@@ -110,11 +109,6 @@ class PerturbedLoss(ClosedFormLoss):
         if self.problem.width > self.problem.dimension:
             noise[..., self.problem.dimension :] = neutral
         return noise
-
-
-def normal_noise(shape: tuple[int, ...], generator: torch.Generator, dtype: torch.dtype) -> Tensor:
-    """Standard normal noise."""
-    return torch.randn(shape, generator=generator, dtype=dtype)
 
 
 def sum_of_gamma_noise(

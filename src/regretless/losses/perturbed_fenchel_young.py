@@ -6,9 +6,8 @@ from typing import final
 
 from torch import Tensor
 
-from regretless.losses.base import Reduction, dot
-from regretless.losses.perturbed import Noise, PerturbedLoss, normal_noise
-from regretless.oracle import Oracle
+from regretless.losses.base import dot
+from regretless.losses.perturbed import PerturbedLoss
 
 
 @final
@@ -30,20 +29,6 @@ class PerturbedFenchelYoung(PerturbedLoss):
         seed: of the noise; checkpoints save its generator.
         reduction: over the batch.
     """
-
-    def __init__(
-        self,
-        oracle: Oracle,
-        *,
-        sigma: float = 1.0,
-        samples: int = 10,
-        noise: Noise = "additive",
-        seed: int = 0,
-        reduction: Reduction = "mean",
-    ) -> None:
-        super().__init__(
-            oracle, sigma=sigma, samples=samples, noise=noise, seed=seed, draw=normal_noise, reduction=reduction
-        )
 
     def value_and_gradient(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from regretless.losses.base import Reduction
-from regretless.losses.perturbed import Noise, PerturbedLoss, normal_noise
+from regretless.losses.perturbed import Noise, PerturbedLoss
 from regretless.losses.task_loss import Task, known_task, task_loss
 from regretless.oracle import Oracle
 
@@ -49,9 +49,7 @@ class PerturbedOptimizer(PerturbedLoss):
         seed: int = 0,
         reduction: Reduction = "mean",
     ) -> None:
-        super().__init__(
-            oracle, sigma=sigma, samples=samples, noise=noise, seed=seed, draw=normal_noise, reduction=reduction
-        )
+        super().__init__(oracle, sigma=sigma, samples=samples, noise=noise, seed=seed, reduction=reduction)
         self.task = known_task(task)
 
     def value_and_gradient(

@@ -49,7 +49,7 @@ def linear(model: Any) -> LinearModel:
     targets = list(model.component_data_objects(pyomo.Objective, active=True, descend_into=True))
     if len(targets) > 1:
         raise InputError(f"the Pyomo model has {len(targets)} active objectives; deactivate all but one")
-    terms, constant = _objective(pyomo, targets[0].expr, variables, column) if targets else ({}, 0.0)
+    terms, constant = _objective(targets[0].expr, variables, column) if targets else ({}, 0.0)
     objective = np.zeros(len(variables))
     objective[list(terms)] = list(terms.values())
     bounds = [_bounds(pyomo, variable) for variable in variables]
@@ -68,7 +68,7 @@ def linear(model: Any) -> LinearModel:
     )
 
 
-def _objective(pyomo: Any, expression: Any, variables: list[Any], column: dict[int, int]) -> Any:
+def _objective(expression: Any, variables: list[Any], column: dict[int, int]) -> Any:
     """Terms and constant of the objective, in which a fixed variable is a term like any other.
 
     Pyomo adds fixed variables to the constant, but their costs may be predicted, too.

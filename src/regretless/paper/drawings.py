@@ -19,8 +19,7 @@ from regretless.charts import (
 )
 from regretless.charts.text import show
 from regretless.paper.grid import Grid
-from regretless.runs.results import Result, select
-from regretless.runs.spec import INITS
+from regretless.runs.results import Result, of_one_init, select
 from regretless.training import methods as method_table
 
 CACHED, EXACT = 0.05, 1.0
@@ -84,7 +83,7 @@ def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Dr
             cells.setdefault((run.spec.method, share), []).append(run)
     series = []
     for key, (cell, style) in enumerate(series_styles(cells).items()):
-        runs, label = _of_one_init(cells[cell]), "".join(cell)
+        runs, label = of_one_init(cells[cell]), "".join(cell)
         seconds = statistics.median(run.figures["epoch_seconds"] for run in runs)
         points = _regret(runs, seconds, f"{label}\n{show(seconds)} s per epoch")
         series.append(Series(label, style, points, key))
@@ -142,12 +141,7 @@ def _runs(grid: Grid, problem: str, method: str, p_solve: float | None, found: S
     if method not in grid.methods:
         return []
     spec = grid.spec(problem, method, **({} if p_solve is None else {"settings": {"p_solve": p_solve}}))
-    return _of_one_init(select(found, spec))
-
-
-def _of_one_init(runs: Sequence[Result]) -> list[Result]:
-    """The runs with the kind of initial weights that most of them have (random on a tie)."""
-    return max(([run for run in runs if run.spec.init == init] for init in INITS), key=len)
+    return of_one_init(select(found, spec))
 
 
 def _curve(label: str, style: SeriesStyle, runs: Sequence[Result], column: str, over: str, key: int) -> Series:

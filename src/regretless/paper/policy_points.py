@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from regretless.paper.grid import Grid
-from regretless.runs.results import Result, mean_and_deviation, select
+from regretless.runs.results import Result, mean_and_deviation, of_one_init, select
 
 POLICIES = ("coin", "largest-gap")
 
@@ -41,7 +41,7 @@ def _points(grid: Grid, problem: str, policy: str, found: Sequence[Result]) -> l
     points = []
     for p_solve in shares:
         spec = grid.spec(problem, method, settings={"p_solve": p_solve} | words)
-        runs = max((select(found, spec, init=init) for init in ("random", "shared")), key=len)
+        runs = of_one_init(select(found, spec))
         if runs:
             solved = sum(run.figures["solves"] for run in runs) / max(1, sum(run.figures["lookups"] for run in runs))
             points.append(Point(solved, *mean_and_deviation(runs, "regret"), len(runs), p_solve))

@@ -36,12 +36,6 @@ def check_counts(least: int = 1, **counts: Any) -> None:
         check_integer(name, value, least=least)
 
 
-def check_level(**levels: Any) -> None:
-    """Raise an ``InputError`` that names the first of ``levels`` that is negative or no finite number."""
-    for name, value in levels.items():
-        check_number(name, value, least=0)
-
-
 @dataclass(frozen=True)
 class Formula:
     """What the formulas share.
@@ -63,7 +57,7 @@ class Formula:
     def __post_init__(self) -> None:
         check_counts(instances=self.instances, features=self.features)
         check_integer("deg", self.deg, least=1, most=MOST_DEGREE)
-        check_level(noise=self.noise)
+        check_number("noise", self.noise, least=0)
 
     def random(self) -> Random:
         """A new generator of this seed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
@@ -14,7 +14,6 @@ from regretless.problems.option_check import check_options
 from regretless.solvers.executors import parse_executor
 from regretless.solvers.time_limit import check_time_limit
 from regretless.tables.user_problem import is_model_file, load_model_file
-from regretless.types import OnFailure
 
 # Names, and the package and function that load them. A package is imported when one of its problems is loaded.
 GENERATED: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -75,9 +74,6 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
     torch.Size([28, 48])
     """
     function = loader(name)
-    on_failure = options.get("on_failure", "raise")
-    if on_failure not in get_args(OnFailure):
-        raise InputError(f"on_failure must be 'raise', 'cache' or 'skip', got {on_failure!r}")
     check_options(name, function, options)
     # A special oracle uses none of these, but a wrong value is still one.
     check_integer("workers", options.get("workers", 1), least=1)

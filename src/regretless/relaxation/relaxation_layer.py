@@ -129,8 +129,7 @@ class Relaxation:
             InputError: costs of the wrong shape or not finite, or an unknown instance.
             SolveError: the relaxation is infeasible or, at these costs, unbounded.
         """
-        if costs.ndim != 2 or costs.shape[1] != self.problem.width:
-            raise InputError(f"costs must have shape (batch, {self.problem.width}), got {tuple(costs.shape)}")
+        self.problem.check_costs(costs)
         check_finite(costs.detach())
         self.problem.check_instance(instance, len(costs))
         inner = costs.to(torch.float64)

@@ -23,9 +23,9 @@ from regretless.runs.run_folder import read_spec, with_weights
 from regretless.runs.training_run import load_trained
 from regretless.solve_batches import solve_batches
 from regretless.solvers.checked_solve import check_finite
-from regretless.tables import Costs, Features, matched, read_costs, read_features
+from regretless.tables import Costs, Features, read_costs, read_features
 from regretless.tables.constraints import read_constraints
-from regretless.tables.costs import order_of
+from regretless.tables.costs import row_order
 from regretless.tables.encoding import Unseen
 from regretless.tables.npz_file import finite, read_arrays
 from regretless.tables.saved_data import has_saved_data
@@ -106,12 +106,11 @@ class LoadedRun:
         true = read_costs(costs, self.cost_names, id="instance" if self.saved is None else self.saved.id)
         if self.saved is None and ids is not None:  # ids of a family's members may repeat: rows are in the same order
             true = Costs(true.values, None)
-        order = list(range(len(seen.values)))
-        if seen.instance is not None and true.instance is not None:
-            order = order_of(seen.instance, true.instance, names=(str(features), str(costs)))
-        seen = matched(seen, true, names=(str(features), str(costs)))
+        counts, names = (len(seen.values), len(true.values)), (str(features), str(costs))
+        order = row_order(seen.instance, true.instance, counts=counts, names=names)
         instance = None if ids is None else ids[order]
-        return Rows(self._tensor(seen), torch.as_tensor(true.values).to(torch.float64), instance, seen.instance)
+        true_costs = torch.as_tensor(true.values).to(torch.float64)
+        return Rows(self._tensor(seen)[order], true_costs, instance, true.instance)
 
     def labelled(self, rows: Rows, store: Path | str | None = None, begun: BegunSolves | None = None) -> Dataset:
         """Solve the true optima of rows, or find them in a folder that stores them or among the solves of a job.

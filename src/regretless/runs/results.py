@@ -16,7 +16,7 @@ from regretless.errors import FileError
 from regretless.problems import names as problem_names
 from regretless.runs.run_folder import METRICS, read_object, run_path
 from regretless.runs.run_lock import try_lock
-from regretless.runs.spec import Spec
+from regretless.runs.spec import INITS, Spec
 from regretless.storage import csv_text, write_json, write_text
 from regretless.training import methods
 
@@ -106,7 +106,7 @@ def write_results(found: Sequence[Result], path: Path | str) -> None:
     write_text(path, csv_text(COLUMNS, (result.row() for result in found)))
 
 
-def select(found: Iterable[Result], spec: Spec, *, init: str | None = None, engine: str = "oracle") -> list[Result]:
+def select(found: Iterable[Result], spec: Spec, *, engine: str = "oracle") -> list[Result]:
     """Finished runs of the cell of ``spec``: same problem, method, p_solve and options, any seed."""
     return [
         result
@@ -116,8 +116,12 @@ def select(found: Iterable[Result], spec: Spec, *, init: str | None = None, engi
         and policy_words(result.spec) == policy_words(spec)
         and result.options == {key: value for key, value in spec.options.items() if key != "engine"}
         and result.engine == engine
-        and init in (None, result.spec.init)
     ]
+
+
+def of_one_init(runs: Sequence[Result]) -> list[Result]:
+    """The runs with the kind of initial weights that most of them have (random on a tie)."""
+    return max(([run for run in runs if run.spec.init == init] for init in INITS), key=len)
 
 
 def mean_and_deviation(found: Sequence[Result], metric: str) -> tuple[float, float]:

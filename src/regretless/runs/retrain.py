@@ -16,7 +16,6 @@ from regretless.runs.decide import decider
 from regretless.runs.known_files import found_before
 from regretless.runs.new_rows import Rows, compared
 from regretless.runs.spec import Spec
-from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import run
 from regretless.tables.row_dates import warn_of_order
 from regretless.tables.saved_data import FILE as DATA
@@ -43,8 +42,6 @@ def go_on(
     folder = Path(folder)
     if folder.resolve() == Path(spec.retrain).resolve():
         raise InputError(f"{folder} is the run to go on from, which stays as it is: choose another folder")
-    files.refuse_another(folder, spec)
-    check_spec(spec, workers=workers, executor=executor)
     return run(spec, folder, load=load_more, workers=workers, executor=executor, progress=progress)
 
 

@@ -115,7 +115,7 @@ class CpSatEngine:
         return Outcome(x, status, gap + rounding, "" if status is Status.OPTIMAL else text)
 
 
-def scaled(objective: Floats, lower: Floats, upper: Floats, bits: int = BITS) -> tuple[list[int], float, float]:
+def scaled(objective: Floats, lower: Floats, upper: Floats) -> tuple[list[int], float, float]:
     """Scale costs to integers by a power of two.
 
     Args:
@@ -130,7 +130,7 @@ def scaled(objective: Floats, lower: Floats, upper: Floats, bits: int = BITS) ->
     if reach == 0.0:
         return [0] * len(objective), 1.0, 0.0
     # one bit less than the power of two below: rounding adds up to half a unit per term; 1023 is float64's last power
-    largest = math.ldexp(1.0, min(bits - 1 - math.frexp(reach)[1], 1023))
+    largest = math.ldexp(1.0, min(BITS - 1 - math.frexp(reach)[1], 1023))
     integers, scale = np.round(objective * largest), largest
     lost = float((np.abs(objective * scale - integers) * (upper - lower)).sum()) / scale
     if lost == 0.0:

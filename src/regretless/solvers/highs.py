@@ -121,12 +121,9 @@ class HighsEngine:
         if model_status == kinds.kUnbounded and not self._is_mip:
             return Status.UNBOUNDED, text
         if model_status in (kinds.kUnbounded, kinds.kUnboundedOrInfeasible):
-            return self._unbounded_or_infeasible(), text
+            # Presolve cannot distinguish the two: solve once more with no objective.
+            return told_apart(self.solve(np.zeros(self.milp.n)).status), text
         return Status.ERROR, f"HiGHS ended with '{text}'"
-
-    def _unbounded_or_infeasible(self) -> Status:
-        """Presolve cannot distinguish the two: solve once more with no objective."""
-        return told_apart(self.solve(np.zeros(self.milp.n)).status)
 
 
 def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-from regretless.errors import FileError, InputError
+from regretless.errors import InputError
 from regretless.listing import first_repeated
-from regretless.optional import need
-from regretless.tables.csv_file import read_csv
 from regretless.tables.row_names import row_key, row_names
-from regretless.tables.spreadsheet import read_sheet
-from regretless.tables.table import SPREADSHEETS, other_columns, refuse_missing, suffix_of
+from regretless.tables.table import other_columns
 from regretless.tables.whole_columns import number_cells
-
-# How pandas calls an index without a name in a Parquet file.
-INDEX = re.compile(r"__index_level_\d+__")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,28 +82,6 @@ class Cells:
         return names
 
 
-def read_cells(path: Path | str) -> Cells:
-    """Read a CSV file (see ``read_csv``), a spreadsheet (see ``read_sheet``) or a Parquet file.
-
-    Raises:
-        FileError: the file is missing or cannot be read.
-        InputError: there are no rows, or a row has too few or too many cells.
-        MissingDependencyError: the package that reads such a file is not installed.
-    """
-    path = Path(path)
-    suffix = suffix_of(path)
-    if suffix == ".npz":
-        raise InputError(f"{path}: a table must be a .csv, .xlsx or .parquet file")
-    refuse_missing(path)
-    if suffix in SPREADSHEETS:
-        cells = _read_spreadsheet(path)
-    else:
-        cells = _read_parquet(path) if suffix == ".parquet" else _read_csv(path)
-    if not cells.lines:
-        raise InputError(f"{path} has no rows")
-    return cells
-
-
 def frame_cells(frame: Any, name: str = "features") -> Cells:
     """The cells of a data frame of pandas, polars or the like."""
     names = [str(column) for column in frame.columns]
@@ -127,25 +97,13 @@ def frame_cells(frame: Any, name: str = "features") -> Cells:
 
 def row_cells(row: Mapping[str, Any], name: str) -> Cells:
     """The cells of one row, by column."""
-    return Cells(name, {str(column): [_cell(value)] for column, value in row.items()}, ("",))
+    return Cells(name, {str(column): [plain_cell(value)] for column, value in row.items()}, ("",))
 
 
 def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str, remedy: str = "") -> None:
     """Refuse a table whose columns are not the wanted ones, in any order; ``remedy`` ends the message."""
     if said := other_columns(list(cells.columns), wanted, what):
         raise cells.error(f"{said}; {remedy}" if remedy else said)
-
-
-def _read_csv(path: Path) -> Cells:
-    text = read_csv(path)
-    cells = {name: [cell or None for cell in own] for name, own in text.columns.items()}
-    return Cells(str(path), cells, tuple(text.lines), text.header, decimal_commas=text.separator != ",")
-
-
-def _read_spreadsheet(path: Path) -> Cells:
-    sheet = read_sheet(path)
-    columns = {name: [_cell(cell) for cell in own] for name, own in sheet.columns.items()}
-    return Cells(str(path), columns, tuple(sheet.lines), sheet.header)
 
 
 def number(cell: Any) -> float | None:
@@ -158,39 +116,13 @@ def number(cell: Any) -> float | None:
     return float(cell) if isinstance(cell, numbers.Real | Decimal) else None
 
 
-def _read_parquet(path: Path) -> Cells:
-    parquet = need("pyarrow.parquet", pip="pyarrow", why="read Parquet files")
-    try:
-        read = parquet.read_table(path)
-        columns = {str(name): _arrow_column(read.column(i)) for i, name in enumerate(read.column_names)}
-    except (OSError, ValueError, NotImplementedError) as error:  # pyarrow's errors derive from these
-        raise FileError(f"{path} cannot be read as Parquet: {str(error).splitlines()[0]}") from error
-    if len(columns) < len(read.column_names):
-        raise InputError(f"{path} has two columns with the same name")
-    index = next(filter(INDEX.fullmatch, columns), None)
-    if index is not None:
-        raise InputError(
-            f"{path}: the column {index!r} is the index of a pandas data frame, which has no name: leave it out with "
-            "to_parquet(index=False), or name it"
-        )
-    return Cells(str(path), columns, tuple(f"row {i}" for i in range(1, read.num_rows + 1)))
-
-
 def _column(values: Any) -> list[Any]:
     """The cells of a column of a data frame."""
     quick = number_cells(values.to_numpy()) if hasattr(values, "to_numpy") else None
-    return [_cell(value) for value in values] if quick is None else quick
+    return [plain_cell(value) for value in values] if quick is None else quick
 
 
-def _arrow_column(values: Any) -> list[Any]:
-    """The cells of a column of a Parquet file."""
-    # With gaps, integers would become floats, and be written differently where they are names.
-    of_numbers = str(values.type).startswith(("int", "uint", "float", "double")) and not values.null_count
-    quick = number_cells(values.to_numpy()) if of_numbers else None
-    return [_cell(value) for value in values.to_pylist()] if quick is None else quick
-
-
-def _cell(value: Any) -> Any:
+def plain_cell(value: Any) -> Any:
     """A cell, with ``None`` for every way to say that it is empty."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -204,7 +136,7 @@ def _cell(value: Any) -> Any:
 
 def row_name(cell: Any) -> str:
     """The name of a row that a cell of any kind gives, as in a table: ``2024-01-31`` for that day, ``7`` for 7.0."""
-    cell = _cell(cell)
+    cell = plain_cell(cell)
     if cell is None:
         raise InputError("an instance needs a name, got an empty one")
     return row_key(_text(cell))

@@ -108,7 +108,14 @@ def row_order(
         InputError: only one file names its rows, or the names or numbers differ.
     """
     if have is not None and wanted is not None:
-        return order_of(have, wanted, names=names)
+        for one, other, what in ((have, wanted, names), (wanted, have, names[::-1])):
+            if alone := sorted(set(one) - set(other)):
+                raise InputError(
+                    f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}; "
+                    f"those of {what[1]} are {listed(other)}"
+                )
+        place = {instance: i for i, instance in enumerate(have)}
+        return [place[instance] for instance in wanted]
     if have is not None or wanted is not None:
         named, other = names if have is not None else names[::-1]
         raise InputError(
@@ -120,16 +127,3 @@ def row_order(
             f"{names[0]} has {counts[0]} instances and {names[1]} has {counts[1]}; the numbers must be equal"
         )
     return list(range(counts[0]))
-
-
-def order_of(have: Sequence[str], wanted: Sequence[str], *, names: tuple[str, str]) -> list[int]:
-    """Positions of the wanted instances; the error for instances of only one of two files shows names of both."""
-    for one, other, what in ((have, wanted, names), (wanted, have, names[::-1])):
-        alone = sorted(set(one) - set(other))
-        if alone:
-            raise InputError(
-                f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}; "
-                f"those of {what[1]} are {listed(other)}"
-            )
-    place = {instance: i for i, instance in enumerate(have)}
-    return [place[instance] for instance in wanted]

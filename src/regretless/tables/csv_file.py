@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from regretless.errors import FileError, InputError
+from regretless.tables.cells import Cells
 from regretless.tables.column_names import check_names
 from regretless.tables.separator import NAMES, find_separator
 from regretless.tables.text_encoding import SAVE_AS, encoding_of, not_decoded
@@ -15,24 +16,7 @@ from regretless.tables.text_encoding import SAVE_AS, encoding_of, not_decoded
 HEADER_MOST = 1 << 20
 
 
-@dataclass(frozen=True)
-class CsvText:
-    """The text of a CSV file.
-
-    Attributes:
-        columns: cells by column, without spaces around them.
-        lines: line of each row, for messages.
-        header: line of the names of the columns, for messages.
-        separator: what separates the cells.
-    """
-
-    columns: dict[str, list[str]]
-    lines: list[str]
-    header: str
-    separator: str
-
-
-def read_csv(path: Path) -> CsvText:
+def read_csv(path: Path) -> Cells:
     """Read a CSV file: UTF-8, or UTF-16 with a byte order mark; a header; commas, semicolons or tabs.
 
     Columns without a name and without a cell are left out, and so are empty rows at the end.
@@ -69,5 +53,6 @@ def read_csv(path: Path) -> CsvText:
     filled = [j for j, name in enumerate(header) if name or any(cells[j] for _, cells in rows)]
     where = f"line {above + 1}"
     check_names(f"{path}, {where}", [header[j] for j in filled], filled, "to_csv(index=False)")
-    columns = {header[j]: [cells[j] for _, cells in rows] for j in filled}
-    return CsvText(columns, [f"line {line}" for line, _ in rows], where, separator)
+    columns: dict[str, list[Any]] = {header[j]: [cells[j] or None for _, cells in rows] for j in filled}
+    lines = tuple(f"line {line}" for line, _ in rows)
+    return Cells(str(path), columns, lines, where, decimal_commas=separator != ",")

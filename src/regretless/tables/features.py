@@ -12,9 +12,10 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.listing import listed
 from regretless.milp import Floats
-from regretless.tables.cells import Cells, read_cells
+from regretless.tables.cells import Cells
 from regretless.tables.encoding import Encoding
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
+from regretless.tables.read_cells import read_cells
 from regretless.tables.table import ordered, suffix_of
 
 
@@ -31,11 +32,6 @@ class Features:
     values: Floats
     names: tuple[str, ...] | None
     instance: tuple[str, ...] | None
-
-    @property
-    def per_variable(self) -> bool:
-        """Whether every variable has its own features."""
-        return self.values.ndim == 3
 
 
 @dataclass(frozen=True, eq=False)

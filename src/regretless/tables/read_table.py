@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from regretless.milp import Floats
-from regretless.tables.cells import Cells, frame_cells, number, read_cells
+from regretless.tables.cells import Cells, frame_cells, number
 from regretless.tables.decimal_marks import with_points
 from regretless.tables.foreign_numbers import number_remedy
+from regretless.tables.read_cells import read_cells
 from regretless.tables.whole_columns import plain_numbers
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
@@ -10,25 +9,11 @@ from typing import Any
 from regretless.errors import FileError, InputError
 from regretless.listing import listed
 from regretless.optional import need
+from regretless.tables.cells import Cells, plain_cell
 from regretless.tables.column_names import check_names
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """The table of a spreadsheet.
-
-    Attributes:
-        columns: cells by column: text (empty for an empty cell), numbers, booleans, dates and times.
-        lines: row of the sheet of each row, for messages.
-        header: row of the names of the columns, for messages.
-    """
-
-    columns: dict[str, list[Any]]
-    lines: list[str]
-    header: str
-
-
-def read_sheet(path: Path) -> Sheet:
+def read_sheet(path: Path) -> Cells:
     """Read the only visible sheet that has cells; its first row with cells names the columns.
 
     A cell with a formula has the value that the spreadsheet program stored, and a cell with an error, such as ``#N/A``,
@@ -46,8 +31,8 @@ def read_sheet(path: Path) -> Sheet:
     filled = [j for j, name in enumerate(header) if name or any(row[j] != "" for _, row in rows)]
     where = f"sheet {name!r}, row {first}"
     check_names(f"{path}, {where}", [header[j] for j in filled], filled, "to_excel(index=False)")
-    columns = {header[j]: _one_kind_of_date([row[j] for _, row in rows]) for j in filled}
-    return Sheet(columns, [f"sheet {name!r}, row {number}" for number, _ in rows], where)
+    columns = {header[j]: [plain_cell(cell) for cell in _one_kind_of_date([row[j] for _, row in rows])] for j in filled}
+    return Cells(str(path), columns, tuple(f"sheet {name!r}, row {number}" for number, _ in rows), where)
 
 
 def _only_sheet(path: Path) -> tuple[str, list[list[Any]]]:

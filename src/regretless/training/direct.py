@@ -27,6 +27,7 @@ from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.running_fit import Fitted
 from regretless.training.search_log import SearchLog
+from regretless.training.solve_totals import totals
 from regretless.type_checks import check_type
 
 MOST_PARAMETERS = 1000
@@ -184,23 +185,13 @@ def _again(search: Any, log: SearchLog, generation: int, *, validated: bool) -> 
 def _generation(
     search: Any, model: nn.Module, problem: Problem, train: Dataset, generation: int
 ) -> tuple[list[float], dict[str, Any]]:
-    start = time.perf_counter()
-    used = problem.statistics
-    before = (used.seconds, used.solves, used.not_optimal, used.failed)
+    start, before = time.perf_counter(), totals(problem)
     candidates = search.ask()
     values = _mean_costs(model, problem, train, candidates)
     search.tell(candidates, values)
-    return values, {
-        "epoch": generation + 1,
-        "loss": float(min(values)),
-        "seconds": time.perf_counter() - start,
-        "solver_seconds": used.seconds - before[0],
-        "solves": used.solves - before[1],
-        "not_optimal": used.not_optimal - before[2],
-        "failed": used.failed - before[3],
-        "lookups": 0,
-        "cache_size": None,
-    }
+    row = {"epoch": generation + 1, "loss": float(min(values)), "seconds": time.perf_counter() - start}
+    used = {name: count - before[name] for name, count in totals(problem).items()}
+    return values, row | used | {"cache_size": None}
 
 
 def _mean_costs(

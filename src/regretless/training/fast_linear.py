@@ -13,7 +13,6 @@ from typing import Any, final
 import torch
 from torch import Tensor, nn
 
-from regretless.number_checks import check_number
 from regretless.tensors import scalar
 from regretless.training.linear_model import LinearModel, find_linear
 from regretless.training.models import slot_costs
@@ -38,7 +37,6 @@ class LeanAdam(torch.optim.Adam):
     step = torch.no_grad()(unwrap(ADAM.step))
 
     def __init__(self, parameters: list[nn.Parameter], lr: float) -> None:
-        check_number("lr", lr)
         try:
             super().__init__(parameters, lr=lr, fused=True)
         except RuntimeError:  # older versions of torch have it on GPUs only

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -24,6 +25,8 @@ from regretless.training.direct import direct
 from regretless.training.running_fit import Fitted
 
 CACHE_SETTINGS = ("grow_at", "capacity", "evict", "bound", "warm_start", *POLICY_SETTINGS)
+# Arguments of losses that are no settings of a method.
+FIXED = ("cost", "objective", "reduction")
 
 
 @dataclass(frozen=True)
@@ -71,41 +74,40 @@ def _two_stage(problem: Problem, *, fit: str = "gradient", **options: Any) -> Lo
     return losses.TwoStage(problem, **options)
 
 
+def _settings(loss: Callable[..., Loss]) -> dict[str, Any]:
+    """Settings of a loss: its keyword-only arguments, with their defaults."""
+    arguments = inspect.signature(loss).parameters.values()
+    return {one.name: one.default for one in arguments if one.kind is one.KEYWORD_ONLY and one.name not in FIXED}
+
+
+def _row(summary: str, loss: Callable[..., Loss], **more: Any) -> Method:
+    """The row of a loss, whose settings are the options of the method."""
+    return Method(summary, loss, options=_settings(loss), **more)
+
+
 def _both(
-    name: str, build: Callable[..., Loss], what: str, solves: str, *, needs_costs: bool = False, **options: Any
+    name: str, loss: Callable[..., Loss], what: str, solves: str, *, needs_costs: bool = False
 ) -> dict[str, Method]:
     """Two rows of one loss: ``name`` over the problem itself, and ``name-cache`` over the solution cache.
 
     Most of these losses need true optima only.
     """
     return {
-        name: Method(f"{what}, {solves}", build, options=options, needs_costs=needs_costs),
-        f"{name}-cache": Method(f"{what} over the cache", build, cached=True, options=options, needs_costs=needs_costs),
+        name: _row(f"{what}, {solves}", loss, needs_costs=needs_costs),
+        f"{name}-cache": _row(f"{what} over the cache", loss, cached=True, needs_costs=needs_costs),
     }
 
 
-def _contrastive(name: str, loss: Callable[..., Loss], **options: Any) -> dict[str, Method]:
+def _contrastive(name: str, loss: Callable[..., Loss]) -> dict[str, Method]:
     """Three rows of a contrastive loss, by its cost: at the predicted costs alone it needs no true ones."""
     costs = (("c", "c_hat"), ("dc", "c_hat-c"), ("2c", "2c_hat-c"))
     return {
-        f"{name}-{short}": Method(
-            f"{name.upper()} at {cost}",
-            partial(loss, cost=cost),
-            cached=True,
-            options=options,
-            needs_costs=short != "c",
+        f"{name}-{short}": _row(
+            f"{name.upper()} at {cost}", partial(loss, cost=cost), cached=True, needs_costs=short != "c"
         )
         for short, cost in costs
     }
 
-
-_PFY: dict[str, Any] = {"sigma": 1.0, "samples": 10, "noise": "additive", "seed": 0}
-_DPO: dict[str, Any] = _PFY | {"task": "squared"}
-_AIMLE: dict[str, Any] = {"sigma": 1.0, "samples": 10, "step": 1e-3, "task": "absolute", "central": False, "seed": 0}
-_IMLE: dict[str, Any] = {"sigma": 1.0, "samples": 10, "lambda_": 10.0, "task": "absolute", "central": False, "seed": 0}
-_RFY: dict[str, Any] = {"lambda_": 1.0, "tolerance": 1e-6, "max_iterations": 100}
-_LISTWISE: dict[str, Any] = {"temperature": 0.1, "scale": "relative"}
-_RFW: dict[str, Any] = _RFY | {"task": "squared"}
 
 TABLE: dict[str, Method] = {
     "auto": Method(
@@ -128,70 +130,37 @@ TABLE: dict[str, Method] = {
         "prediction error, then solve",
         _two_stage,
         solves=False,
-        options={"criterion": "mse", "fit": "gradient"},
+        options=_settings(losses.TwoStage) | _settings(_two_stage),
         batch_size=1,
     ),
     **_both("spo", losses.SPOPlus, "SPO+", "one solve per instance and step", needs_costs=True),
-    **_both(
-        "blackbox", losses.Blackbox, "regret with interpolated gradient", "two solves", needs_costs=True, lambda_=1.0
-    ),
-    "spo-relax": Method(
-        "SPO+ with the linear relaxation as oracle", _spo_relax, solves=False, options={"engine": "highs"}
-    ),
-    "qptl": Method("regret through a quadratic relaxation", losses.QPTL, solves=False, options={"tau": 0.1}),
-    "interior": Method(
-        "regret through a log-barrier relaxation",
-        losses.Interior,
-        solves=False,
-        options={"cutoff": 0.1, "damping": 0.0},
-    ),
-    **_contrastive("nce", losses.NCE, over="mean"),
-    **_contrastive("map", losses.MAP, select="shifted"),
+    **_both("blackbox", losses.Blackbox, "regret with interpolated gradient", "two solves", needs_costs=True),
+    "spo-relax": _row("SPO+ with the linear relaxation as oracle", _spo_relax, solves=False),
+    "qptl": _row("regret through a quadratic relaxation", losses.QPTL, solves=False),
+    "interior": _row("regret through a log-barrier relaxation", losses.Interior, solves=False),
+    **_contrastive("nce", losses.NCE),
+    **_contrastive("map", losses.MAP),
     "soft": Method(
         "expected regret over the cache (ours)",
         _soft,
         cached=True,
-        options={
-            "temperature": 0.1,
-            "scale": "relative",
-            "final_temperature": None,
-            "anneal_steps": None,
-            "warm_up_steps": 0,
-        },
+        options=_settings(losses.ExpectedRegret) | _settings(_soft),
     ),
-    **_both("pfy", losses.PerturbedFenchelYoung, "perturbed Fenchel-Young", "K solves per instance and step", **_PFY),
-    **_both("dpo", losses.PerturbedOptimizer, "loss of the mean perturbed solution", "K solves", **_DPO),
-    **_both("imle", losses.ImplicitMLE, "implicit maximum likelihood", "2 K solves", **_IMLE),
-    **_both("aimle", losses.AdaptiveImplicitMLE, "I-MLE with an adaptive width", "2 K solves", **_AIMLE),
-    **_both("nid", losses.NegativeIdentity, "negative identity as the solver's slope", "one solve", task="squared"),
-    **_both(
-        "pg",
-        losses.PerturbationGradient,
-        "perturbation gradient",
-        "two solves",
-        needs_costs=True,
-        width=0.1,
-        central=False,
-    ),
-    **_both("rfy", losses.RegularizedFenchelYoung, "regularized Fenchel-Young", "a solve per iteration", **_RFY),
-    **_both("rfw", losses.RegularizedOptimizer, "loss of the regularized solution", "a solve per iteration", **_RFW),
-    "cave": Method(
-        "angle to the optimality cone", losses.ConeAlignment, solves=False, options={"inner": 0.1}, needs_costs=False
-    ),
-    "lava": Method(
-        "the optimum leads its neighbors in S",
-        losses.LAVA,
-        cached=True,
-        options={"margin": 0.1, "candidates": 64},
-        needs_costs=False,
-    ),
-    "sce": Method(
-        "contrastive through a quadratic relaxation", losses.SmoothedContrastive, solves=False, options={"tau": 0.1}
-    ),
-    "pointwise": Method("ranking: match every score", losses.Pointwise, cached=True),
-    "pairwise": Method("ranking: the best leads every other", losses.Pairwise, cached=True, options={"margin": 0.0}),
-    "pairwise-difference": Method("ranking: match the lead of the best", losses.PairwiseDifference, cached=True),
-    "listwise": Method("ranking: match the distribution", losses.Listwise, cached=True, options=_LISTWISE),
+    **_both("pfy", losses.PerturbedFenchelYoung, "perturbed Fenchel-Young", "K solves per instance and step"),
+    **_both("dpo", losses.PerturbedOptimizer, "loss of the mean perturbed solution", "K solves"),
+    **_both("imle", losses.ImplicitMLE, "implicit maximum likelihood", "2 K solves"),
+    **_both("aimle", losses.AdaptiveImplicitMLE, "I-MLE with an adaptive width", "2 K solves"),
+    **_both("nid", losses.NegativeIdentity, "negative identity as the solver's slope", "one solve"),
+    **_both("pg", losses.PerturbationGradient, "perturbation gradient", "two solves", needs_costs=True),
+    **_both("rfy", losses.RegularizedFenchelYoung, "regularized Fenchel-Young", "a solve per iteration"),
+    **_both("rfw", losses.RegularizedOptimizer, "loss of the regularized solution", "a solve per iteration"),
+    "cave": _row("angle to the optimality cone", losses.ConeAlignment, solves=False, needs_costs=False),
+    "lava": _row("the optimum leads its neighbors in S", losses.LAVA, cached=True, needs_costs=False),
+    "sce": _row("contrastive through a quadratic relaxation", losses.SmoothedContrastive, solves=False),
+    "pointwise": _row("ranking: match every score", losses.Pointwise, cached=True),
+    "pairwise": _row("ranking: the best leads every other", losses.Pairwise, cached=True),
+    "pairwise-difference": _row("ranking: match the lead of the best", losses.PairwiseDifference, cached=True),
+    "listwise": _row("ranking: match the distribution", losses.Listwise, cached=True),
     "direct": Method(
         "exact training regret by CMA-ES, for small models",
         losses.TwoStage,
@@ -237,10 +206,10 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
     of_loss = {key: value for key, value in settings.items() if key in row.options}
     if "seed" in row.options:  # of the loss's own noise
         of_loss = {"seed": seed} | of_loss
-    if not row.cached:
-        return build_loss(name, problem, **of_loss)
-    cache = make_cache(problem, train, seed=seed, **{k: v for k, v in settings.items() if k in CACHE_SETTINGS})
-    return build_loss(name, cache, **of_loss)
+    oracle: Oracle = problem
+    if row.cached:
+        oracle = make_cache(problem, train, seed=seed, **{k: v for k, v in settings.items() if k in CACHE_SETTINGS})
+    return build_loss(name, oracle, **of_loss)
 
 
 def build_loss(name: str, oracle: Oracle, *, reduction: Reduction = "mean", **options: Any) -> Loss:

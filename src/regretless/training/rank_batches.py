@@ -41,9 +41,8 @@ class RankBatches:
             starts.pop()
         self._joint, self._parts = [], []
         for first, end in zip(starts, [*starts[1:], instances], strict=True):
-            part = range(first, end)
             share = torch.arange(first, end).tensor_split(self._size)[rank]
-            self._joint.append(len(part))
+            self._joint.append(end - first)
             self._parts.append((int(share[0]), len(share)))
         sizes = [size for _, size in self._parts]
         self._sizes: int | list[int] = sizes if joined else batch_size

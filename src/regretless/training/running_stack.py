@@ -75,9 +75,8 @@ class RunningStack:
         self.generators = [torch.Generator().manual_seed(seed) for _ in streams]
         self.diverged = torch.zeros(len(streams), len(settings), dtype=torch.bool, device=self.device)
         self.anchors = torch.tensor([setting.anchor for setting in settings], dtype=dtype, device=self.device)
-        self.anchored = bool(self.anchors.any())
         self.start: Tensor | None = None
-        if self.anchored:
+        if bool(self.anchors.any()):
             starts = [setting.start for setting in settings]
             kinds = sorted(set(starts))
             first = [starts.index(kind) for kind in kinds]

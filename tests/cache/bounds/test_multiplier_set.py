@@ -47,12 +47,6 @@ def test_the_least_used_goes_first_and_of_those_the_oldest():
     assert len(kept) == 4
 
 
-def test_room_for_one_is_room_for_the_zero():
-    kept = MultiplierSet(1, most=1)
-    assert not kept.add(np.array([1.0]))
-    assert len(kept) == 1
-
-
 def test_no_rows_are_no_multipliers():
     kept = MultiplierSet(0)
     assert not kept.add(np.zeros(0))
@@ -73,6 +67,6 @@ def test_state_goes_on_alike():
         again.load_state_dict(first.state_dict() | {"values": torch.zeros(2, 5)})
 
 
-def test_there_is_room_for_at_least_one():
-    with pytest.raises(InputError, match="most must be an integer, at least 1"):
-        MultiplierSet(1, most=0)
+def test_there_is_room_for_more_than_the_zero():
+    with pytest.raises(InputError, match="most must be an integer, at least 2"):
+        MultiplierSet(1, most=1)

@@ -61,18 +61,17 @@ class LagrangianBound(Bound):
 
     Args:
         model: a MILP or a family.
-        most: number of multipliers to store per instance.
         linear: if no stored multiplier closes the gap, also solve the relaxation (one warm-started linear program).
     """
 
-    def __init__(self, model: MILP | Family, *, most: int = 32, linear: bool = False) -> None:
-        self.model, self.most, self.linear = model, most, linear
+    def __init__(self, model: MILP | Family, *, linear: bool = False) -> None:
+        self.model, self.linear = model, linear
         self._members: dict[int, MilpBound] = {}
 
     def member(self, index: int = 0) -> MilpBound:
         """The bound of one instance."""
         if index not in self._members:
-            self._members[index] = MilpBound(member(self.model, index), most=self.most)
+            self._members[index] = MilpBound(member(self.model, index))
         return self._members[index]
 
     def __call__(

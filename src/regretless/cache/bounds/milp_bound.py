@@ -82,7 +82,7 @@ class MilpBound:
 
     def learn(self, costs: Tensor, value: Tensor) -> None:
         """Solve relaxations at costs with known optima ``value`` ``(batch,)`` if the stored multipliers leave a gap."""
-        if self._without_gain >= PATIENCE or self.multipliers.most == 1:
+        if self._without_gain >= PATIENCE:
             return
         enough = value - CLOSED * value.abs()
         for k in (self(costs) < enough).nonzero()[:, 0].tolist():
@@ -111,14 +111,13 @@ class MilpBound:
     def _solve_relaxation(self, row: Tensor) -> Floats | None:
         objective = self.milp.objective(row.numpy())[0]
         if self._linear is None:
+            reference = objective if self._reference is None else self._reference
             try:
-                self._linear = RelaxationMultipliers(self.milp)
+                self._linear = RelaxationMultipliers(self.milp, reference)
             except MissingDependencyError:  # without an LP solver only the stored multipliers are used
                 self._without_gain = PATIENCE
                 return None
-            if self._reference is None:
-                self._reference = objective
-            self._linear.refer_to(self._reference)
+            self._reference = reference
         y = self._linear(objective)
         return None if y is None else y[self.dualized]
 

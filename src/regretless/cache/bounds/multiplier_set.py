@@ -26,7 +26,7 @@ class MultiplierSet:
     """
 
     def __init__(self, rows: int, *, most: int = 32) -> None:
-        self.most = check_integer("most", most, least=1)
+        self.most = check_integer("most", most, least=2)
         self.values: Floats = np.zeros((1, rows))
         self.uses: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
         self._born: NDArray[np.int64] = np.zeros(1, dtype=np.int64)
@@ -38,7 +38,7 @@ class MultiplierSet:
     def add(self, y: Floats) -> bool:
         """Add one vector ``(rows,)``; return whether it is new."""
         scale = float(np.abs(y).max(initial=0.0))  # rows of large coefficients have tiny multipliers
-        if (np.abs(self.values - y).max(axis=1, initial=0.0) <= EQUAL * scale).any() or self.most == 1:
+        if (np.abs(self.values - y).max(axis=1, initial=0.0) <= EQUAL * scale).any():
             return False
         self._clock += 1
         if len(self) < self.most:

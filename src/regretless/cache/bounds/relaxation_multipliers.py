@@ -15,14 +15,15 @@ from regretless.solvers.objective_scale import scaled_objectives
 class RelaxationMultipliers:
     """Row multipliers of the linear relaxation of a MILP, as a function of the objective only.
 
-    Every solve starts from the optimal basis of one reference objective (the first one, unless ``refer_to`` is called),
-    never from that of the previous solve. A resumed run therefore finds the same multipliers as an uninterrupted one.
+    Every solve starts from the optimal basis of one reference objective, never from that of the previous solve. A
+    resumed run therefore finds the same multipliers as an uninterrupted one.
 
     Args:
         milp: the model.
+        reference: the objective ``(n,)`` whose optimal basis every solve starts from.
     """
 
-    def __init__(self, milp: MILP) -> None:
+    def __init__(self, milp: MILP, reference: Floats) -> None:
         highspy = need("highspy", pip="highspy<1.15", why="find multipliers with the linear relaxation")
         self._highspy, self._highs = highspy, highspy.Highs()
         # Silence first: setOptionValue itself prints.
@@ -32,22 +33,12 @@ class RelaxationMultipliers:
         pass_model(self._highs, milp, relaxed=True)
         self._columns = np.arange(milp.n, dtype=np.int32)
         self._basis: Any = None
-        self.reference: Floats | None = None
-
-    def refer_to(self, objective: Floats) -> None:
-        """Start every solve from the optimal basis of this objective."""
-        self._basis, self.reference = None, objective.copy()
-        if self._run(objective) is not None:
+        if self(reference) is not None:
             self._basis = self._highs.getBasis()
 
     def __call__(self, objective: Floats) -> Floats | None:
         """Row multipliers ``(rows,)`` at ``objective`` ``(n,)``; ``None`` if the relaxation has no optimum."""
-        if self.reference is None:
-            self.refer_to(objective)
-        return self._run(objective)
-
-    def _run(self, objective: Floats) -> Floats | None:
-        """Multipliers at a scale of the objective at which HiGHS finds them; they scale with it."""
+        # At a scale of the objective at which HiGHS finds them; they scale with it.
         largest = int(np.abs(objective).argmax())
         for scaled in scaled_objectives(objective):
             y = self._run_at(scaled)

@@ -33,19 +33,11 @@ class EnergyOracle:
         instance: machines and tasks.
         model: ``formulate(instance)``, if it is available.
         time_limit: seconds per solve that needs a search.
-        engine: solves the MILP if the search exceeds its budget.
     """
 
-    def __init__(
-        self,
-        instance: Instance,
-        *,
-        model: MILP | None = None,
-        time_limit: float | None = None,
-        engine: str = "highs",
-    ) -> None:
+    def __init__(self, instance: Instance, *, model: MILP | None = None, time_limit: float | None = None) -> None:
         time_limit = limit_or_none(time_limit)
-        self.instance, self.time_limit, self.engine = instance, time_limit, engine
+        self.instance, self.time_limit = instance, time_limit
         self._model = model
         self._pool: EnginePool | None = None
         self._conflicts = Conflicts(instance)
@@ -98,7 +90,7 @@ class EnergyOracle:
         """Solve one row as the MILP."""
         if self._pool is None:
             self._model = self._model or formulate(self.instance)
-            self._pool = EnginePool(self._model, engine=self.engine, time_limit=self.time_limit)
+            self._pool = EnginePool(self._model, time_limit=self.time_limit)
         solved = self._pool.solve(torch.as_tensor(row), decision=True)
         status, message = solved.statuses[0], solved.message.get(0, "")
         if solved.decision is None or not solved.found[0]:

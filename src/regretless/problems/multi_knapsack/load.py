@@ -9,9 +9,10 @@ import numpy as np
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.milp import MILP, Floats
+from regretless.number_checks import check_number
 from regretless.problems.generated_problem import Settings
 from regretless.problems.multi_knapsack.oracle import MultiKnapsackOracle
-from regretless.problems.polynomial_costs import Costs, Formula, check_counts, check_level, polynomial_costs
+from regretless.problems.polynomial_costs import Costs, Formula, check_counts, polynomial_costs
 
 
 def multi_knapsack_data(formula: Formula, items: int, rows: int) -> tuple[Floats, Floats, Costs]:
@@ -47,7 +48,7 @@ def load_multi_knapsack(
         features, deg, noise: of the formula; see ``polynomial_costs``.
         settings: see ``Settings``.
     """
-    check_level(capacity=capacity)
+    check_number("capacity", capacity, least=0)
     given = Settings(**settings)
     weights, x, c = multi_knapsack_data(Formula(given.instances, features, deg, noise, given.seed), items, rows)
     oracle = partial(MultiKnapsackOracle, weights, np.full(rows, float(capacity)))

@@ -10,10 +10,11 @@ from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
 from regretless.milp import Floats
 from regretless.modeling.convex import ConvexProgram
+from regretless.number_checks import check_number
 from regretless.optional import need
 from regretless.problem import Problem
 from regretless.problems.generated_problem import Settings
-from regretless.problems.polynomial_costs import Costs, Formula, check_counts, check_level
+from regretless.problems.polynomial_costs import Costs, Formula, check_counts
 
 
 def portfolio_data(formula: Formula, assets: int) -> tuple[Floats, Floats, Costs]:
@@ -73,7 +74,7 @@ def load_portfolio(
         noise: of the returns, and so of the covariance; positive.
         settings: see ``Settings``; cvxpy solves one instance after the other, and there is no other engine.
     """
-    check_level(risk=risk)
+    check_number("risk", risk, least=0)
     if risk < 1.0 or not noise > 0.0:
         raise InputError(f"risk must be at least 1, that of equal shares, and noise positive, got {risk} and {noise}")
     given = Settings(**settings)
