@@ -37,6 +37,8 @@ def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
     assert first.at.endswith("+00:00")
     assert np.isnan(second.objective)
     assert (second.gap, second.two_stage) == (None, None)
+    with pytest.raises(FileError, match="closed"):
+        len(log)
 
 
 def test_the_same_decision_is_logged_once_and_found_again(tmp_path: Path) -> None:
@@ -99,12 +101,13 @@ def test_a_file_that_is_no_log_is_named(tmp_path: Path) -> None:
         DecisionLog(tmp_path / "none.db", create=False)
     assert not (tmp_path / "none.db").exists()
     (tmp_path / "text.db").write_text("instance,objective\n" * 100)
-    with pytest.raises(FileError, match=r"text\.db"):
+    with pytest.raises(FileError, match=r"text\.db as a log of decisions: file is not a database$"):
         DecisionLog(tmp_path / "text.db")
     sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE t (x)")
-    with pytest.raises(FileError, match="is not a log of decisions"):
+    with pytest.raises(FileError, match=r"^\S*other\.db is not a log of decisions"):
         DecisionLog(tmp_path / "other.db")
     with DecisionLog(tmp_path / "new.db") as log:
+        assert log._db.execute("PRAGMA application_id").fetchone() == (0x7267726C,), "as in all versions"
         log._db.execute("PRAGMA user_version = 99")
     with pytest.raises(FileError, match="upgrade"):
         DecisionLog(tmp_path / "new.db")
