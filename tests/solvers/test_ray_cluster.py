@@ -33,6 +33,8 @@ def test_a_cluster_of_this_machine_that_is_gone_is_not_waited_for(
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     monkeypatch.setattr("ray.init", lambda *_, **__: pytest.fail("Ray would try for a minute"))
     assert ray_cluster.reachable() is None
+    monkeypatch.setenv("RAY_ADDRESS", "")  # as in a shell that has emptied it
+    assert ray_cluster.reachable() is None
 
 
 def test_the_handler_of_termination_stays_the_own_one() -> None:
