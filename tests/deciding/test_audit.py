@@ -198,6 +198,7 @@ def test_infeasible_decisions_are_counted_and_left_out(trained: TrainedRun, tmp_
     _, costs = trained.write_later(tmp_path)
     found = audited(tmp_path / "d.db", costs)
     assert (found.infeasible, found.waiting) == (2, ("2030-01-01",)), "a day without costs is in no figure"
+    assert (found.as_dict()["infeasible"], found.as_dict()["waiting"]) == (2, ["2030-01-01"])
     assert len(found.known) == 1
     assert found.verdict is None
     total, day = found.totals(), found.known[0]

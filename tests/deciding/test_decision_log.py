@@ -47,7 +47,8 @@ def test_the_same_decision_is_logged_once_and_found_again(tmp_path: Path) -> Non
         assert log.append([record(objective=9.0), record("tuesday")]) == 1
         assert log.append([record(features=np.array([0.5, -2.0]))]) == 1
         assert log.append([record(constraints={})]) == 1
-        assert len(log) == 4
+        assert log.append([record(constraints={"row:capacity": 8.0})]) == 1
+        assert len(log) == 5
         assert log.find([record().key, "other"])[record().key].objective == 4.25
 
 
@@ -94,6 +95,12 @@ def test_files_of_a_run_are_kept_once(tmp_path: Path) -> None:
         assert log.add_run({"b": b"2", "a": b"1"}) == run
         assert log.add_run({"a": b"12", "b": b""}) != run
         assert log.files_of(run) == {"a": b"1", "b": b"2"}
+
+
+def test_keys_are_those_of_earlier_logs_and_readers_do_not_block_a_writer(tmp_path: Path) -> None:
+    assert record().key == "3a16c86e4108651ad6af2d2eedfd30bc"
+    with DecisionLog(tmp_path / "d.db") as log:
+        assert log._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
 def test_a_file_that_is_no_log_is_named(tmp_path: Path) -> None:
