@@ -63,6 +63,7 @@ def test_the_feature_that_has_changed_is_named() -> None:
     assert "time of the year" not in both.sentence
     none = feature_drift(before, after[:, [0, 0, 2]], ("cold", "wind", "sun"), what="the training data")
     assert none.sentence.startswith("No drift of the 3 features was found")
+    assert "smallest p = 0." in none.sentence
 
 
 def test_too_few_instances_are_not_tested() -> None:
