@@ -32,6 +32,13 @@ def test_a_row_that_no_choice_of_one_per_group_can_fill_is_dropped():
     assert len(relax_never_binding(ConstraintSystem.of(MILP(A, row_upper=[1.0, 1.0, 8.9]))).A) == 3
 
 
+def test_a_row_that_a_variable_without_a_lower_bound_can_fill_stays():
+    model = MILP([[1.0, -1.0]], row_upper=1.5, lower=[0.0, -np.inf], upper=[1.0, 0.0])
+    assert len(relax_never_binding(ConstraintSystem.of(model)).A) == 1
+    bounded = MILP([[1.0, -1.0]], row_upper=1.5, lower=[0.0, 0.0], upper=[1.0, 1.0])
+    assert len(relax_never_binding(ConstraintSystem.of(bounded)).A) == 0
+
+
 @pytest.mark.parametrize("bounds", [{"row_lower": 2.5}, {"row_upper": -0.5}])
 def test_a_row_that_cannot_reach_one_of_its_bounds_is_infeasible(bounds):
     with pytest.raises(SolveError, match="cannot reach"):

@@ -55,6 +55,7 @@ def test_among_several_optima_the_answer_is_feasible_and_optimal():
     "active",
     [
         (0, 1, 5),  # both variables at zero and the slack at its upper bound: the row is violated
+        (3, 4, 2),  # both variables at one and the slack at its lower bound: so it is, in the other direction
         (0, 5),  # the first variable at zero and the slack at its upper bound: the second exceeds its bound
         (3, 2),  # the first variable at one and the slack at its lower bound: the second falls below its bound
     ],
