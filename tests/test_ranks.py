@@ -56,6 +56,17 @@ def test_a_wrapped_model_names_its_ranks(alone: Ranks) -> None:
     assert unwrapped(model) is model
 
 
+def test_only_the_processes_of_a_group_gather(alone: Ranks, monkeypatch: pytest.MonkeyPatch) -> None:
+    group, used = dist.new_group([0]), []
+    ranks = ranks_of(DistributedDataParallel(nn.Linear(2, 1), process_group=group))
+    assert ranks is not None
+    for name in ("all_gather", "all_gather_object"):
+        monkeypatch.setattr(dist, name, lambda *_, group: used.append(group))
+    ranks.gather_objects("own")
+    ranks.gather(torch.ones(1))
+    assert used == [group, group]
+
+
 ENDS_BESIDE_A_THREAD = """
 import os, threading, time
 import torch.distributed as dist

@@ -37,6 +37,7 @@ def test_values_that_are_not_finite_are_counted_as_lost() -> None:
 
 def test_huge_values_do_not_overflow() -> None:
     assert summarize([1e308, 1e308]).mean == pytest.approx(1e308)
+    assert summarize([-1e308, -1e308]).mean == pytest.approx(-1e308)
 
 
 def test_a_curve_is_the_mean_over_the_seeds_with_their_sample_deviation() -> None:
@@ -56,6 +57,8 @@ def test_seconds_add_up_over_the_epochs() -> None:
 def test_seeds_that_stopped_early_do_not_end_the_curve() -> None:
     points = curve([{"r": 1.0}, {"r": 1.0}], [{"r": 3.0}]).points
     assert [point.y for point in points] == [2.0, 1.0]
+    points = curve([{"r": None}, {"r": 1.0}], [{"r": 3.0}]).points
+    assert [(point.x, point.y) for point in points] == [(1.0, 3.0), (2.0, 1.0)]
 
 
 @pytest.mark.parametrize("value", [None, math.nan, math.inf, 1e200])
@@ -86,6 +89,10 @@ def test_a_curve_of_test_regrets_marks_where_early_stopping_ended() -> None:
     assert mark is not None
     assert (mark.x, mark.y) == (1.25, 5.0), "means of 1.0 and 1.5 seconds, and of the final regrets"
     assert "early stopping restored the weights of epoch 2 in 1 of 2 seeds\nfinal test regret 5.000" in mark.text
+    runs.append(stopped(3.0, 8.0, final=3.0))
+    mark = curve_series("two-stage", STYLE, runs, "test_regret").restored
+    assert mark is not None
+    assert "the weights of epochs 1 to 2 in 2 of 3 seeds" in mark.text
 
 
 def test_without_an_early_stop_there_is_no_mark() -> None:

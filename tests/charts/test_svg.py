@@ -47,6 +47,7 @@ def test_equal_charts_give_equal_files(usual: Chart) -> None:
 
 def test_a_file_holds_plain_colors_and_the_text_of_every_point(usual: Chart) -> None:
     text = svg_file(usual)
+    assert text.startswith("<svg ")
     assert COLORS[1] in text
     assert "var(" not in text
     titles = [title.text for title in ElementTree.fromstring(text).iter(f"{NAMESPACE}title")]
@@ -57,6 +58,13 @@ def test_an_element_has_no_style_no_address_and_no_color_of_its_own(usual: Chart
     text = inline_svg(usual, name="a", title="T")
     assert not re.search(r"style|http|url\(|#[0-9a-f]{6}\b|<metadata|clip-path", text)
     assert set(re.findall(r"var\(--(.*?)\)", text)) == {"series-1", "ink", "soft", "grid", "card"}
+
+
+def test_places_have_two_decimals_and_no_text_is_turned_by_zero_degrees(usual: Chart) -> None:
+    for root in map(ElementTree.fromstring, (svg_file(usual), inline_svg(usual, name="a"))):
+        places = [element.get(key, "") for element in root.iter() for key in ("d", "x", "y", "transform")]
+        assert not any(re.search(r"\.\d{3}", place) for place in places)
+    assert "rotate(-0 " not in inline_svg(usual, name="a")
 
 
 def test_ids_of_an_element_begin_with_its_name_and_are_those_that_are_used(usual: Chart) -> None:

@@ -32,6 +32,18 @@ def test_numbers_are_written_for_people(value: float | None, text: str) -> None:
     assert show(value) == text
 
 
+def test_a_number_has_the_decimals_of_its_column() -> None:
+    assert [show(value, 1) for value in (0.25, 1177.25, -3.0, 0.0)] == ["0.2", "1,177.2", "−3.0", "0.0"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "–"), (0.5, "0.5 s"), (59.0, "59 s"), (60.0, "1 min 0 s"), (3599.0, "59 min 59 s"),
+                        (3600.0, "1 h 0 min"), (7265.0, "2 h 1 min"), (math.inf, "∞")],
+)  # fmt: skip
+def test_durations_are_written_for_people(value: float | None, text: str) -> None:
+    assert show_seconds(value) == text
+
+
 def test_a_column_shares_its_decimals_unless_the_values_lie_far_apart() -> None:
     assert decimals([747.3, 1177.2], digits=4) == 1
     assert decimals([0.001, 5000.0]) is None

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from regretless.cli.demo import DEMOS, DemoProblem
+
 from .files import CommandLine
 
 
@@ -38,6 +40,19 @@ def test_the_knapsack_demo_prints_the_same_figures_as_version_01(cli: CommandLin
     printed = cli.ok("demo", "--problem", "knapsack", "--out", tmp_path / "demo").out
     expected = {"two-stage": "1177.2", "spo": "745.4", "spo-cache": "770.0", "nce-c": "943.7", "map-dc": "747.3"}
     assert {method: row_of(printed, method)[1] for method in expected} == expected
+
+
+@pytest.mark.parametrize("problem", DEMOS)
+def test_every_demo_compares_methods_on_one_problem(problem: DemoProblem) -> None:
+    specs = DEMOS[problem].specs(seed=3)
+    assert [spec.method for spec in specs] == list(DEMOS[problem].methods)
+    assert {(spec.problem, spec.seed) for spec in specs} == {(DEMOS[problem].problem, 3)}
+
+
+def test_a_folder_that_cannot_be_written_is_refused(cli: CommandLine, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    assert "is not a writable folder; choose another --out" in cli("demo", "--out", tmp_path / "file" / "demo").error
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_problem_that_is_no_demo_is_refused(cli: CommandLine, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 from regretless import __version__
@@ -30,12 +32,25 @@ def test_the_table_names_engines_data_and_conflicts(cli: CommandLine, monkeypatc
     printed = cli.ok("doctor").out
     for word in ("highs", "commercial", "semo", "torch", "ray", "Ray cluster: 10.0.0.1:6379, 2 nodes, 8 CPUs"):
         assert word in printed
+    assert "\nhighs:" not in printed, "an engine without a problem or limits needs no line"
 
 
 def test_a_cluster_that_does_not_answer_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "CLUSTER_SECONDS", 0.01)
     assert doctor._ray_cluster() is None
     assert "none is reachable" in doctor._cluster_line(None)
+
+
+@pytest.mark.parametrize(
+    ("printed", "found"),
+    [('a warning\n{"address": "10.0.0.1:6379"}\n', {"address": "10.0.0.1:6379"}), ("null\n", None), ("", None)],
+)
+def test_a_cluster_is_what_the_last_line_of_its_process_says(
+    printed: str, found: dict[str, str] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray", reason="Ray is not installed")
+    monkeypatch.setattr("subprocess.run", lambda command, **_: subprocess.CompletedProcess(command, 0, printed))
+    assert doctor._ray_cluster() == found
 
 
 @pytest.mark.parametrize(
@@ -49,4 +64,4 @@ def test_a_cluster_that_does_not_answer_is_none(monkeypatch: pytest.MonkeyPatch)
 )
 def test_the_clash_of_two_highs_libraries_is_told(highs: str, ortools: str, conflict: bool) -> None:
     said = doctor._conflicts({"highspy": highs, "ortools": ortools})
-    assert bool(said) == conflict
+    assert [line.partition(":")[0] for line in said] == ["conflict"] * conflict

@@ -186,17 +186,19 @@ def test_the_latest_decision_of_an_instance_counts(log: Path, trained: TrainedRu
 
 def test_infeasible_decisions_are_counted_and_left_out(trained: TrainedRun, tmp_path: Path) -> None:
     decider = Decider.load(trained.run)
+    too_many = {"row_lower:count": 6.0, "row_upper:count": 7.0}
     with DecisionLog(tmp_path / "d.db") as log:
         run = log.add_run(log_files(decider, trained.run))
         rows = [
             LogRequest(trained.days[0], trained.features[0], {}),
-            LogRequest(trained.days[1], trained.features[1], {"row_lower:count": 6.0, "row_upper:count": 7.0}),
-            LogRequest("2030-01-01", trained.features[1], {"row_lower:count": 6.0, "row_upper:count": 7.0}),
+            *(LogRequest(trained.days[day], trained.features[day], too_many) for day in (1, 2)),
+            LogRequest("2030-01-01", trained.features[1], too_many),
         ]
         decide_and_log(decider, log, run, rows, baseline=None)
     _, costs = trained.write_later(tmp_path)
     found = audited(tmp_path / "d.db", costs)
-    assert (found.infeasible, found.waiting) == (1, ("2030-01-01",)), "a day without costs is in no figure"
+    assert (found.infeasible, found.waiting) == (2, ("2030-01-01",)), "a day without costs is in no figure"
+    assert (found.as_dict()["infeasible"], found.as_dict()["waiting"]) == (2, ["2030-01-01"])
     assert len(found.known) == 1
     assert found.verdict is None
     total, day = found.totals(), found.known[0]

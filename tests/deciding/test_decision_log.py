@@ -37,6 +37,8 @@ def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
     assert first.at.endswith("+00:00")
     assert np.isnan(second.objective)
     assert (second.gap, second.two_stage) == (None, None)
+    with pytest.raises(FileError, match="closed"):
+        len(log)
 
 
 def test_the_same_decision_is_logged_once_and_found_again(tmp_path: Path) -> None:
@@ -45,7 +47,8 @@ def test_the_same_decision_is_logged_once_and_found_again(tmp_path: Path) -> Non
         assert log.append([record(objective=9.0), record("tuesday")]) == 1
         assert log.append([record(features=np.array([0.5, -2.0]))]) == 1
         assert log.append([record(constraints={})]) == 1
-        assert len(log) == 4
+        assert log.append([record(constraints={"row:capacity": 8.0})]) == 1
+        assert len(log) == 5
         assert log.find([record().key, "other"])[record().key].objective == 4.25
 
 
@@ -94,17 +97,24 @@ def test_files_of_a_run_are_kept_once(tmp_path: Path) -> None:
         assert log.files_of(run) == {"a": b"1", "b": b"2"}
 
 
+def test_keys_are_those_of_earlier_logs_and_readers_do_not_block_a_writer(tmp_path: Path) -> None:
+    assert record().key == "3a16c86e4108651ad6af2d2eedfd30bc"
+    with DecisionLog(tmp_path / "d.db") as log:
+        assert log._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
 def test_a_file_that_is_no_log_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"there is no log of decisions .*none\.db"):
         DecisionLog(tmp_path / "none.db", create=False)
     assert not (tmp_path / "none.db").exists()
     (tmp_path / "text.db").write_text("instance,objective\n" * 100)
-    with pytest.raises(FileError, match=r"text\.db"):
+    with pytest.raises(FileError, match=r"text\.db as a log of decisions: file is not a database$"):
         DecisionLog(tmp_path / "text.db")
     sqlite3.connect(tmp_path / "other.db").execute("CREATE TABLE t (x)")
-    with pytest.raises(FileError, match="is not a log of decisions"):
+    with pytest.raises(FileError, match=r"^\S*other\.db is not a log of decisions"):
         DecisionLog(tmp_path / "other.db")
     with DecisionLog(tmp_path / "new.db") as log:
+        assert log._db.execute("PRAGMA application_id").fetchone() == (0x7267726C,), "as in all versions"
         log._db.execute("PRAGMA user_version = 99")
     with pytest.raises(FileError, match="upgrade"):
         DecisionLog(tmp_path / "new.db")

@@ -59,8 +59,11 @@ def test_the_feature_that_has_changed_is_named() -> None:
     assert "That is the time of the year, which differs" in season.sentence
     two = feature_drift(before, after[:, [1, 0, 1]], ("cold", "wind", "sun"), what="the training data")
     assert "2 of 3 features have changed: cold, sun" in two.sentence
+    both = feature_drift(before, after[:, [1, 0, 1]], ("cold", "wind", "day:year_sin"), what="the training data")
+    assert "time of the year" not in both.sentence
     none = feature_drift(before, after[:, [0, 0, 2]], ("cold", "wind", "sun"), what="the training data")
     assert none.sentence.startswith("No drift of the 3 features was found")
+    assert "smallest p = 0." in none.sentence
 
 
 def test_too_few_instances_are_not_tested() -> None:

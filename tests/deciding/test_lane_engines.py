@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ MODEL = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
 def test_an_engine_is_built_once_per_thread_and_model(monkeypatch: pytest.MonkeyPatch) -> None:
     built, make = [], lane_engines.make_engine
     monkeypatch.setattr(lane_engines, "make_engine", lambda *a, **k: (built.append(1), make(*a, **k))[1])
-    engines = LaneEngines("highs")
+    engines, began = LaneEngines("highs"), time.perf_counter()
 
     def solve() -> None:
         for _ in range(3):
@@ -29,6 +30,8 @@ def test_an_engine_is_built_once_per_thread_and_model(monkeypatch: pytest.Monkey
     other.start()
     other.join()
     assert len(built) == 2
+    assert engines.count.solves == 6
+    assert 0.0 < engines.count.seconds <= time.perf_counter() - began
     for _ in range(3 * MODELS_PER_LANE):
         engines.solve(MILP([[1.0]], row_upper=1.0), np.array([1.0]), None)
     assert len(engines._built.entries) == MODELS_PER_LANE

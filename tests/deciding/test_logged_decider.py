@@ -48,6 +48,8 @@ def test_a_second_request_returns_what_is_logged(
     assert again.message.startswith("decided at ")
     volatile = {"message": "", "seconds": 0.0, "bound": None}
     assert replace(again, **volatile) == replace(first, **volatile)
+    with pytest.raises(FileError, match="closed"):
+        decider.decide(day, row, deadline=None)
 
 
 @pytest.mark.parametrize("kind", [str, date.fromisoformat, datetime.fromisoformat, pd.Timestamp, np.datetime64])

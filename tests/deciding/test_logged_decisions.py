@@ -39,16 +39,19 @@ def requests(trained: TrainedRun, count: int = 20) -> list[LogRequest]:
 
 
 def test_every_decision_is_logged_with_what_two_stage_predicts(
-    decider: Decider, trained: TrainedRun, tmp_path: Path
+    decider: Decider, trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    baseline, told = read_baseline(decider, trained.run), list[tuple[int, int]]()
+    baseline, told, commits = read_baseline(decider, trained.run), list[tuple[int, int]](), list[int]()
     with DecisionLog(tmp_path / "d.db") as log:
+        append = log.append
+        monkeypatch.setattr(log, "append", lambda records: (commits.append(len(records)), append(records))[1])
         run = log.add_run(log_files(decider, trained.run))
         made = decide_and_log(
             decider, log, run, requests(trained), baseline=baseline, workers=2, report=lambda *n: told.append(n)
         )
         logged = log.records()
     assert told == [(LOG_BATCH, LOG_BATCH), (20, 20)]
+    assert commits == [LOG_BATCH, 20 - LOG_BATCH]
     assert [one.instance for one in made] == [one.instance for one in logged] == list(trained.days)
     for k, record in enumerate(logged):
         answer = decider.decide(trained.features[k], {"row:weight": 4.0 + k % 3}, deadline=None)

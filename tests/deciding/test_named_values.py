@@ -11,7 +11,7 @@ from regretless.deciding.named_values import NamedValues, places_of
 def test_values_are_found_by_name_and_equal_those_of_a_dict() -> None:
     values = NamedValues(places_of(["a", "b"]), np.array([1.0, 2.5]))
     assert values == {"a": 1.0, "b": 2.5}
-    assert list(values) == ["a", "b"]
+    assert (list(values), len(values)) == (["a", "b"], 2)
     assert repr(values) == "{'a': 1.0, 'b': 2.5}"
     with pytest.raises(KeyError):
         values["c"]

@@ -46,6 +46,11 @@ def test_without_multipliers_or_with_a_free_variable_it_is_the_bound_of_the_box(
     assert safe_bound(free, np.array([1.0, 1.0]), np.array([[1.0]])) == pytest.approx(1.0)
 
 
+def test_a_reduced_cost_that_is_off_by_rounding_leaves_a_bound_on_free_variables() -> None:
+    below = MILP([[3.0]], row_upper=1.0, lower=-np.inf, upper=np.inf, integer=False)
+    assert safe_bound(below, np.array([-0.3]), np.array([[-0.1]])) == pytest.approx(-0.1)  # 3 * 0.1 is not 0.3
+
+
 def test_multipliers_are_kept_for_costs_of_any_size_and_bounded() -> None:
     kept = Multipliers(2)
     kept.add(np.array([2.0, 4.0]), np.array([1.0, -1.0]))
@@ -56,7 +61,7 @@ def test_multipliers_are_kept_for_costs_of_any_size_and_bounded() -> None:
     assert len(kept.scaled_to(np.ones(2))) == KEPT + 1
 
 
-@pytest.mark.parametrize("size", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("size", [1e-15, 1.0, 1e12])
 def test_the_bound_is_as_tight_at_tiny_and_huge_costs(size: float) -> None:
     milp = MILP([[3.0, 4.0, 5.0]], row_upper=7.0)
     costs = size * np.array([-4.0, -5.0, -6.0])

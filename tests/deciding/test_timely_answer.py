@@ -77,6 +77,7 @@ def test_the_runner_up_differs_from_the_decision() -> None:
 def test_an_incumbent_at_the_time_limit_has_the_gap_of_the_engine_or_of_the_relaxation() -> None:
     answer, _ = ask(Engines(Outcome(GOOD, Status.TIME_LIMIT, 2.0)))
     assert (answer.found, answer.status) == ("solved", Status.FEASIBLE)
+    assert answer.message == "the time limit ended the solve"
     assert answer.bound == pytest.approx(-15.0)  # the box gives -15, the engine -6 - 2 * 6
     answer, _ = ask(Engines(Outcome(GOOD, Status.TIME_LIMIT, 0.6)))
     assert answer.bound == pytest.approx(-9.6)
@@ -102,20 +103,22 @@ def test_an_optimum_that_a_known_decision_beats_proves_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "outcome",
+    ("outcome", "said"),
     [
-        Outcome(None, Status.ERROR, np.inf, "broken"),
-        Outcome(None, Status.INFEASIBLE, np.inf),
-        Outcome(None, Status.UNBOUNDED, np.inf),
-        Outcome(None, Status.TIME_LIMIT, np.inf),
+        (Outcome(None, Status.ERROR, np.inf, "broken"), "error: broken"),
+        (Outcome(None, Status.INFEASIBLE, np.inf), "the engine calls the model infeasible, which a known decision dis"),
+        (Outcome(None, Status.UNBOUNDED, np.inf), "unbounded"),
+        (Outcome(None, Status.TIME_LIMIT, np.inf), "time limit"),
     ],
 )
-def test_without_an_answer_of_the_engine_the_best_known_decision_comes_with_its_gap(outcome: Outcome) -> None:
+def test_without_an_answer_of_the_engine_the_best_known_decision_comes_with_its_gap(
+    outcome: Outcome, said: str
+) -> None:
     answer, _ = ask(Engines(outcome), POOR, GOOD)
     assert (answer.found, answer.status) == ("cached", Status.FEASIBLE)
     assert answer.x.tolist() == GOOD.tolist()
     assert answer.bound == pytest.approx(-9.0)
-    assert answer.message
+    assert answer.message.startswith(said)
 
 
 def test_a_known_decision_that_the_bound_proves_is_optimal() -> None:
@@ -137,6 +140,11 @@ def test_an_engine_that_fails_early_is_tried_once_more() -> None:
     engines = Engines(Outcome(None, Status.ERROR, np.inf, "always"))
     ask(engines, GOOD)
     assert engines.solves == 2
+
+
+def test_what_an_engine_raises_is_in_the_message() -> None:
+    answer, _ = ask(Engines(lambda: cast(Outcome, {}["licence"])), GOOD)
+    assert (answer.found, answer.message) == ("cached", "error: KeyError: 'licence'")
 
 
 def test_engines_that_hang_block_nobody_and_the_answer_comes_in_time() -> None:
@@ -163,6 +171,9 @@ def test_when_more_engines_hang_than_are_allowed_requests_are_still_answered(mon
     assert found == ["cached"] * 8
     assert answers.lanes.alive == 3
     release.set()
+    while answers.lanes.busy or answers.lanes._waiting:
+        time.sleep(0.001)
+    assert engines.solves == 3, "what waited for a lane is not solved after its request has ended"
 
 
 def test_a_request_that_finds_all_workers_busy_is_answered() -> None:
@@ -191,6 +202,7 @@ def test_a_model_that_is_called_infeasible_and_is_not_gets_a_feasible_decision()
     high = replace(MODEL, row_lower=np.array([9.0]), row_upper=np.array([30.0]))
     answer, answers = ask(Engines(Outcome(None, Status.INFEASIBLE, np.inf)), GOOD, milp=high)
     assert (answer.found, answer.status) == ("cached", Status.FEASIBLE)
+    assert answer.message == "infeasible"
     assert high.check(answer.x)[0]
     assert len(answers.known) == 2
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from regretless.downloads import fetch as files
-from regretless.downloads.public_files import PublicFile
+from regretless.downloads.public_files import DatasetRow, PublicFile
 from regretless.errors import FileError, InputError
 
 CONTENT = bytes(range(256)) * 1024  # four chunks
@@ -130,6 +130,14 @@ def test_no_network_gives_a_clear_error(server: str, monkeypatch: Any, tmp_path:
     assert left_behind(tmp_path) == []
 
 
+def test_a_server_that_does_not_answer_is_not_waited_for(server: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(files, "TIMEOUT", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        offer(monkeypatch, f"http://127.0.0.1:{silent.getsockname()[1]}/complete")
+        with pytest.raises(FileError, match=r"cannot fetch sample.bin.*timed out"):
+            files.fetch("sample.bin")
+
+
 def test_a_folder_that_cannot_be_written_is_named(server: str, monkeypatch: Any, tmp_path: Path) -> None:
     offer(monkeypatch, server + "/complete")
     (tmp_path / "data").write_text("a file where the folder should be")
@@ -139,7 +147,7 @@ def test_a_folder_that_cannot_be_written_is_named(server: str, monkeypatch: Any,
 
 def test_a_missing_file_is_named_with_the_command_to_fetch_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("REGRETLESS_DATA", str(tmp_path))
-    with pytest.raises(FileError, match=r"ind.cora.x is not in .*regretless data fetch cora"):
+    with pytest.raises(FileError, match=r"ind.cora.x is not in .* \(.*REGRETLESS_DATA\).*regretless data fetch cora"):
         files.locate("ind.cora.x")
 
 
@@ -147,7 +155,7 @@ def test_the_cache_folder_is_used_without_the_variable(monkeypatch: pytest.Monke
     monkeypatch.delenv("REGRETLESS_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert files.folder() == tmp_path / "regretless" / "data"
-    with pytest.raises(FileError, match="regretless data fetch semo"):
+    with pytest.raises(FileError, match=r"Data.npz is not in \S*; download it with: regretless data fetch semo"):
         files.locate("Data.npz")
 
 
@@ -157,6 +165,11 @@ def test_a_file_that_changed_after_its_download_is_refused(server: str, monkeypa
     path.write_bytes(CONTENT + b"more")
     with pytest.raises(FileError, match="wrong content"):
         files.locate("sample.bin")
+
+
+def test_a_name_is_that_of_a_data_set_a_problem_or_a_file() -> None:
+    assert files.files_of("semo") == files.files_of("Data.npz") == ("Data.npz",)
+    assert "prices2013.dat" in files.files_of("energy-1")
 
 
 def test_unknown_names_are_refused() -> None:
@@ -175,3 +188,7 @@ def test_status_reports_what_is_present(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert not any(row.present for row in rows)
     assert {row.where for row in rows} == {tmp_path}
     assert next(row.bytes for row in rows if row.name == "semo") == 3031300
+    offer(monkeypatch, "https://nowhere")
+    monkeypatch.setitem(files.DATASETS, "sample", DatasetRow(("sample.bin",), "", "", ()))
+    (tmp_path / "sample.bin").write_bytes(CONTENT)
+    assert [row.name for row in files.status() if row.present] == ["sample"]

@@ -24,6 +24,13 @@ def test_short_rows_become_bounds_and_fixed_variables_are_removed():
     assert system.offset.tolist() == [1.0, 0.0, 0.0]
 
 
+def test_a_row_with_one_variable_bounds_it_from_both_sides_in_its_units():
+    model = MILP([[2.0, 0.0], [0.0, -4.0]], row_lower=[1.0, -8.0], row_upper=[3.0, -2.0], upper=9.0)
+    system = ConstraintSystem.of(model).without_short_rows()
+    assert (system.lower.tolist(), system.upper.tolist()) == ([0.5, 0.5], [1.5, 2.0])
+    assert len(system.A) == 0
+
+
 def test_variables_are_moved_to_start_at_zero():
     system = ConstraintSystem.of(
         MILP([[1.0, 1.0, 1.0]], row_upper=9.0, lower=[2, -np.inf, -np.inf], upper=[5, 3, np.inf])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from regretless.linear_programs.first_order import solve_first_order
+from regretless.linear_programs.first_order import _State, solve_first_order
 from regretless.linear_programs.scaled_rows import ScaledRows
 
 
@@ -30,3 +30,13 @@ def test_what_has_not_converged_says_so(random_model):
     assert bool(((x >= rows.lower) & (x <= rows.upper)).all())
     _, done = solve_first_order(rows, costs, tolerance=1e-9, deadline=time.monotonic() - 1.0)
     assert not bool(done.any())
+
+
+def test_a_candidate_is_the_point_or_the_average_whichever_has_the_smaller_error(random_model):
+    rows = ScaledRows.of(random_model(0))
+    state = _State(rows, torch.as_tensor(np.random.default_rng(0).normal(size=(len(rows.lower), 3))))
+    for count in range(1, 40):
+        state.step(count)
+        _, errors = state.candidate()
+        here = state._errors(state.now).weighted(state.weight)
+        assert bool((errors.weighted(state.weight) <= here).all())

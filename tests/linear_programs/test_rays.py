@@ -25,4 +25,4 @@ def test_costs_fall_along_a_ray_in_any_units():
         assert falls(scale * torch.tensor([[-1.0, 1.0]]), ray).tolist() == [True]
         assert falls(scale * torch.tensor([[-0.5, 1.0]]), ray).tolist() == [False]
     assert falls(torch.zeros(1, 2), ray).tolist() == [False]
-    assert falls(torch.tensor([[-1e-9, 1e-9], [-1.0, 1.0]]), ray).tolist() == [True, True]
+    assert falls(torch.tensor([[-1e-9, 1e-9], [-1.0, 1.0], [1.0, 1.0]]), ray).tolist() == [True, True, False]

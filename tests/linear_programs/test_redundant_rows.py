@@ -32,6 +32,19 @@ def test_a_row_that_no_choice_of_one_per_group_can_fill_is_dropped():
     assert len(relax_never_binding(ConstraintSystem.of(MILP(A, row_upper=[1.0, 1.0, 8.9]))).A) == 3
 
 
+def test_a_row_that_a_variable_without_a_lower_bound_can_fill_stays():
+    model = MILP([[1.0, -1.0]], row_upper=1.5, lower=[0.0, -np.inf], upper=[1.0, 0.0])
+    assert len(relax_never_binding(ConstraintSystem.of(model)).A) == 1
+    bounded = MILP([[1.0, -1.0]], row_upper=1.5, lower=[0.0, 0.0], upper=[1.0, 1.0])
+    assert len(relax_never_binding(ConstraintSystem.of(bounded)).A) == 0
+
+
+@pytest.mark.parametrize("bounds", [{"row_lower": 2.5}, {"row_upper": -0.5}])
+def test_a_row_that_cannot_reach_one_of_its_bounds_is_infeasible(bounds):
+    with pytest.raises(SolveError, match="cannot reach"):
+        relax_never_binding(ConstraintSystem.of(MILP([[1.0, 1.0]], **bounds)))
+
+
 def test_a_dominated_row_is_dropped():
     model = MILP([[1.0, 0.0, 2.0], [2.0, 1.0, 4.0], [0.0, 3.0, 1.0]], row_upper=[2.0, 4.0, 2.0])
     assert drop_dominated(ConstraintSystem.of(model)).A.tolist() == [[2.0, 1.0, 4.0], [0.0, 3.0, 1.0]]
@@ -47,6 +60,12 @@ def test_dependent_equalities_go_and_contradicting_ones_are_infeasible():
     assert len(drop_dependent(ConstraintSystem.of(MILP(A, row_lower=[1, 1, 2], row_upper=[1, 1, 2]))).A) == 2
     with pytest.raises(SolveError, match="contradict"):
         drop_dependent(ConstraintSystem.of(MILP(A, row_lower=[1, 1, 2.5], row_upper=[1, 1, 2.5])))
+
+
+def test_dependent_equalities_agree_up_to_a_share_of_their_right_hand_side():
+    b = [1e6, 1e6, 2e6 + 1e-3]
+    A = [[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [1.0, 2.0, 1.0]]
+    assert len(drop_dependent(ConstraintSystem.of(MILP(A, row_lower=b, row_upper=b, upper=1e7))).A) == 2
 
 
 @hypothesis_settings(max_examples=60)

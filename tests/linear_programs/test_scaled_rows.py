@@ -31,6 +31,10 @@ def test_the_norm_is_a_bound(random_model):
         assert float(torch.linalg.matrix_norm(rows.A.to_dense(), 2)) <= rows.norm * (1 + 1e-12)
 
 
+def test_the_size_is_one_plus_the_largest_finite_bound_of_a_row():
+    assert ScaledRows.of(MILP([[2.0, 1.0], [1.0, 3.0]], row_lower=[-3.0, -np.inf], row_upper=[2.0, 1.0])).size == 4.0
+
+
 def test_a_model_without_rows_has_a_scale():
     rows = ScaledRows.of(MILP(np.zeros((0, 3)), integer=False))
     assert rows.norm == 1.0

@@ -19,10 +19,13 @@ def form_of(model: MILP) -> StandardForm:
 def test_the_end_of_the_path_is_the_optimum_of_highs(random_model, minimum, seed):
     model = random_model(seed, hard=False)
     costs = np.random.default_rng(seed).normal(size=(4, 7)) * 10
-    point, status = solve_self_dual(form_of(model), torch.tensor(costs))
+    form = form_of(model)
+    point, status = solve_self_dual(form, torch.tensor(costs))
     assert status == [Status.OPTIMAL] * 4
     values = (costs * point.z[:, :7].numpy()).sum(axis=1)
     np.testing.assert_allclose(values, [minimum(model, c) for c in costs], rtol=1e-6, atol=1e-6)
+    reduced = torch.nn.functional.pad(torch.tensor(costs), (0, len(form.lower) - 7)) - form.transposed(point.y)
+    torch.testing.assert_close(point.low - point.high, reduced, rtol=1e-6, atol=1e-6)
 
 
 def test_the_path_is_left_under_the_cutoff():

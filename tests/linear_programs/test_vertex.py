@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import torch
 from scipy.optimize import linprog
 
@@ -50,11 +51,19 @@ def test_among_several_optima_the_answer_is_feasible_and_optimal():
     assert bool(model.check(x, 1e-9).all())
 
 
-def test_a_projection_that_leaves_the_bounds_is_not_used():
-    _, form = presolve(MILP([[1.0, 1.0]], row_upper=1.5, integer=False))
+@pytest.mark.parametrize(
+    "active",
+    [
+        (0, 1, 5),  # both variables at zero and the slack at its upper bound: the row is violated
+        (3, 4, 2),  # both variables at one and the slack at its lower bound: so it is, in the other direction
+        (0, 5),  # the first variable at zero and the slack at its upper bound: the second exceeds its bound
+        (3, 2),  # the first variable at one and the slack at its lower bound: the second falls below its bound
+    ],
+)
+def test_a_projection_that_leaves_the_rows_or_bounds_is_not_used(active):
+    _, form = presolve(MILP([[1.0, 1.0]], row_lower=0.5, row_upper=1.5, integer=False))
     z = torch.tensor([[0.7, 0.7, 1.4]], dtype=torch.float64) / torch.tensor([1.0, 1.0, 2.0**0.5], dtype=torch.float64)
     distance, multiplier = torch.ones(1, 6, dtype=torch.float64), torch.zeros(1, 6, dtype=torch.float64)
-    multiplier[0, 0] = multiplier[0, 1] = 2.0  # both variables are called zero, and the slack is called active
-    multiplier[0, 5] = 2.0
+    multiplier[0, active] = 2.0
     end = Iterate(z, torch.zeros(1, 1, dtype=torch.float64), distance, multiplier)
     assert torch.allclose(to_vertex(form, end), z[:, :2], atol=1e-9)

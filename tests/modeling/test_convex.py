@@ -79,6 +79,9 @@ def test_a_solver_that_stops_early_returns_no_point_that_breaks_the_constraints(
     assert solved.statuses == [Status.TIME_LIMIT] * 4
     for solution, found in zip(solved.solution, solved.found, strict=True):
         assert not found or solution.norm() <= 1.001
+    inside = ball(max_iter=1).solve(-torch.ones(1, 3))  # an interior-point method that has just begun
+    assert (inside.statuses, inside.found.tolist()) == ([Status.TIME_LIMIT], [True])
+    assert 0.0 < inside.solution.norm() < 1.0
 
 
 def test_an_exception_of_the_solver_is_the_status_of_its_instance():

@@ -30,6 +30,12 @@ def test_costs_of_single_variables_have_their_names_row_by_row():
     assert costs.names(("x00", "x01", "x10", "x11")) == ("x00", "x01", "x10", "x11")
 
 
+def test_costs_of_anything_else_have_the_names_of_the_parameter():
+    x, c = cp.Variable(2, name="x"), cp.Parameter(2, name="c")
+    for g in (2 * x, x + 1, cp.cumsum(x), cp.hstack([x[0], x[0]])):
+        assert read(c @ g + cp.norm(x)).names(("a", "b")) == ("c[0]", "c[1]")
+
+
 def test_terms_without_the_parameter_are_known_and_values_are_left_as_they_were():
     x, c = cp.Variable(2, name="x"), cp.Parameter(2, value=[5.0, 6.0])
     x.value = [1.0, 2.0]

@@ -20,12 +20,13 @@ def model():
 
 def test_pending_changes_are_read(model):
     x = model.addVars(2, 2, vtype="B", name="x")
-    model.addConstr(x.sum() >= 2)
+    model.addConstr(x.sum() >= 2, name="least")
     model.setObjective(3 * x[0, 0] + x[1, 1], gurobipy.GRB.MAXIMIZE)
     milp, sense, names = read(model)
     assert (sense, names) == ("max", ("x[0,0]", "x[1,1]"))
     assert milp.names == ("x[0,0]", "x[0,1]", "x[1,0]", "x[1,1]")
     assert milp.row_lower.tolist() == [2]
+    assert read(model, keep_rows=True).milp.row_names == ("least",)
 
 
 def _semi(model, x):

@@ -104,6 +104,13 @@ def test_a_model_without_variables_is_refused() -> None:
         canonical(_linear(np.zeros((0, 0)), [], []))
 
 
+def test_variables_without_a_name_get_one_and_two_of_one_name_are_refused() -> None:
+    row = [[1, 1, 1]], [-inf], [2]
+    assert canonical(_linear(*row, names=("", "x0", ""))).names == ("x0_", "x0", "x2")
+    with pytest.raises(InputError, match="two variables of the model are called 'b'"):
+        canonical(_linear(*row, names=("a", "b", "b")))
+
+
 def test_binary_variables_are_between_0_and_1_and_others_keep_their_bounds():
     lower, upper = binary_bounds([-2.0, 1.0, -3.0], [5.0, 9.0, 4.0], np.array([True, True, False]))
     assert (lower.tolist(), upper.tolist()) == ([0.0, 1.0, -3.0], [1.0, 1.0, 4.0])

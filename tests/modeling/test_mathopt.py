@@ -23,6 +23,15 @@ def test_deleted_and_unnamed_variables_do_not_disturb_the_order():
     assert (milp.row_lower.tolist(), milp.row_upper.tolist()) == ([-1], [4])
 
 
+def test_rows_keep_their_names():
+    model = mathopt.Model()
+    x = [model.add_binary_variable() for _ in range(2)]
+    for name in ("weight", "count"):
+        model.add_linear_constraint(x[0] + x[1] <= 1, name=name)
+    model.minimize(x[0] - x[1])
+    assert read(model, keep_rows=True).milp.row_names == ("weight", "count")
+
+
 def _quadratic_objective(model, x):
     model.minimize(x * x)
 

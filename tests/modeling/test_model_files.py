@@ -186,3 +186,10 @@ def test_what_highs_leaves_out_is_an_error_with_its_words(tmp_path):
     spoiled = MPS.replace("BOUNDS", "RANGES\n    R obj 5\nBOUNDS")
     with pytest.raises(FileError, match=r'does not read all of .*a\.mps: Row name "obj" in RANGES .* ignored'):
         read(_file(tmp_path, "a.mps", spoiled))
+
+
+def test_a_temporary_folder_that_cannot_be_written_is_an_error_with_a_remedy(tmp_path, monkeypatch):
+    (tmp_path / "m.mps").write_text(MPS)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with pytest.raises(FileError, match=r"cannot make a temporary copy of \S*m\.mps: .*; set TMPDIR to another folder"):
+        read(tmp_path / "m.mps")

@@ -24,6 +24,7 @@ HEAD = "ROWS\n N obj\n L c1\nCOLUMNS\n    x obj 1 c1 2\nRHS\n    RHS c1 4\nRANGE
         " FR BND x",
         " BV x",
         " MI BND x 0",
+        " FR x 0",
     ],
 )
 def test_sound_bounds_pass(line):
@@ -51,6 +52,12 @@ def test_a_bad_bound_is_named_with_its_line(line, message):
 def test_a_bad_column_is_named_with_its_line(line):
     with pytest.raises(FileError, match=r"line 6"):
         refuse_damaged(Path("a.mps"), HEAD.replace("RHS\n", f"{line}\nRHS\n", 1) + "ENDATA\n")
+
+
+@pytest.mark.parametrize("line", [" L", " X c2", " c2"])
+def test_a_bad_row_is_named_with_its_line(line):
+    with pytest.raises(FileError, match=r"a.mps, line 4: expected N, L, G or E and the name of a row"):
+        refuse_damaged(Path("a.mps"), HEAD.replace("COLUMNS\n", f"{line}\nCOLUMNS\n", 1) + "ENDATA\n")
 
 
 @given(st.text(max_size=300))

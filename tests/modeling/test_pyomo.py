@@ -26,6 +26,7 @@ def test_indexed_variables_and_blocks_keep_their_names():
     assert (sense, milp.constant) == ("max", -1.0)
     assert milp.names == ("x[0,a]", "x[0,b]", "x[1,a]", "x[1,b]", "y", "inner.q")
     assert names == milp.names[:5]
+    assert read(_model(), keep_rows=True).milp.row_names == ("limit", "inner.link")
     assert milp.A.toarray().tolist() == [[1, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, -1]]
     assert (milp.row_lower.tolist(), milp.row_upper.tolist()) == ([-1, -float("inf")], [2, 0])
     assert milp.integer.tolist() == [True] * 4 + [False, True]

@@ -50,6 +50,14 @@ def test_warm_answers_do_not_depend_on_order_or_workers(workers):
     assert torch.equal(reference, shuffled)
 
 
+def test_solves_are_made_by_the_workers_of_the_problem_unless_others_are_given():
+    problem = knapsack(workers=3)
+    assert LinearRelaxation(problem).relaxed.backend.workers == 3
+    assert LinearRelaxation(problem, workers=2).relaxed.backend.workers == 2
+    with pytest.raises(InputError, match="workers must be an integer, at least 1, got 0"):
+        LinearRelaxation(problem, workers=0)
+
+
 def test_training_counts_relaxed_solves_in_the_account_of_the_problem():
     problem = knapsack()
     loss = SPOPlus(LinearRelaxation(problem))
@@ -79,6 +87,8 @@ def test_a_member_that_joins_a_family_is_relaxed_too():
 def test_problem_without_a_model_is_refused():
     with pytest.raises(InputError, match="needs a problem with a MILP"):
         LinearRelaxation(Problem(oracle=lambda c: c, dimension=2))
+    with pytest.raises(InputError, match="needs a Problem, got MILP"):
+        LinearRelaxation(MILP([[1.0, 1.0]], row_upper=1.0))
 
 
 def test_batches_of_linear_programs_give_the_same_relaxation():

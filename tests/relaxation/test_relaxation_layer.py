@@ -158,6 +158,16 @@ def test_wrong_input_is_refused():
         Relaxation(Problem(oracle=lambda c: c, dimension=2), PROGRAMS[0])
 
 
+def test_presolve_runs_once_per_linear_program(monkeypatch):
+    reduced, presolve = [], layers.presolve
+    monkeypatch.setattr(layers, "presolve", lambda milp: (reduced.append(milp), presolve(milp))[1])
+    family = Family([MILP([[1.0, 1.0]], row_upper=bound) for bound in (1.0, 1.5, 1.8)])
+    layer = Relaxation(Problem(family), PROGRAMS[0])
+    for ids in ([0, 1, 0], [1, 0]):
+        layer(-torch.ones(len(ids), 2), torch.tensor(ids))
+    assert len(reduced) == 2
+
+
 def test_an_empty_batch_gives_an_empty_answer():
     layer = Relaxation(Problem(MILP([[1.0, 1.0]], row_upper=1.0)), PROGRAMS[0])
     assert layer(torch.zeros(0, 2)).shape == (0, 2)

@@ -84,3 +84,13 @@ def test_free_variables_are_solved_by_the_barrier_too():
     smooth = BarrierProgram(cutoff=1.0).solve(form, torch.ones(1, 2, dtype=torch.float64))
     y = 1.0 - np.sqrt(0.5)  # 2 = 1 / y - 1 / (1 - y)
     np.testing.assert_allclose(smooth.x[0].numpy(), [1.0 + y, y], atol=1e-7)
+
+
+def test_costs_without_an_optimum_are_told_from_those_without_a_minimum_of_the_barrier():
+    _, form = presolve(MILP([[1.0, -1.0]], row_upper=1.0, upper=np.inf))
+    costs = torch.tensor([[1.0, 1.0], [-2.0, 1.0], [-1.0, 1.0]], dtype=torch.float64)
+    found = BarrierProgram(cutoff=1.0).solve(form, costs)  # the embedding ends before it has a proof
+    assert found.status == [Status.OPTIMAL, Status.UNBOUNDED, Status.ERROR]
+    assert "no optimum" in found.message.pop(1)
+    assert "use finite bounds" in found.message.pop(2)
+    assert not found.message

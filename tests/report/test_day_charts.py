@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 from regretless.report.day_charts import day_charts
 from regretless.report.days import Day
 
@@ -13,6 +15,15 @@ def test_both_lines_are_drawn_and_the_axis_has_a_few_names() -> None:
     assert [chart.title for chart in charts] == ["Regret per instance", "Regret summed up"]
     assert [label for label, _ in legend] == ["two-stage", "decisions"]
     assert 3 <= sum(f">2024-01-{k + 1:02d}</text>" in charts[0].svg for k in range(28)) <= 6
+
+
+def test_lines_have_the_keys_of_the_legend_and_every_point_its_own_text() -> None:
+    charts, legend = day_charts(days(3), "a")
+    assert all(swatch.startswith("<svg ") for _, swatch in legend)
+    for chart in charts:
+        assert set(re.findall(r'data-series="(\d+)"', chart.svg)) == {"0", "1"}
+        for label in ("two-stage", "decisions"):
+            assert len(re.findall(rf"<title>2024-01-0\d\n{label}: ", chart.svg)) == 3
 
 
 def test_the_sum_is_the_sum() -> None:

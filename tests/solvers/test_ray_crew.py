@@ -144,3 +144,12 @@ def test_actors_of_another_connection_are_not_used() -> None:
     assert not one.lost_connection()
     ray.job = 2
     assert one.lost_connection()
+
+
+def test_actors_end_with_their_crew() -> None:
+    ray = FakeRay()
+    one = crew(ray)
+    answered(one, [1], "first")
+    assert not ray.killed
+    del one
+    assert len(ray.killed) == 1

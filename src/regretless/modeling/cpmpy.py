@@ -41,8 +41,6 @@ def linear(model: Any) -> LinearModel:
         except _NotLinearError:
             raise InputError(f"the CPMpy model needs {constraint}, which no linear row can represent") from None
     variables = columns.variables
-    if not variables:
-        raise InputError("the CPMpy model has no variables")
     A, row_lower, row_upper = stacked(rows, len(variables))
     costs = np.zeros(len(variables))
     costs[list(objective)] = list(objective.values())

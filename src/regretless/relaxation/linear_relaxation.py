@@ -34,7 +34,7 @@ class LinearRelaxation:
             raise InputError("the linear relaxation needs a problem with a MILP, this one has only a solver function")
         if engine not in ("highs", "batched-lp"):
             raise InputError(f"engine must be 'highs' or 'batched-lp', got {engine!r}")
-        workers = workers or int(getattr(problem.backend, "workers", 1))
+        workers = int(getattr(problem.backend, "workers", 1)) if workers is None else workers
         how: dict[str, Any] = {"warm": True, "workers": workers} if engine == "highs" else {}
         self.problem, self.engine, self._how = problem, engine, how
         self.relaxed = self._relax()

@@ -65,7 +65,7 @@ def connect(address: str = "", *, cpus: int = 1) -> Any:
 def reachable() -> dict[str, Any] | None:
     """Nodes and CPUs of the running cluster that ``connect`` would use, or ``None``; for ``regretless doctor``."""
     try:
-        ray = connect(os.environ.get("RAY_ADDRESS", "auto"))
+        ray = connect(os.environ.get("RAY_ADDRESS") or "auto")
     except InputError:
         return None
     return {"address": ray.get_runtime_context().gcs_address, "nodes": nodes(ray), "cpus": cpus(ray)}
