@@ -2,8 +2,9 @@
 
 The model chooses one of five levels for each of 48 half hours (240 binary variables) under four capacities. Both sides
 pay for the labels of the training data. On top of them a search makes 1.5 exact solves per instance, or up to 3 where
-its verdict is not clear, whatever the number of its settings is; 20 epochs of SPO+ with 5 % solves make one. With fewer
-than 200 instances a search scores a larger part of them (50 at least), and the ratio is higher: try ``--days 150``.
+its verdict is not clear, whatever the number of its settings is, and 25 for each of its linear models; 20 epochs of
+SPO+ with 5 % solves make one. With fewer than 200 instances a search scores a larger part of them (50 at least), and
+the ratio is higher: try ``--days 150``.
 
 python benchmarks/search_cost.py [--days 300] [--repeats 2]
 
