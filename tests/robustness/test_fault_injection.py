@@ -45,7 +45,8 @@ def test_every_method_trains_to_the_end_with_a_faulty_engine(
         growth = problem.statistics.by_purpose["growth"].solves
         assert history.total("solves") == growth > 0
         assert 0 < history.total("failed") == history.total("not_optimal") < injector.failed
-        assert problem.statistics.by_purpose["scoring"].solves == 2 * len(given)
+        # four linear models, perhaps an average of them, and the committee
+        assert problem.statistics.by_purpose["scoring"].solves in (5 * len(given), 6 * len(given))
     if injector.done and loss is not None:
         assert history.total("solves") == sum(injector.done.values())
         assert history.total("failed") == history.total("not_optimal") == injector.failed
@@ -112,7 +113,7 @@ def test_a_search_stops_where_growth_or_the_last_scoring_fails_under_raise(
     Later(solves, 1.0).install(monkeypatch)
     problem = small.problem(engine="faulty", time_limit=LIMIT)
     with pytest.raises(SolveError, match=r"no solution for instance \d+ of the batch"):
-        small.train("auto", problem, given)
+        small.train("auto", problem, given, terms="none")
     counts = problem.statistics.by_purpose
     assert "growth" in counts
     assert counts["scoring"].solves == (12 if solves == 12 else 13), "the first failure ends it"
