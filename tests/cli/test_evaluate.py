@@ -77,10 +77,10 @@ def test_forecasts_are_compared_on_the_test_data(cli: CommandLine, files: Files)
     assert (found["forecasts"]["regret"], found["forecasts"]["mse"]) == (0.0, pytest.approx(0.0))
     assert found["comparison"]["gain"] == pytest.approx(-own["regret"])
     assert found["comparison"]["instances"] == 8
-    assert found["ledger"]["evaluation"]["solves"] == 16
+    assert found["ledger"]["evaluation"]["solves"] == 24
     wrong = write_csv(folder / "wrong.csv", ITEMS, (-files.costs[-8:]).tolist())
     shown = cli.ok("evaluate", run, "--forecasts", wrong).out
-    assert "forecasts" in shown.splitlines()[2]
+    assert all(name in shown.splitlines()[2] for name in ("model", "two-stage", "forecasts"))
     assert "The model leads to better decisions than the forecasts: gain " in shown
 
 
@@ -117,7 +117,51 @@ def test_forecasts_of_rows_without_a_solution_are_left_out_with_them() -> None:
 )
 def test_a_comparison_says_which_is_better(mine: list[float], its: list[float], words: str) -> None:
     regrets = [torch.tensor(values, dtype=torch.float64) for values in (its, mine)]
-    assert _compared(judge(regrets[0], regrets[1], torch.ones_like(regrets[0]))).startswith(words)
+    assert _compared(judge(regrets[0], regrets[1], torch.ones_like(regrets[0])), "forecasts").startswith(words)
+
+
+def test_a_comparison_with_two_stage_names_it() -> None:
+    better, worse = torch.tensor([1.0, 2.0, 1.5]).double(), torch.tensor([5.0, 6.0, 5.0]).double()
+    verdicts = [judge(*regrets, torch.ones(3)) for regrets in ((worse, better), (better, worse), (better, better))]
+    first, second, same = (_compared(verdict, "two-stage") for verdict in verdicts)
+    assert first.startswith("The model leads to better decisions than two-stage: gain 3.833")
+    assert second.startswith("Two-stage leads to better decisions than the model: gain -3.833")
+    assert same == "The model and two-stage lead to equally good decisions."
+
+
+def test_the_model_is_evaluated_beside_two_stage(cli: CommandLine, files: Files) -> None:
+    run = files.folder / "run"
+    cli.ok(*files.words())
+    figures = json.loads((run / "metrics.json").read_text())
+    found = cli.ok("evaluate", run, "--json").json
+    assert found["two_stage"]["regret"] == figures["two_stage_regret"] != figures["regret"]
+    assert found["two_stage_comparison"]["gain"] == pytest.approx(figures["two_stage_regret"] - figures["regret"])
+    assert found["ledger"]["evaluation"]["solves"] == 16
+    x = write_csv(files.folder / "new_x.csv", ["a", "b", "c"], files.features[:9].tolist())
+    c = write_csv(files.folder / "new_c.csv", ITEMS, files.costs[:9].tolist())
+    new = cli.ok("evaluate", run, "--features", x, "--costs", c, "--json").json
+    assert new["two_stage"]["instances"] == new["two_stage_comparison"]["instances"] == 9
+    alone = cli.ok("evaluate", run, "--no-two-stage", "--json").json
+    assert "two_stage" not in alone
+    assert alone["ledger"]["evaluation"]["solves"] == 8
+    assert alone["regret"] == found["regret"]
+
+
+def test_a_model_that_is_its_baseline_is_solved_once(cli: CommandLine, files: Files) -> None:
+    cli.ok(*files.words(method="two-stage", epochs=None, lr=None, p_solve=None), "--set", "fit=best")
+    found = cli.ok("evaluate", files.folder / "run", "--json").json
+    assert found["two_stage"]["regret"] == found["regret"]
+    assert found["ledger"]["evaluation"]["solves"] == 8
+    shown = " ".join(cli.ok("evaluate", files.folder / "run").out.split())
+    assert "The model and two-stage lead to equally good decisions." in shown
+
+
+def test_a_named_problem_has_two_stage_beside_a_search(cli: CommandLine, tmp_path: Path) -> None:
+    words = "train", "synthetic-knapsack-60", "--option", "days=30", "--epochs", 1
+    cli.ok(*words, "--set", "methods=map-dc", "--set", "folds=2", "--out", tmp_path / "searched")
+    cli.ok(*words, "--method", "map-dc", "--out", tmp_path / "single")
+    assert "two_stage" in cli.ok("evaluate", tmp_path / "searched", "--json").json
+    assert "two_stage" not in cli.ok("evaluate", tmp_path / "single", "--json").json
 
 
 def test_a_folder_without_a_run_is_named(cli: CommandLine, tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ from regretless.deciding.audit import Audit, audit_decisions
 from regretless.deciding.audited_run import AuditedRun
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.drift import feature_drift, regret_drift
-from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
+from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files
 from regretless.errors import FileError, InputError
 from regretless.runs.held_out import FILE as HELD_OUT
 from regretless.runs.held_out import read_held_out
+from regretless.runs.run_folder import read_two_stage
 from regretless.storage import load_state, save_state
 from regretless.tables.saved_problem import save_problem
 
@@ -35,7 +36,7 @@ def log(trained: TrainedRun, tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [LogRequest(day, trained.features[k], {"row:weight": capacity(k)}) for k, day in enumerate(trained.days)]
     with DecisionLog(path) as log:
         run = log.add_run(log_files(decider, trained.run))
-        decide_and_log(decider, log, run, rows, baseline=read_baseline(decider, trained.run))
+        decide_and_log(decider, log, run, rows, baseline=read_two_stage(decider.run.blank, trained.run))
     return path
 
 

@@ -17,10 +17,10 @@ from regretless.deciding.logged_decisions import (
     LogRequest,
     decide_and_log,
     log_files,
-    read_baseline,
     settled,
 )
 from regretless.runs import held_out
+from regretless.runs.run_folder import read_two_stage
 from regretless.tables import saved_problem
 
 from .conftest import TrainedRun
@@ -41,7 +41,7 @@ def requests(trained: TrainedRun, count: int = 20) -> list[LogRequest]:
 def test_every_decision_is_logged_with_what_two_stage_predicts(
     decider: Decider, trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    baseline, told, commits = read_baseline(decider, trained.run), list[tuple[int, int]](), list[int]()
+    baseline, told, commits = read_two_stage(decider.run.blank, trained.run), list[tuple[int, int]](), list[int]()
     with DecisionLog(tmp_path / "d.db") as log:
         append = log.append
         monkeypatch.setattr(log, "append", lambda records: (commits.append(len(records)), append(records))[1])
@@ -119,7 +119,7 @@ def test_a_log_gets_all_files_that_an_audit_needs(decider: Decider, trained: Tra
     problem = {saved_problem.FILE, saved_problem.ENCODING, HASH}
     assert set(log_files(decider, trained.run)) == {*problem, held_out.FILE}
     assert set(log_files(decider, tmp_path)) == problem
-    assert read_baseline(decider, tmp_path) is None
+    assert read_two_stage(decider.run.blank, tmp_path) is None
 
 
 def test_runs_that_differ_in_their_weights_only_are_two_runs_of_the_log(trained: TrainedRun, tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
 def test_a_family_takes_the_ids_of_its_instances_and_nothing_else(tmp_path: Path) -> None:
     family = Family([MILP([[1.0, 1.0]], row_upper=1.0), MILP([[1.0, 1.0]], row_upper=2.0)])
     model = torch.nn.Linear(2, 2)
-    ready = LoadedRun(Problem(family, sense="max"), model, ("a", "b"), ("a", "b"), torch.zeros(0, 2))
+    ready = LoadedRun(Problem(family, sense="max"), model, ("a", "b"), ("a", "b"), torch.zeros(0, 2), torch.nn.Identity)
     with torch.no_grad():
         model.weight.copy_(torch.eye(2))
         model.bias.zero_()
@@ -174,7 +174,7 @@ def test_a_family_takes_the_ids_of_its_instances_and_nothing_else(tmp_path: Path
 @pytest.mark.parametrize(("instance", "shape"), [([0], "(1,)"), ([0, 1, 1], "(3,)"), ([[0], [1]], "(2, 1)")])
 def test_ids_of_a_family_are_as_many_as_the_rows(instance: list[int], shape: str, tmp_path: Path) -> None:
     problem = Problem(Family([MILP([[1.0, 1.0]], row_upper=bound) for bound in (1.0, 2.0)]), sense="max")
-    ready = LoadedRun(problem, torch.nn.Linear(2, 2), ("a", "b"), ("a", "b"), torch.zeros(0, 2))
+    ready = LoadedRun(problem, torch.nn.Linear(2, 2), ("a", "b"), ("a", "b"), torch.zeros(0, 2), torch.nn.Identity)
     np.savez(tmp_path / "x.npz", features=np.ones((2, 2)), instance=np.array(instance))
     np.savez(tmp_path / "c.npz", costs=np.ones((2, 2)))
     said = re.escape(f"x.npz: 'instance' must have shape (2,), one id per row of 'features', got {shape}")

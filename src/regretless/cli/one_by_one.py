@@ -12,11 +12,12 @@ from torch import Tensor
 
 from regretless.deciding import Decider
 from regretless.deciding.decision_log import DecisionLog, Record
-from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files, read_baseline
+from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files
 from regretless.errors import InputError
 from regretless.progress import Lines
 from regretless.runs.decide import LoadedRun
 from regretless.runs.known_files import known_for
+from regretless.runs.run_folder import read_two_stage
 from regretless.runs.run_ledger import Ledger
 from regretless.tables import Features
 from regretless.tables.constraints import read_constraints
@@ -72,8 +73,9 @@ def decide_one_by_one(
     with nullcontext() if log is None else DecisionLog(log) as opened:
         name = "" if opened is None else opened.add_run(log_files(service, run))
         try:
+            baseline = None if log is None else read_two_stage(service.run.blank, run)
             records = decide_and_log(
-                service, opened, name, requests, baseline=None if log is None else read_baseline(service, run),
+                service, opened, name, requests, baseline=baseline,
                 deadline=deadline, workers=workers, report=report,
             )  # fmt: skip
         except KeyboardInterrupt:

@@ -11,7 +11,8 @@ import torch
 from regretless.deciding.decider import Decider
 from regretless.deciding.decision import Decision, Found
 from regretless.deciding.decision_log import DecisionLog, Record, decision_key
-from regretless.deciding.logged_decisions import log_files, read_baseline, record_of, settled
+from regretless.deciding.logged_decisions import log_files, record_of, settled
+from regretless.runs.run_folder import read_two_stage
 from regretless.tables.cells import row_name
 from regretless.tables.constraints import constraint_numbers
 from regretless.types import Status
@@ -37,7 +38,7 @@ class LoggedDecider:
         self.decider = Decider.load(folder, **options)
         self.log = DecisionLog(log)
         self._run = self.log.add_run(log_files(self.decider, folder))
-        self._baseline = read_baseline(self.decider, folder)
+        self._baseline = read_two_stage(self.decider.run.blank, Path(folder))
 
     def __enter__(self) -> LoggedDecider:
         return self

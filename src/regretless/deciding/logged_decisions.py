@@ -18,7 +18,6 @@ from regretless.deciding.decision import Decision
 from regretless.deciding.decision_log import DecisionLog, Record, decision_key
 from regretless.milp import Floats
 from regretless.runs import held_out
-from regretless.runs.run_folder import TWO_STAGE, with_weights
 from regretless.tables import saved_problem
 from regretless.tensors import hash_of
 from regretless.training import predict
@@ -51,13 +50,6 @@ def log_files(decider: Decider, folder: Path | str) -> dict[str, bytes]:
     if (Path(folder) / held_out.FILE).is_file():
         files[held_out.FILE] = (Path(folder) / held_out.FILE).read_bytes()
     return files
-
-
-def read_baseline(decider: Decider, folder: Path | str) -> nn.Module | None:
-    """The two-stage model of a run; ``None`` where the run has none."""
-    if decider.run.saved is None or not (Path(folder) / TWO_STAGE).is_file():
-        return None
-    return with_weights(decider.run.saved.blank(), Path(folder), TWO_STAGE).eval()
 
 
 def record_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -48,6 +49,7 @@ class LoadedRun:
         cost_names: of the predicted costs.
         variable_names: of the decision.
         example: ``(0, ...)`` features with the shape and type that the model takes.
+        blank: makes a model of the same kind with other weights.
         saved: the problem of a run on a model file; ``None`` for problems by name.
     """
 
@@ -56,6 +58,7 @@ class LoadedRun:
     cost_names: tuple[str, ...]
     variable_names: tuple[str, ...]
     example: Tensor
+    blank: Callable[[], nn.Module]
     saved: SavedProblem | None = None
 
     @property
@@ -209,7 +212,7 @@ def decider(
         problem.on_failure = spec.options.get("on_failure", "raise")
         net = with_weights(saved.blank(), folder)
         names = _names(saved.milp.names, saved.milp.n)
-        return LoadedRun(problem, net, saved.cost_names, names, torch.zeros(0, *saved.shape), saved)
+        return LoadedRun(problem, net, saved.cost_names, names, torch.zeros(0, *saved.shape), saved.blank, saved)
     if engine is not None or time_limit is not None:
         raise InputError("--engine and --time-limit are for runs on model files; a named problem has its own oracle")
     if model is not None or family:
@@ -218,7 +221,7 @@ def decider(
     problem, example = loaded.problem, loaded.test.features[:0]
     milp = None if problem.model is None else member(problem.model)
     names = _names(None, problem.dimension) if milp is None else _names(milp.names, milp.n)
-    return LoadedRun(problem, net, cost_names_of(problem), names, example)
+    return LoadedRun(problem, net, cost_names_of(problem), names, example, lambda: loaded.model(0))
 
 
 def cost_names_of(problem: Problem) -> tuple[str, ...]:

@@ -92,6 +92,11 @@ def with_weights(model: nn.Module, folder: Path, name: str = WEIGHTS) -> nn.Modu
     return model
 
 
+def read_two_stage(blank: Callable[[], nn.Module], folder: Path) -> nn.Module | None:
+    """The two-stage baseline of a run; ``None`` where it has none. ``blank`` makes a model of the run's kind."""
+    return with_weights(blank(), folder, TWO_STAGE).eval() if (folder / TWO_STAGE).is_file() else None
+
+
 def misfit(weights: Any, model: nn.Module) -> str:
     """Which weights differ in shape from those of a model, and how; empty where all fit."""
     if not isinstance(weights, dict):
