@@ -62,11 +62,14 @@ def test_a_frame_of_polars_is_read_as_one_of_pandas() -> None:
     polars = pytest.importorskip("polars")
     row = {"site": "north", "at": "06:00", "wind": 4.0}
     assert one_instance(polars.DataFrame([row]), NAMED).tolist() == one_instance(row, NAMED).tolist()
+    with pytest.raises(InputError, match="a data frame in memory, got LazyFrame: call its method collect"):
+        one_instance(polars.LazyFrame([row]), NAMED)
 
 
 def test_rows_of_variables_are_matched_by_their_names() -> None:
     assert one_instance(LONG[:2], NAMED_PER_VARIABLE).tolist() == [[1.0], [2.0]]
     assert one_instance(LONG[2:].drop(columns="instance"), NAMED_PER_VARIABLE).tolist() == [[3.0], [4.0]]
+    assert one_instance(LONG[:2].to_dict("records"), NAMED_PER_VARIABLE).tolist() == [[1.0], [2.0]]
 
 
 def test_features_per_variable_have_a_row_per_variable() -> None:
@@ -76,16 +79,22 @@ def test_features_per_variable_have_a_row_per_variable() -> None:
 @pytest.mark.parametrize(
     ("given", "saved", "message"),
     [
-        (DAYS, NAMED, "must be one instance, got a data frame of 4 rows"),
+        (DAYS, NAMED, "must be one instance, got 4 rows"),
         (DAYS[:0], NAMED, "features has no rows"),
         ({"wind": 1.0, "site": "north"}, NAMED, "missing: at"),
         ({"wind": 1.0, "site": "north", "at": "06:00", "sun": 2}, NAMED, "unknown: sun"),
         ({"wind": 1.0, "site": "east", "at": "06:00"}, NAMED, "'east'"),
         ({"a": 1.0}, NAMELESS, r"no names: give an array of shape \(3,\)"),
         ({"a": 1.0}, PER_VARIABLE, r"no names: give an array of shape \(2, 3\)"),
-        (LONG, NAMED_PER_VARIABLE, "must be one instance, got a data frame of 2 instances"),
+        (LONG, NAMED_PER_VARIABLE, "must be one instance, got 2 instances"),
         (LONG[:1], NAMED_PER_VARIABLE, "instance 'mon' has no row for the variable 'x'"),
         ({"wind": 1.0}, NAMED_PER_VARIABLE, r"a data frame with a column 'variable' .* or an array of shape \(2, 1\)"),
+        ([{"variable": "x", "wind": 1.0}], NAMED_PER_VARIABLE, "'y'"),
+        (
+            [{"variable": "x", "wind": 1.0}, {"variable": "y"}],
+            NAMED_PER_VARIABLE,
+            "'wind' is not in both row 1 and row 0",
+        ),
         ([1.0, 2.0], NAMELESS, r"must have shape \(3,\), got \(2,\)"),
         ([[1.0, 2.0, 3.0]], NAMELESS, r"must have shape \(3,\), got \(1, 3\)"),
         ([1.0, 2.0, np.nan], NAMELESS, "must be finite"),

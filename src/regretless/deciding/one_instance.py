@@ -22,8 +22,8 @@ def one_instance(given: Any, saved: SavedProblem) -> Tensor:
 
     Args:
         given: a mapping or a data frame of one row with the columns of training, dates and categories as they are; for
-            features per variable a data frame with a row per variable, named by the column ``variable``; or an array
-            with the shape of the features of one instance.
+            features per variable a data frame or a list of mappings with a row per variable, named by the column
+            ``variable``; or an array with the shape of the features of one instance.
         saved: the problem of the run, with the encoding of its columns.
 
     Raises:
@@ -33,7 +33,9 @@ def one_instance(given: Any, saved: SavedProblem) -> Tensor:
     if hasattr(given, "columns"):  # a data frame
         cells = frame_cells(given)
     elif isinstance(given, Mapping) or hasattr(given, "to_dict"):  # to_dict: a row of a data frame
-        cells = row_cells(given if isinstance(given, Mapping) else given.to_dict(), "features")
+        cells = row_cells([given if isinstance(given, Mapping) else given.to_dict()], "features")
+    elif isinstance(given, list | tuple) and given and all(isinstance(row, Mapping) for row in given):
+        cells = row_cells(given, "features")
     if cells is not None:
         given = _encoded(cells, saved)
     try:
@@ -53,15 +55,15 @@ def _encoded(cells: Cells, saved: SavedProblem) -> Floats:
         raise InputError(f"the features of this run have no names: give an array of shape {saved.shape}")
     if len(saved.shape) == 1:
         if len(cells) != 1:
-            raise InputError(f"features must be one instance, got a data frame of {len(cells)} rows")
+            raise InputError(f"features must be one instance, got {len(cells)} rows")
         return np.asarray(saved.encoding.apply(cells)[0])
     if "variable" not in cells.columns:
         raise InputError(
             "this run has features per variable: give a data frame with a column 'variable' and a row per variable, "
-            f"or an array of shape {saved.shape}"
+            f"a list of such rows, or an array of shape {saved.shape}"
         )
     names = cells.key(saved.id) or ("given",) * len(cells)
     rows = stacked(cells, names, saved.cost_names)
     if len(rows) != 1:
-        raise InputError(f"features must be one instance, got a data frame of {len(rows)} instances")
+        raise InputError(f"features must be one instance, got {len(rows)} instances")
     return saved.encoding.apply(cells.without(["variable"]).rows(rows[0]))

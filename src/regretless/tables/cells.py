@@ -84,6 +84,8 @@ class Cells:
 
 def frame_cells(frame: Any, name: str = "features") -> Cells:
     """The cells of a data frame of pandas, polars or the like."""
+    if not hasattr(frame, "__len__"):  # polars' LazyFrame
+        raise InputError(f"{name} must be a data frame in memory, got {type(frame).__name__}: call its method collect")
     names = [str(column) for column in frame.columns]
     twice = first_repeated(names)
     if twice is not None:
@@ -95,9 +97,16 @@ def frame_cells(frame: Any, name: str = "features") -> Cells:
     return cells
 
 
-def row_cells(row: Mapping[str, Any], name: str) -> Cells:
-    """The cells of one row, by column."""
-    return Cells(name, {str(column): [plain_cell(value)] for column, value in row.items()}, ("",))
+def row_cells(rows: Sequence[Mapping[str, Any]], name: str) -> Cells:
+    """The cells of rows, each by column."""
+    for i, row in enumerate(rows):
+        if row.keys() != rows[0].keys():
+            other = sorted(map(str, row.keys() ^ rows[0].keys()))[0]
+            raise InputError(
+                f"{name}: all rows must have the same columns, but {other!r} is not in both row {i} and row 0"
+            )
+    columns = {str(column): [plain_cell(row[column]) for row in rows] for column in rows[0]}
+    return Cells(name, columns, ("",) if len(rows) == 1 else tuple(f"row {i}" for i in range(len(rows))))
 
 
 def missing_and_extra(cells: Cells, wanted: Sequence[str], what: str, remedy: str = "") -> None:

@@ -109,7 +109,7 @@ def constraint_numbers(constraints: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _one_row(constraints: Mapping[str, Any]) -> Table:
-    cells = row_cells(constraints, "constraints")
+    cells = row_cells([constraints], "constraints")
     _refuse_other_columns(cells)
     return numeric_table(cells, id=None)
 
