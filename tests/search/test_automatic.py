@@ -70,6 +70,13 @@ def test_every_solve_is_counted_with_its_purpose(knapsack):
     assert 0 < found.solves["growth"] < len(knapsack.train)
 
 
+def test_no_more_instances_are_scored_than_scoring_allows(knapsack, monkeypatch):
+    monkeypatch.setattr(verdict, "CLEAR", 1e9)  # every difference leaves a doubt
+    found = search(knapsack, growth=0.0, scoring=0.5)
+    assert found.verdict.instances == len(knapsack.train) // 2
+    assert found.solves["scoring"] == 2 * found.verdict.instances
+
+
 @pytest.mark.parametrize(("clear", "instances"), [(0.0, 50), (1e9, 112)])
 def test_all_instances_are_scored_only_where_a_part_of_them_leaves_a_doubt(knapsack, monkeypatch, clear, instances):
     monkeypatch.setattr(verdict, "CLEAR", clear)
@@ -178,6 +185,7 @@ def test_a_limit_on_solves_is_kept_and_one_on_time_ends_training(knapsack):
         ({"folds": 90}, "needs at least 180 training instances"),
         ({"growth": -1.0}, "growth must be a finite number, at least 0"),
         ({"growth": math.nan}, "growth must be a finite number, at least 0"),
+        ({"scoring": 1.5}, "scoring must be between 0 and 1"),
         ({"folds": 2.5}, "folds must be an integer, at least 2"),
         ({"epochs": 0}, "epochs must be an integer, at least 1"),
         ({"batch_size": 0}, "batch_size must be an integer, at least 1"),

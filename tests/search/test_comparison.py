@@ -36,6 +36,13 @@ def test_parts_are_disjoint_and_cover_all_instances(n: int, sizes: list[int]) ->
     assert not torch.equal(torch.cat(parts), torch.cat(scored_parts(n, seed=1))) or len(sizes) == 1
 
 
+@pytest.mark.parametrize(("most", "sizes"), [(0.0, [50]), (0.25, [100]), (0.4, [100, 60]), (1.0, [100, 100, 200])])
+def test_no_more_than_a_share_is_scored(most: float, sizes: list[int]) -> None:
+    parts = scored_parts(N, 0, most)
+    assert [len(part) for part in parts] == sizes
+    assert torch.equal(parts[0], scored_parts(N, 0)[0]) or most == 0
+
+
 def test_a_clear_difference_takes_two_solves_for_a_quarter_of_the_instances() -> None:
     scores, problem = held_out()
     before = problem.statistics.solves

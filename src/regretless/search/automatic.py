@@ -100,6 +100,7 @@ def auto(
     epochs: int | None = None,
     batch_size: int = BATCH,
     growth: float = GROWTH,
+    scoring: float = 1.0,
     sample: int | None = MOST,
     committee: int | None = None,
     terms: str | Sequence[str] | None = None,
@@ -135,6 +136,8 @@ def auto(
         epochs: passes over the data; by default 20, or more where these are fewer than 400 steps.
         batch_size: instances per step and run.
         growth: exact solves for the growth of the cache, per training instance.
+        scoring: largest share of the held-out instances on which the committee and two-stage are compared, at least 50
+            of them. Each instance takes two exact solves.
         sample: largest number of training instances to use; of more, so many are drawn. ``None`` for all.
         committee: number of members; by default a third of all settings. With 1, the result is the best single setting.
         terms: what a linear model is also tried with, as a list or separated by commas: ``"products"`` (squares and
@@ -174,6 +177,7 @@ def auto(
     data = sampled(data, sample, least=2 * folds, seed=seed)
     n = len(data)
     check_number("growth", growth, least=0)
+    check_number("scoring", scoring, least=0, most=1)
     for name, value, least in (("epochs", epochs, 1), ("committee", committee, 1), ("max_solves", max_solves, 0)):
         if value is not None:
             check_integer(name, value, least=least)
@@ -216,7 +220,7 @@ def auto(
     held_out = HeldOut(cache, data, parts, begun=begun, progress=progress)
     scored = problem.statistics.count("scoring")
     baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
-    comparison = Comparison(held_out, baseline.predicted, seed=seed)
+    comparison = Comparison(held_out, baseline.predicted, seed=seed, most=scoring)
 
     grid = make_grid(candidates, cache, forms=forms)
     observer = LeaderGrowth(

@@ -25,11 +25,12 @@ class Comparison:
         held_out: where exact regrets come from.
         two_stage: held-out predictions ``(n, d)``.
         seed: of the order, and of the bootstrap.
+        most: largest share of the instances that are scored.
     """
 
-    def __init__(self, held_out: HeldOut, two_stage: Tensor, *, seed: int) -> None:
+    def __init__(self, held_out: HeldOut, two_stage: Tensor, *, seed: int, most: float = 1.0) -> None:
         self._held_out, self._predicted, self._seed = held_out, two_stage, seed
-        self._parts = scored_parts(len(two_stage), seed)
+        self._parts = scored_parts(len(two_stage), seed, most)
         held_out.exact(two_stage, self._parts[0])
 
     def verdict(self, predicted: Tensor) -> Verdict:
@@ -50,10 +51,10 @@ def first_rows(n: int, seed: int) -> Tensor:
     return _order(n, seed)[:FIRST].sort().values
 
 
-def scored_parts(n: int, seed: int) -> list[Tensor]:
-    """Parts of the instances in a random order: a quarter (at least 50), up to a half, the rest."""
+def scored_parts(n: int, seed: int, most: float = 1.0) -> list[Tensor]:
+    """Parts of the instances in a random order: a quarter (at least 50), up to a half, up to the share ``most``."""
     order = _order(n, seed)
-    ends = sorted({min(n, max(LEAST, math.ceil(n * share))) for share in SHARES})
+    ends = sorted({min(n, max(LEAST, math.ceil(n * min(share, most)))) for share in SHARES})
     return [order[start:end].sort().values for start, end in zip([0, *ends], ends, strict=False)]
 
 

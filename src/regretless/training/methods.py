@@ -118,6 +118,7 @@ TABLE: dict[str, Method] = {
             "ordered": False,
             "methods": None,
             "growth": 1.0,
+            "scoring": 1.0,
             "committee": None,
             "terms": None,
             "fallback": True,
