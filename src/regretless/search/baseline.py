@@ -94,7 +94,7 @@ def weights_of(looked_up: Tensor, exact: Tensor, rows: Tensor) -> Tensor:
     The regret of a form is estimated by look-ups on all instances, plus the mean of what look-ups are wrong by on those
     that were solved. The weight falls from that of the best form to zero where the difference from it reaches two
     standard errors: what is within its uncertainty is partly chance, and an average of good models is often better than
-    each of them.
+    each of them. The two parts of the estimate count as independent.
 
     Args:
         looked_up: ``(forms, n)`` regrets by look-up.
