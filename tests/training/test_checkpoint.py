@@ -20,6 +20,7 @@ from regretless.problem import Problem
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training import Converged, EarlyStopping, Interrupted, Schedule, Watch, fit
+from regretless.training.checkpoint import KIND, VERSION
 from regretless.training.methods import make_loss
 from tests import forked
 
@@ -283,10 +284,23 @@ def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path, change, messa
     path = tmp_path / "run"
     start(path)
     content = path.read_bytes()
+    net = change.get("net", model())
+    before = weights(net).clone()
     with pytest.raises(FileError, match=message) as caught:
-        start(path, **change)
+        start(path, **{"net": net} | change)
     assert str(path) in str(caught.value)
     assert path.read_bytes() == content
+    assert torch.equal(weights(net), before)
+
+
+def test_a_model_keeps_its_weights_where_another_part_of_a_checkpoint_does_not_fit(tmp_path):
+    start(tmp_path / "run")
+    state = load_state(tmp_path / "run", kind=KIND, version=VERSION)
+    save_state(tmp_path / "run", state | {"optimizer": {}}, kind=KIND, version=VERSION)
+    net = model()
+    with pytest.raises(FileError, match="does not fit this model, loss or optimizer"):
+        start(tmp_path / "run", net=net)
+    assert torch.equal(weights(net), weights(model()))
 
 
 @pytest.mark.parametrize("damage", ["cut", "flip", "empty", "text"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import UnionType
@@ -86,13 +87,14 @@ def save(
     save_state(path, state, kind=KIND, version=VERSION)
 
 
-def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks | None = None) -> Progress:
+def load(path: Path | str, parts: Parts, settings: dict[str, Any], epochs: int, ranks: Ranks | None = None) -> Progress:
     """Restore a checkpoint into the parts of a run and return how far it was; only rank 0 needs the file.
 
     Torch's global generators continue where they were, too: call it inside of ``seeded_draws``.
 
     Raises:
-        FileError: the file is damaged or foreign, or was written with other settings (each difference is named).
+        FileError: the file is damaged or foreign, was written with other settings (each difference is named), or holds
+            more than ``epochs`` epochs. The model has its own weights then.
     """
 
     def read() -> Any:
@@ -110,6 +112,11 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
     if different:
         text = "; ".join(f"{name} was {before.get(name)!r}, is {settings.get(name)!r}" for name in different)
         raise FileError(f"{path} belongs to another run: {text}. Use the same settings, or another checkpoint file")
+    begun = state["order"] is not None  # an epoch that was left in the middle has changed the weights
+    if state["epoch"] + begun > epochs:
+        held = f"{state['epoch']} epochs{' and part of the next' if begun else ''}"
+        raise FileError(f"{path} holds {held} already, more than the {epochs} requested")
+    first = copy.deepcopy(parts.model.state_dict())
     try:
         if ranks is not None:
             own = state["ranks"][ranks.rank]
@@ -128,6 +135,7 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], ranks: Ranks 
         set_device_state(next(parts.model.parameters()).device, state.get("device"))
         found_decisions.restore(getattr(parts.loss.problem, "found", None), state.get("found"))
     except Exception as error:  # whatever the content makes torch do, the file is the cause
+        parts.model.load_state_dict(first)
         raise FileError(f"{path} does not fit this model, loss or optimizer: {error}") from error
     return Progress(
         state["epoch"], state["step"], state["order"], state["row"], History(state["history"]), state["stopped"]

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.errors import FileError, InputError, SolveError, TrainingError
+from regretless.errors import InputError, SolveError, TrainingError
 from regretless.progress import track
 from regretless.ranks import Ranks
 from regretless.solvers.ledger import counted_as
@@ -78,17 +78,13 @@ class RunningFit:
             callback.on_start(state)
         path = self.path
         if path is not None and (path.exists() if self.ranks is None else self.ranks.first(path.exists)):
-            self.at = checkpoints.load(path, parts, settings, self.ranks)
+            self.at = checkpoints.load(path, parts, settings, epochs, self.ranks)
             state.epoch, state.history, state.stop = self.at.epoch, self.at.history, self.at.stopped
             for callback in parts.callbacks:
                 callback.on_resume(state)
             if self.ranks is not None:  # clocks differ between ranks
                 state.stop = self.ranks.gather_objects(state.stop)[0]
             self.at.stopped = state.stop
-            begun = 0 if self.at.order is None else 1  # an epoch that was left in the middle has changed the weights
-            if self.at.epoch + begun > epochs:
-                held = f"{self.at.epoch} epochs" if not begun else f"{self.at.epoch} epochs and part of the next"
-                raise FileError(f"{self.path} holds {held} already, more than the {epochs} requested")
         self.model.train()
         remaining = range(self.at.epoch, epochs)
         with Interruption() as interruption:
