@@ -242,7 +242,7 @@ def readers(folder: Path) -> dict[str, Reader]:
                                lambda path: read_features(path, NAMES)),
         "cache": Reader("s.safetensors", (cache,), lambda path: SolutionCache.load(path, made.problem), "cache"),
         "checkpoint": Reader("k.safetensors", (checkpoint,),
-                             lambda path: load_checkpoint(path, made.parts(), settings), "checkpoint"),
+                             lambda path: load_checkpoint(path, made.parts(), settings, 1000), "checkpoint"),
         "labels": Reader("l.safetensors", (stored.read_bytes(),),
                          beside(labels, stored.name,
                                 lambda: solve_labels(made.problem, made.data.costs, store=labels)), "labels"),
