@@ -26,6 +26,12 @@ def test_the_page_begins_with_the_methods_that_are_worth_trying() -> None:
     )
 
 
+def test_a_method_that_is_not_better_than_two_stage_is_not_worth_trying() -> None:
+    first = page(method("auto", 0.99), method("soft", 1.001)).splitlines()[0]
+    assert "Worth trying: `auto`." in first
+    assert first.endswith("times in its worst cell.")
+
+
 def test_every_figure_of_a_method_is_in_its_row_and_what_is_not_known_is_a_dash() -> None:
     text = page(
         MethodScore("soft", 0.5, 0.75, 1.25, 3, 1234.4, 2.55), MethodScore("map-dc", nan, nan, nan, 0, nan, nan)

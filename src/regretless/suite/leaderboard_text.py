@@ -39,13 +39,16 @@ def _advice(methods: Sequence[MethodScore], cells: int) -> str:
             f"{best.ratio:.3f} times that of two-stage in the geometric mean, and {best.worst:.3f} times "
             "in its worst cell."
         )
-    close = [score for score in trained if score.ratio <= CLOSE * best.ratio]
-    names = ", ".join(f"`{score.method}`" for score in close)
-    others = "The methods named are within 2 % of it." if len(close) > 1 else "No other method is within 2 % of it."
-    return (
+    near = [score for score in trained if score.ratio <= CLOSE * best.ratio]
+    named = [score for score in near if score.ratio < 1]  # one that is not better than two-stage is not worth it
+    names = ", ".join(f"`{score.method}`" for score in named)
+    said = (
         f"**Worth trying: {names}.** Over {over} `{best.method}` has the lowest regret: {best.ratio:.3f} times "
-        f"that of two-stage in the geometric mean, and {best.worst:.3f} times in its worst cell. {others}"
+        f"that of two-stage in the geometric mean, and {best.worst:.3f} times in its worst cell."
     )
+    if len(named) > 1:
+        return f"{said} The methods named are within 2 % of it."
+    return said if len(near) > 1 else f"{said} No other method is within 2 % of it."
 
 
 def _table_of_methods(methods: Sequence[MethodScore], cells: int) -> str:
