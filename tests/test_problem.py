@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import InputError, SolveError
@@ -70,7 +70,6 @@ def values(milp: MILP, costs: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return costs @ G @ feasible.T + feasible @ milp.fixed_cost + milp.constant
 
 
-@settings(max_examples=40)
 @given(case=models(), sense=st.sampled_from(["min", "max"]))
 def test_objectives_are_those_of_brute_force_in_the_users_sense(
     case: tuple[MILP, np.ndarray[Any, Any]], sense: Any
@@ -87,7 +86,6 @@ def test_objectives_are_those_of_brute_force_in_the_users_sense(
     assert decisions.gap.tolist() == [0.0] * 3
 
 
-@settings(max_examples=30)
 @given(case=models())
 def test_maximising_is_minimising_the_negative(case: tuple[MILP, np.ndarray[Any, Any]]) -> None:
     milp, costs = case

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 
 from regretless.cache import GapAbove, LargestGap, SolutionCache
 from regretless.data import Dataset
@@ -27,7 +27,6 @@ def drawn(*shape: int, seed: int = 0) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
-@settings(max_examples=60)
 @given(small_models())
 def test_a_gap_is_never_smaller_than_the_true_one(small):
     points = torch.from_numpy(small.milp.solution(small.decisions))

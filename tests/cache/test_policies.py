@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
@@ -130,7 +130,6 @@ def test_gap_above_takes_what_is_larger_than_epsilon():
     assert GapAbove().p == 0.05
 
 
-@settings(max_examples=60)
 @given(small_models(costs=4), st.sampled_from(["lagrangian", "linear"]), st.booleans())
 def test_gap_above_0_always_answers_with_an_optimum(small, bound, maximize):
     points = torch.from_numpy(small.milp.solution(small.decisions))

@@ -231,7 +231,6 @@ def test_a_loaded_float32_store_has_the_mean_of_its_own_rows():
     assert torch.equal(single.mean(), single.rows.to(torch.float64).mean(dim=0).to(torch.float32))
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([None, 4]), st.sampled_from(["unused", "oldest"]))
 def test_family_means_counts_and_lookups_use_only_rows_that_serve(seed, capacity, evict):
     generator = np.random.default_rng(seed)

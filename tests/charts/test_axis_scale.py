@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
@@ -28,7 +28,6 @@ def labels(axes: Any, name: str = "x") -> list[str]:
     return [text for tick, text in zip(ticks, texts, strict=True) if low <= tick <= high]
 
 
-@settings(max_examples=60)
 @given(VALUES, st.sampled_from([None, True, False]), st.booleans())
 def test_every_value_lies_on_the_axis_and_ticks_are_few_and_differ(
     values: list[float], log: bool | None, epochs: bool

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
@@ -13,7 +13,6 @@ from regretless.solvers import make_engine
 from .models import all_points, random_model
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 100_000), st.floats(0.0, 10.0))
 def test_the_bound_holds_for_any_multipliers(seed: int, size: float) -> None:
     milp, chance = random_model(seed), np.random.default_rng(seed + 1)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from regretless.errors import SolveError
@@ -68,7 +67,6 @@ def test_dependent_equalities_agree_up_to_a_share_of_their_right_hand_side():
     assert len(drop_dependent(ConstraintSystem.of(MILP(A, row_lower=b, row_upper=b, upper=1e7))).A) == 2
 
 
-@hypothesis_settings(max_examples=60)
 @given(seed=st.integers(0, 100_000))
 def test_what_is_left_has_the_same_feasible_points(random_model, seed):
     model = random_model(seed, hard=seed % 2 == 0)

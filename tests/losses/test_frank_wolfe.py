@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.losses.frank_wolfe import regularized_minimum
@@ -11,7 +11,6 @@ def answer_of(points):
     return lambda costs: points[(costs @ points.T).argmin(dim=1)]
 
 
-@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 12), known=st.booleans())
 def test_the_minimum_over_the_hull_is_proven_by_all_points(seed, size, known):
     generator = torch.Generator().manual_seed(seed)

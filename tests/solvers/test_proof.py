@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.milp import MILP
@@ -34,7 +34,6 @@ def models(draw: st.DrawFn) -> tuple[MILP, np.ndarray[Any, Any], np.ndarray[Any,
     return milp, costs, box[milp.check(box)]
 
 
-@settings(max_examples=150)
 @given(case=models(), nodes=st.sampled_from([0, 1, 3, 500]), known=st.booleans())
 def test_what_is_proven_is_what_brute_force_finds(case: Any, nodes: int, known: bool) -> None:
     milp, costs, points = case

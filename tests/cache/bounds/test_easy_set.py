@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.cache.bounds.easy_set import EasySet
@@ -14,7 +14,6 @@ from regretless.milp import MILP
 from .small_models import small_models
 
 
-@settings(max_examples=80)
 @given(small_models(grouped=True), st.integers(0, 1000))
 def test_the_minimum_is_that_over_all_points_of_groups_and_box(small, seed):
     milp = small.milp

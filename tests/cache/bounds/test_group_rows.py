@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from regretless.cache.bounds import find_groups
 from regretless.milp import MILP
@@ -72,7 +72,6 @@ def test_one_side_of_a_matching_is_found():
     assert all(group.optional for group in groups)
 
 
-@settings(max_examples=80)
 @given(small_models(grouped=True))
 def test_groups_are_disjoint_and_hold_for_every_feasible_decision(small):
     groups = find_groups(small.milp)

@@ -33,7 +33,6 @@ def check_never_above_the_optimum(small: Small, seed: int) -> None:
         assert (bound.at(costs, y).numpy() <= most).all(), "with any"
 
 
-@settings(max_examples=120)
 @given(small_models(), st.integers(0, 1000))
 def test_the_bound_never_exceeds_the_optimum(small, seed):
     check_never_above_the_optimum(small, seed)
@@ -53,7 +52,6 @@ def test_the_bound_never_exceeds_the_optimum_without_groups_often(small, seed):
     check_never_above_the_optimum(small, seed)
 
 
-@settings(max_examples=60)
 @given(small_models())
 def test_at_its_own_multipliers_it_reaches_the_relaxation(small):
     from regretless.solvers.highs import HighsEngine

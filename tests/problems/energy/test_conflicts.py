@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.problems.energy import Instance, Machine, Task, conflicts
@@ -25,7 +25,6 @@ def packs(instance: Instance, starts: tuple[int, ...]) -> bool:
     return False
 
 
-@settings(max_examples=60)
 @given(data=st.data())
 def test_conflicts_are_empty_exactly_where_the_starts_pack(
     data: st.DataObject, small_instances: st.SearchStrategy[Instance]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
@@ -50,7 +50,6 @@ def test_a_model_that_is_too_large_for_the_memory_is_refused() -> None:
         formulate(Instance(1, machines, tasks))
 
 
-@settings(max_examples=30)
 @given(data=st.data())
 def test_check_accepts_exactly_what_the_machines_can_hold(
     data: st.DataObject, small_instances: st.SearchStrategy[Instance]

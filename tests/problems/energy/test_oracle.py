@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import InputError, SolveError
@@ -23,7 +23,6 @@ SPECIAL = [
 ]  # fmt: skip
 
 
-@settings(max_examples=80)
 @given(data=st.data())
 def test_the_oracle_equals_brute_force(
     data: st.DataObject,

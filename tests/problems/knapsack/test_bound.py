@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.problems.knapsack.bound import KnapsackBound
@@ -11,7 +11,6 @@ from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.solvers import EnginePool
 
 
-@settings(max_examples=60)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(0, 30), st.integers(0, 1000))
 def test_it_is_the_linear_relaxation_and_never_exceeds_the_optimum(weights, capacity, seed):
     costs = torch.from_numpy(np.random.default_rng(seed).normal(size=(3, len(weights))))

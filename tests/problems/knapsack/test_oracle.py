@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
@@ -45,7 +45,6 @@ def check(oracle: KnapsackOracle, weights: list[int], capacity: int, costs: torc
     np.testing.assert_allclose((costs * found).sum(dim=1), best_value(weights, capacity, costs), rtol=1e-12)
 
 
-@settings(max_examples=60)
 @given(cases())
 @example(([5], 4, torch.tensor([[-1.0]], dtype=torch.float64)))
 @example(([1, 1, 1], 2, torch.tensor([[-1.0, -1.0, -1.0]], dtype=torch.float64)))
@@ -56,7 +55,6 @@ def test_counting_by_weight_is_brute_force(case):
     check(oracle, weights, capacity, costs)
 
 
-@settings(max_examples=60)
 @given(cases())
 @example(([5], 4, torch.tensor([[-1.0]], dtype=torch.float64)))
 def test_the_dynamic_program_equals_brute_force(case):

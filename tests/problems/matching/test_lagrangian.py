@@ -4,7 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.problems.matching.formulation import Side
@@ -43,7 +43,6 @@ def test_prices_serve_sides_of_different_size() -> None:
     assert reduced.min() > -1e-9
 
 
-@settings(max_examples=150, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_multiplier_gives_the_value_of_the_relaxation_and_mixes_are_feasible(seed: int) -> None:
     gain, side = draw(seed)

@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
@@ -38,7 +38,6 @@ def best_by_force(gain: np.ndarray, same: np.ndarray, p: float, q: float) -> tup
     return best, fewest
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     left=st.integers(1, 4),
     right=st.integers(1, 4),

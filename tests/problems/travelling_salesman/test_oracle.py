@@ -5,7 +5,7 @@ from itertools import pairwise, permutations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless import Problem
@@ -25,7 +25,6 @@ def all_tours(n):
             yield tour
 
 
-@settings(max_examples=30)
 @given(st.integers(0, 10**6), st.integers(3, 7), st.booleans())
 def test_no_tour_is_shorter(seed, nodes, ties):
     rng = np.random.default_rng(seed)
