@@ -88,6 +88,18 @@ def test_predictions_that_are_not_finite_take_no_part(monkeypatch):
     assert find_linear(found.model).terms == ()
 
 
+def test_a_bar_counts_the_fits_of_all_forms_and_streams(monkeypatch):
+    shown = []
+
+    def track(items, **how):
+        shown.append((how["label"], how["total"], len(items)))
+        return items
+
+    monkeypatch.setattr("regretless.search.baseline.track", track)
+    fitted(1, forms=LINEAR_AND_QUADRATIC)
+    assert shown == [("two-stage fits", 8, 8)]
+
+
 class TestWeights:
     ROWS = torch.tensor([1, 3, 5, 7])
 

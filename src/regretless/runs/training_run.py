@@ -122,7 +122,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     figures |= {"training_labels_not_optimal": loaded.train.not_optimal}
     figures |= {"cache_size": history[-1]["cache_size"] if len(history) else None}
     if fitted.search is not None or loaded.kept is not None:
-        baseline = _baseline(spec, loaded, fitted)
+        baseline = _baseline(spec, loaded, fitted, progress)
         compared = result, decided
         if baseline is not model:
             compared = evaluate_instances(baseline, loaded.test, loaded.problem, begun=begun, progress=progress)
@@ -157,14 +157,14 @@ def _write_first(spec: Spec, folder: Path, loaded: BenchmarkProblem) -> None:
         saved_problem.save_problem(folder, loaded.kept)
 
 
-def _baseline(spec: Spec, loaded: BenchmarkProblem, fitted: Trained) -> nn.Module:
+def _baseline(spec: Spec, loaded: BenchmarkProblem, fitted: Trained, progress: bool | None) -> nn.Module:
     """The best two-stage model on the same data, to compare with."""
     if fitted.search is not None:
         return fitted.search.two_stage
     if spec.method == "two-stage" and spec.settings.get("fit") == "best":
         return fitted.model
     model = loaded.model(spec.first_weights)
-    fit_two_stage(model, loaded.train, seed=spec.seed, progress=False)
+    fit_two_stage(model, loaded.train, seed=spec.seed, progress=progress)
     return model
 
 

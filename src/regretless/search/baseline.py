@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from regretless.progress import track
 from regretless.search.committee import merge
 from regretless.search.comparison import first_rows
 from regretless.search.scores import HeldOut
@@ -60,18 +61,15 @@ def fit_baseline(
     """
     data = held_out.data
     every = {name for form in forms for name in form}
-    fits: list[list[nn.Module]] = []
-    predictions: list[Tensor] = []
-    for form in forms:
-        first = with_terms(model, data.features, form) if form else model
-        fitted = [copy.deepcopy(first) for _ in streams]
-        predicted = torch.zeros_like(data.costs)
-        for net, stream in zip(fitted, streams, strict=True):
-            fit_two_stage(net, data[stream], seed=seed, ordered=ordered, progress=False)
-        for part, net in zip(held_out.folds, fitted, strict=False):
+    first = [with_terms(model, data.features, form) if form else model for form in forms]
+    fits = [[copy.deepcopy(net) for _ in streams] for net in first]
+    jobs = [(net, stream) for nets in fits for net, stream in zip(nets, streams, strict=True)]
+    for net, stream in track(jobs, total=len(jobs), label="two-stage fits", show=held_out.progress):
+        fit_two_stage(net, data[stream], seed=seed, ordered=ordered, progress=False)
+    predictions = [torch.zeros_like(data.costs) for _ in forms]
+    for predicted, nets in zip(predictions, fits, strict=True):
+        for part, net in zip(held_out.folds, nets, strict=False):
             predicted[part] = predict(net, data.features[part]).to(torch.float64)
-        fits.append(fitted)
-        predictions.append(predicted)
     wide = [[with_terms(net, data.features, every) for net in nets] for nets in fits] if every else fits
     starts = [list(nets) for nets in zip(*wide, strict=True)]
     weights = torch.zeros(len(forms), dtype=torch.float64)
