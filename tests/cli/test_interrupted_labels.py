@@ -185,7 +185,9 @@ def test_evaluate_continues_on_other_data(
     assert (first.code, first.err, second.code, second.err) == (130, said, 130, said)
     resumed = cli.ok(*words, "--json").json
     assert resumed["regret"] == whole["regret"]
-    assert [resumed["ledger"].get(name, {"solves": 0})["solves"] for name in ("labels", "evaluation")] == [0, 0]
+    assert [resumed["ledger"].get(name, {"solves": 0})["solves"] for name in ("labels", "evaluation")] == [0, 10], (
+        "two-stage had not begun"
+    )
     assert not kept.exists()
 
 

@@ -24,7 +24,7 @@ COMMANDS = {
     "retrain": "Continue a run with more data: from its weights, its cache and its labels (true optima).",
     "decide": "Predict costs for new instances, solve them exactly, and write the decisions by variable name.",
     "audit": "Compare logged decisions with the true costs: regret, gain over two-stage, worst instances, drift.",
-    "evaluate": "Evaluate a trained model exactly: its regret, relative regret and prediction error.",
+    "evaluate": "Evaluate a trained model exactly, beside two-stage: regret, relative regret and prediction error.",
     "tune": "Search for the settings with the lowest validation regret (Optuna). Test data are not used.",
     "report": "Write one self-contained HTML report of a folder of results.",
     "reproduce": "Do every run behind the paper's tables and figures, and compare with the published values.",
