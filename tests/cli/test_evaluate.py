@@ -75,8 +75,8 @@ def test_forecasts_are_compared_on_the_test_data(cli: CommandLine, files: Files)
     found = cli.ok("evaluate", run, "--forecasts", truth, "--json").json
     assert {name: found[name] for name in own if name != "ledger"} == {n: own[n] for n in own if n != "ledger"}
     assert (found["forecasts"]["regret"], found["forecasts"]["mse"]) == (0.0, pytest.approx(0.0))
-    assert found["comparison"]["gain"] == pytest.approx(-own["regret"])
-    assert found["comparison"]["instances"] == 8
+    assert found["forecasts_comparison"]["gain"] == pytest.approx(-own["regret"])
+    assert found["forecasts_comparison"]["instances"] == 8
     assert found["ledger"]["evaluation"]["solves"] == 24
     wrong = write_csv(folder / "wrong.csv", ITEMS, (-files.costs[-8:]).tolist())
     shown = cli.ok("evaluate", run, "--forecasts", wrong).out

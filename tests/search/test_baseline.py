@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from regretless import Dataset, Problem, SolutionCache, predict
-from regretless.search.baseline import fit_baseline, weights_of
+from regretless.search.baseline import fit_baseline
+from regretless.search.form_weights import weights_of
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.linear_model import find_linear
@@ -98,40 +99,6 @@ def test_a_bar_counts_the_fits_of_all_forms_and_streams(monkeypatch):
     monkeypatch.setattr("regretless.search.baseline.track", track)
     fitted(1, forms=LINEAR_AND_QUADRATIC)
     assert shown == [("two-stage fits", 8, 8)]
-
-
-class TestWeights:
-    ROWS = torch.tensor([1, 3, 5, 7])
-
-    def exact(self, looked_up, wrong=0.0):
-        return looked_up[:, self.ROWS] + wrong
-
-    def test_equal_forms_have_equal_weights(self):
-        same = torch.rand(1, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).repeat(3, 1)
-        assert weights_of(same, self.exact(same), self.ROWS).tolist() == pytest.approx([1 / 3] * 3)
-
-    def test_the_weight_falls_to_zero_at_two_standard_errors(self):
-        noise = torch.tensor([-1.0, 1.0] * 4, dtype=torch.float64)
-        error = float(noise.std()) / 8**0.5
-        for errors, expected in ((0.0, 0.5), (1.0, 1 / 3), (1.9, 0.05 / 1.05), (2.1, 0.0)):
-            forms = torch.stack([torch.zeros_like(noise), noise + errors * error])
-            assert weights_of(forms, self.exact(forms), self.ROWS)[1].item() == pytest.approx(expected)
-
-    def test_what_look_ups_are_wrong_by_is_added_with_its_own_error(self):
-        forms = torch.zeros(2, 8, dtype=torch.float64)
-        wrong = torch.tensor([[0.0] * 4, [1.0, 1.0, 1.0, 1.0]], dtype=torch.float64)
-        assert weights_of(forms, self.exact(forms, wrong), self.ROWS).tolist() == [1.0, 0.0]
-        wrong[1] = torch.tensor([1.0, -1.0, 3.0, 1.0])
-        error = float(wrong[1].std()) / 2
-        weight = 1 - 1 / (2 * error)
-        assert weights_of(forms, self.exact(forms, wrong), self.ROWS)[1].item() == pytest.approx(weight / (1 + weight))
-
-    def test_instances_that_no_solve_answered_are_left_out(self):
-        forms = torch.stack([torch.zeros(8), torch.ones(8)]).double()
-        wrong = torch.tensor([[0.0, torch.nan, 0.0, 0.0], [-2.0, 9.0, -2.0, -2.0]], dtype=torch.float64)
-        assert weights_of(forms, self.exact(forms, wrong), self.ROWS).tolist() == [0.0, 1.0]
-        nothing = torch.full((2, 4), torch.nan, dtype=torch.float64)
-        assert weights_of(forms, nothing, self.ROWS).tolist() == [1.0, 0.0], "look-ups decide"
 
 
 def test_linear_starts_have_the_shape_of_quadratic_ones():

@@ -85,7 +85,7 @@ def evaluate(
         for name, verdict in verdicts.items():
             gain = {key: getattr(verdict, key) for key in ("gain", "low", "high", "level", "instances")}
             key = name.replace("-", "_")
-            about |= {key: figures[name].as_dict(), "comparison" if name == "forecasts" else f"{key}_comparison": gain}
+            about |= {key: figures[name].as_dict(), f"{key}_comparison": gain}
         show.print_json(result | about | {"ledger": ledger})
         return
     columns = {name: one.as_dict() for name, one in figures.items()}
@@ -137,9 +137,8 @@ def _other_data(
     rows = ready.rows(features, costs, constraints)
     predicted = None
     if forecasts is not None:
-        predicted = read_forecasts(
-            forecasts, ready.cost_names, rows.names, len(rows), where=str(features), id=_id(run)
-        )  # fmt: skip
+        where = str(features)
+        predicted = read_forecasts(forecasts, ready.cost_names, rows.names, len(rows), where=where, id=_id(run))
     data = ready.labelled(rows, begun=begun)
     left_out = len(rows) - len(data)
     if left_out and predicted is not None:

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from regretless.progress import track
 from regretless.search.committee import merge
 from regretless.search.comparison import first_rows
+from regretless.search.form_weights import weights_of
 from regretless.search.scores import HeldOut
-from regretless.search.verdict import FULL_WEIGHT
 from regretless.training.evaluation import predict
 from regretless.training.model_terms import Terms, with_terms
 from regretless.training.two_stage import fit_two_stage
@@ -47,9 +47,9 @@ def fit_baseline(
 ) -> Baseline:
     """Fit two-stage models on every stream.
 
-    The forms are compared by their exact regret on some held-out instances. Look-ups would not do: the cache holds true
-    optima only, so that a form is scored as if it could not take any other decision. The form with the smallest error
-    may have a larger regret.
+    The forms are compared by held-out regret, and not by error: the form with the smallest error may have a larger
+    regret. Look-ups alone would not do: the cache holds true optima only, so that a form is scored as if it could not
+    take any other decision. Exact solves of some instances correct them.
 
     Args:
         model: the initial model, which is not changed.
@@ -84,33 +84,3 @@ def fit_baseline(
     averaged = torch.stack([weights[k] * predictions[k] for k in taken]).sum(dim=0)
     widest = merge([starts[-1][k] for k in taken], weights[taken])
     return Baseline(fits[taken[0]][-1] if len(taken) == 1 else widest, averaged, starts, widest)
-
-
-def weights_of(looked_up: Tensor, exact: Tensor, rows: Tensor) -> Tensor:
-    """Weights ``(forms,)`` of an average of forms.
-
-    The regret of a form is estimated by look-ups on all instances, plus the mean of what look-ups are wrong by on those
-    that were solved. The weight falls from that of the best form to zero where the difference from it reaches two
-    standard errors: what is within its uncertainty is partly chance, and an average of good models is often better than
-    each of them. The two parts of the estimate count as independent.
-
-    Args:
-        looked_up: ``(forms, n)`` regrets by look-up.
-        exact: ``(forms, m)`` regrets of the instances ``rows``; NaN where a solve failed, which leaves an instance out.
-        rows: ``(m,)`` positions.
-    """
-    known = ~torch.isnan(exact).any(dim=0)
-    wrong = exact[:, known] - looked_up[:, rows[known]]
-    if wrong.shape[1] < 2:  # nothing is known about the look-ups
-        wrong = torch.zeros(len(exact), 2, dtype=torch.float64)
-    regret = looked_up.mean(dim=1) + wrong.mean(dim=1)
-    best = int(regret.argmin())
-    worse = regret - regret[best]
-    error = (_squared_error(looked_up - looked_up[best]) + _squared_error(wrong - wrong[best])).sqrt()
-    weights = torch.where(worse > 0, 1.0 - worse / (FULL_WEIGHT * error), 1.0).clamp(min=0.0)
-    return weights / weights.sum()
-
-
-def _squared_error(differences: Tensor) -> Tensor:
-    """Of the mean of each row of ``(forms, m)``."""
-    return differences.var(dim=1) / differences.shape[1]
