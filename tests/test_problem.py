@@ -540,3 +540,10 @@ def test_what_is_no_function_is_refused_as_an_oracle_or_a_bound():
         Problem(oracle=3, dimension=2)
     with pytest.raises(InputError, match="bound must be a function or None, got str"):
         Problem(MILP([[1.0]]), bound="linear")
+
+
+def test_options_that_the_engine_does_not_know_are_refused_before_anything_is_solved() -> None:
+    with pytest.raises(InputError, match="HiGHS does not know the option no_such_option = 1"):
+        Problem(KNAPSACK, no_such_option=1)
+    with pytest.raises(InputError, match="gap must be between 0 and 1, got 7"):
+        Problem(KNAPSACK, gap=7)

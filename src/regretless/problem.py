@@ -59,7 +59,8 @@ class Problem:
             policies of a cache use it in place of the Lagrangian bound of the model.
         cost_names: names of the d costs; by default the model's. Columns of data frames are matched to them.
         name: for messages and reports; without a model it also distinguishes caches, and stored labels need it.
-        options: settings of the engine.
+        options: settings of the engine: ``gap``, the relative distance to the optimum at which a solve with integer
+            variables may end (0 by default), and others under the engine's own names.
 
     >>> problem = Problem(oracle=lambda c: c == c.max(), dimension=3, sense="max")
     >>> problem.solve([[1.0, 5.0, 2.0]]).objective.tolist()
@@ -111,7 +112,7 @@ class Problem:
                 check_integer(what, count, least=1)
         self.model, self.sense, self.on_failure, self.name = model, sense, on_failure, name
         self.bound = bound
-        self._options = options
+        self.options = options
         self.engine = engine if oracle is None else ""
         self.dimension: int = dimension if model is None else model.dimension  # type: ignore[assignment]
         self.width: int = (width or self.dimension) if model is None else model.width
@@ -192,7 +193,7 @@ class Problem:
     def solver(self) -> str:
         """Name and settings of the solver: another one may choose another of several optima."""
         if self.engine:
-            return f"{self.engine}({', '.join(f'{key}={self._options[key]!r}' for key in sorted(self._options))})"
+            return f"{self.engine}({', '.join(f'{key}={self.options[key]!r}' for key in sorted(self.options))})"
         return type(self.backend).__qualname__
 
     @property

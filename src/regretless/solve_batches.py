@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
+from regretless.long_solves import advise
 from regretless.problem import Problem
 from regretless.progress import track
 
@@ -31,6 +32,7 @@ def solve_batches(
     most = n if size is None else size * problem.workers
     one_by_one = getattr(problem.backend, "one_by_one", False)
     parts = _adaptive(n, problem.workers, most) if one_by_one else _fixed(n, most)
+    parts = advise(parts, n, problem)
     yield from track(parts, total=n, label=label, show=progress, count=lambda part: part.stop - part.start)
 
 

@@ -108,6 +108,7 @@ def test_the_train_command_has_the_options_of_the_command_line(cli: CommandLine,
     r = write_csv(folder / "r.csv", ["day", "row:weight"], [[row[0], row[2]] for row in rows])
     words = ["--features", x, "--costs", c, "--constraints", r, "--id", "day", "--categories", "code"]
     words += ["--missing", "fill", "--unseen", "other", "--engine", "highs", "--split", "random", "--validation", 0.2]
+    words += ["--gap", 0.5]
     search = ["--cost-variables", "x_*", "--trials", 1, "--most-epochs", 2, "--out", folder / "search", "--json"]
     command = cli.ok("tune", files.model, *words, *search).json["command"]
     assert "--option" not in command

@@ -176,9 +176,9 @@ def test_days_without_constraints_share_one_problem(run: AuditedRun, made: list[
 def test_a_day_is_solved_as_in_training_but_for_a_time_limit_that_is_given(
     given: float | None, used: float, run: AuditedRun, made: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "saved", dataclasses.replace(run.saved, engine="cpsat", time_limit=7.0))
+    monkeypatch.setattr(run, "saved", dataclasses.replace(run.saved, engine="cpsat", time_limit=7.0, gap=0.1))
     run.day(record(ONE), np.ones(5), workers=2, time_limit=given)
-    assert made == [{"sense": "max", "engine": "cpsat", "workers": 2, "time_limit": used}]
+    assert made == [{"sense": "max", "engine": "cpsat", "workers": 2, "time_limit": used, "gap": 0.1}]
 
 
 def test_a_regret_of_rounding_at_an_objective_of_zero_is_no_loss() -> None:

@@ -232,13 +232,14 @@ def test_threads_end_with_close(trained: TrainedRun) -> None:
     assert decider.hanging == 0
 
 
-def test_a_decider_keeps_the_time_limit_of_the_run_its_workers_and_a_model_that_does_not_train(
+def test_a_decider_keeps_the_time_limit_and_gap_of_the_run_its_workers_and_a_model_that_does_not_train(
     trained: TrainedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = load_run(trained.run)
     assert loaded.saved is not None
     loaded.model.train()
-    ready = Decider(replace(loaded, saved=replace(loaded.saved, time_limit=7.0)), workers=2)
+    ready = Decider(replace(loaded, saved=replace(loaded.saved, time_limit=7.0, gap=0.1)), workers=2)
+    assert ready._answers.engines.options == {"gap": 0.1}
     assert not ready.model.training
     assert ready.known == ready.solved.solves == 1, "it has solved once"
     assert ready._answers._slots._value == 2

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from regretless import Problem
-from regretless.errors import RegretlessWarning, SolveError
+from regretless.errors import InputError, RegretlessWarning, SolveError
 from regretless.problems import load
 from regretless.problems.solving import Solving
 
@@ -78,3 +78,9 @@ def test_labels_of_named_problems_follow_on_failure(name, options, monkeypatch):
     assert torch.equal(loaded.train.solutions, whole.train.solutions[1:])
     assert torch.equal(loaded.test.costs, whole.test.costs)
     assert loaded.problem.on_failure == "skip"
+
+
+def test_a_gap_is_for_engines() -> None:
+    assert load("synthetic-knapsack-60", days=20, engine="highs", gap=0.1).problem.solver == "highs(gap=0.1)"
+    with pytest.raises(InputError, match=r"gap= is for engines, .* add engine='highs'"):
+        load("synthetic-knapsack-60", days=20, gap=0.1)

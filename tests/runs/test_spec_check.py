@@ -20,6 +20,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"options": {"seed": -1}}, "option 'seed' of problem .* must be an integer, at least 0, got -1"),
     ({"options": {"engine": "abacus"}}, "engine must be one of"),
     ({"options": {"time_limit": 0}}, "time_limit must be positive"),
+    ({"options": {"gap": 2, "engine": "highs"}}, "gap must be between 0 and 1, got 2"),
+    ({"options": {"gap": 0.1}}, "--gap is for engines, and the solver of synthetic-knapsack-60 is its own"),
+    ({"options": {"gap": 0.1, "engine": "batched-lp"}}, "engine 'batched-lp' has the options .* got 'gap'"),
     ({"options": {"on_failure": "shrug"}}, "on_failure must be"),
     ({"settings": {"temprature": 1}}, "does not know 'temprature'"),
     ({"settings": {"p_solve": 5}}, "p_solve must be between 0 and 1"),
@@ -38,7 +41,7 @@ def test_sound_specifications_pass() -> None:
     for method in methods.names():
         if method != "direct":
             check_spec(replace(SPEC, method=method))
-    check_spec(replace(SPEC, options={"engine": "highs", "time_limit": 5}, settings={"warm_start": True}))
+    check_spec(replace(SPEC, options={"engine": "highs", "time_limit": 5, "gap": 0.01}, settings={"warm_start": True}))
     check_spec(FILE)  # whether the files exist is found out by the one who reads them
 
 

@@ -148,3 +148,14 @@ def test_rows_that_make_large_bounds_small_spare_the_proof_and_rows_that_reach_f
     far = MILP([[100_000.0, 99_999.0, 1.0]], row_upper=199_999.0)  # all three exceed it by 1
     outcome = CheckedEngine(Says([1.0, 1.0, 1.0]), far).solve(np.array([-3.0, -2.0, -1.0]))
     assert (outcome.status, outcome.x.tolist()) == (Status.OPTIMAL, [1.0, 1.0, 0.0])  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("gap", [-0.1, 1.5, np.nan, "small"])
+def test_a_gap_is_a_share(gap: object) -> None:
+    with pytest.raises(InputError, match="gap must be between 0 and 1, got"):
+        make_engine("highs", MILP([[1.0]]), gap=gap)  # type: ignore[arg-type]
+
+
+def test_an_engine_without_integers_has_no_gap() -> None:
+    with pytest.raises(InputError, match="'batched-lp' takes no integer variables, and so no gap"):
+        make_engine("batched-lp", MILP([[1.0]], integer=False), gap=0.1)

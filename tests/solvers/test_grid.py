@@ -215,6 +215,19 @@ def test_a_time_limit_with_a_solution_returns_it_with_its_gap(engine):
 
 
 @pytest.mark.parametrize("engine", names(integers=True))
+def test_a_solve_may_end_within_a_gap(engine):
+    _needs(engine)
+    rng = np.random.default_rng(0)
+    milp = MILP(rng.integers(5, 40, (3, 40)).astype(float), row_upper=200.0)
+    objective = -rng.random(40)
+    best, loose = (make_engine(engine, milp, gap=gap).solve(objective) for gap in (0.0, 0.5))
+    assert best.status is Status.OPTIMAL
+    assert loose.status is Status.FEASIBLE
+    assert objective @ loose.x - objective @ best.x <= loose.gap * abs(objective @ loose.x) + 1e-9
+    assert 0 < loose.gap <= 0.5 + 1e-9
+
+
+@pytest.mark.parametrize("engine", names(integers=True))
 def test_the_time_limit_is_for_each_solve_and_not_for_all(engine):
     _needs(engine)
     milp = _market_split(slack=True)

@@ -47,6 +47,10 @@ def decide(
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds per solve. Default: that of the run. For model files.")
     ] = None,
+    gap: Annotated[
+        float | None,
+        typer.Option(help="Relative gap at which a solve may end. Default: that of the run. For model files."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Predict costs for new instances, solve them exactly, and write the decisions by variable name.
@@ -71,7 +75,7 @@ def decide(
         check_decision_file(out)
     one_by_one = log is not None or deadline is not None
     ready = decider(
-        run, engine=engine, workers=workers, executor=executor, time_limit=time_limit, model=model,
+        run, engine=engine, workers=workers, executor=executor, time_limit=time_limit, gap=gap, model=model,
         family=constraints is not None and not one_by_one, unseen=checked_unseen(unseen),
     )  # fmt: skip
     if constraints is None and model is None and ready.needs_constraints:

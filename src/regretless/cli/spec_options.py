@@ -45,6 +45,10 @@ Engine = Annotated[
 Workers = Annotated[int, typer.Option(help="Instances that an engine solves at the same time.")]
 Executor = Annotated[str, typer.Option(help="Where an engine's solves run: threads, processes or ray[:ADDRESS].")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds per solve. Default: no limit.")]
+Gap = Annotated[
+    float | None,
+    typer.Option(help="Relative distance to the optimum at which a solve by an engine may end. Default: 0 (optimal)."),
+]
 OnFailure = Annotated[
     str | None,
     typer.Option(

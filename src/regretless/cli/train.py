@@ -70,6 +70,7 @@ def train(
     workers: options.Workers = 1,
     executor: options.Executor = "threads",
     time_limit: options.TimeLimit = None,
+    gap: options.Gap = None,
     on_failure: options.OnFailure = None,
     features: options.Features = None,
     costs: options.Costs = None,
@@ -102,7 +103,7 @@ def train(
     settings = _two_stage(method, epochs, lr) | defaults["settings"]
     settings |= options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at)
     refuse_unused(method, settings, {"epochs": epochs, "lr": lr, "batch_size": batch_size, "patience": patience})
-    solver = options.given(split=split, engine=engine, time_limit=time_limit, on_failure=on_failure)
+    solver = options.given(split=split, engine=engine, time_limit=time_limit, gap=gap, on_failure=on_failure)
     spec = Spec(
         problem=problem,
         method=method,

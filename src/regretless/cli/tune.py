@@ -23,7 +23,7 @@ from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
 # Options of all problems that are options of the command line, too.
-OF_ANY = ("split", "engine", "time_limit", "on_failure")
+OF_ANY = ("split", "engine", "time_limit", "gap", "on_failure")
 
 
 def tune(
@@ -53,6 +53,7 @@ def tune(
         typer.Option(help="threads (one trial after another), processes or ray[:ADDRESS] (--workers trials at once)."),
     ] = "threads",
     time_limit: options.TimeLimit = None,
+    gap: options.Gap = None,
     features: options.Features = None,
     costs: options.Costs = None,
     constraints: options.Constraints = None,
@@ -89,7 +90,9 @@ def tune(
         seed=seed,
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
         settings=fixed | options.parse(set_) | options.given(p_solve=p_solve),
-        options=options.parse(option) | files | options.given(split=split, engine=engine, time_limit=time_limit),
+        options=options.parse(option)
+        | files
+        | options.given(split=split, engine=engine, time_limit=time_limit, gap=gap),
     )
     refuse_unwritable(out)
     check_spec(spec, workers=workers)  # a refused command prints one line, and no note before it

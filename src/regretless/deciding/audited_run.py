@@ -145,7 +145,8 @@ class AuditedRun:
         saved, key = self.saved, (workers, limit)
         if milp is saved.milp and key in self._problems:
             return self._problems[key]
-        problem = Problem(milp, sense=saved.sense, engine=saved.engine, workers=workers, time_limit=limit)
+        how = {"workers": workers, "time_limit": limit} | saved.options
+        problem = Problem(milp, sense=saved.sense, engine=saved.engine, **how)
         if milp is saved.milp:
             self._problems[key] = problem
         return problem

@@ -44,7 +44,7 @@ class Decider:
         known: ``(m, n)`` decisions to start with.
         engine: name of the engine, in place of the run's.
         workers: requests that are solved at the same time.
-        options: settings of the engine.
+        options: settings of the engine, such as ``gap``.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Decider:
         self._known = KnownDecisions(self.milp)
         if known is not None and len(known):
             self._known.add(known)
-        engines = LaneEngines(engine or run.problem.engine, options)
+        engines = LaneEngines(engine or run.problem.engine, run.saved.options | options)
         engines.refuse_wrong_settings(self.milp)
         self._answers = TimelyAnswers(engines, self._known, workers=workers)
         self._warm()

@@ -9,7 +9,7 @@ from typing import Any
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
-from regretless.number_checks import check_integer
+from regretless.number_checks import check_integer, check_number
 from regretless.problems.option_check import check_options
 from regretless.solvers.executors import parse_executor
 from regretless.solvers.time_limit import check_time_limit
@@ -67,8 +67,8 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
         name: a name of ``names()``, or the path of a model file.
         options: ``split`` and ``seed`` (of a random split); ``engine``: ``oracle`` for the special exact oracle, or the
             engine that solves the model, ``workers`` instances at a time by an ``executor``; ``time_limit``: seconds
-            per solve; ``on_failure``; ``store``: folder that stores the true optima for the next run; and the options
-            of the problem itself.
+            per solve; ``gap``: relative, at which a solve by an engine may end; ``on_failure``; ``store``: folder that
+            stores the true optima for the next run; and the options of the problem itself.
 
     >>> load("synthetic-knapsack-60", days=40).train.costs.shape
     torch.Size([28, 48])
@@ -78,5 +78,6 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
     # A special oracle uses none of these, but a wrong value is still one.
     check_integer("workers", options.get("workers", 1), least=1)
     check_time_limit(options.get("time_limit"))
+    check_number("gap", options.get("gap", 0.0), least=0, most=1)
     parse_executor(options.get("executor", "threads"))
     return function(name, **options)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from regretless.data import Dataset
-from regretless.errors import SolveError
+from regretless.errors import InputError, SolveError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -29,6 +29,7 @@ class Solving:
         workers: solves of an engine at the same time.
         executor: who runs them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         time_limit: seconds for one solve by an engine, or by an oracle that can be slow.
+        gap: relative distance to the optimum at which a solve by an engine may end.
         on_failure: with ``cache`` or ``skip`` instances without an optimum are left out, with a warning.
         store: folder that keeps true optima by content.
     """
@@ -37,13 +38,19 @@ class Solving:
     workers: int = 1
     executor: str = "threads"
     time_limit: float | None = None
+    gap: float = 0.0
     on_failure: OnFailure = "raise"
     store: Path | str | None = None
+
+    def __post_init__(self) -> None:
+        if self.gap and self.engine == "oracle":
+            raise InputError("gap= is for engines, and the problem's own solver has none: add engine='highs'")
 
     @property
     def of_engine(self) -> dict[str, Any]:
         """Arguments of a ``Problem`` that an engine solves."""
-        return {"workers": self.workers, "executor": self.executor, "time_limit": self.time_limit}
+        how = {"workers": self.workers, "executor": self.executor, "time_limit": self.time_limit}
+        return how | ({"gap": self.gap} if self.gap else {})
 
     def problem(
         self, model: MILP | Family, sense: Sense, oracle: Callable[[], Backend] | None = None, **about: Any

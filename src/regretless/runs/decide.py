@@ -173,6 +173,7 @@ def decider(
     workers: int = 1,
     executor: str = "threads",
     time_limit: float | None = None,
+    gap: float | None = None,
     model: Path | str | None = None,
     family: bool = False,
     unseen: Unseen | None = None,
@@ -186,6 +187,7 @@ def decider(
         workers: instances that are solved at the same time.
         executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         time_limit: seconds per solve, for runs on model files.
+        gap: relative distance to the optimum at which a solve may end, for runs on model files.
         model: another model file with the same cost variables and sense, in place of the run's own.
         unseen: in place of the choice of training, what to do with levels of a category that were never seen.
         problem: the run's own problem, where it is loaded already.
@@ -204,6 +206,8 @@ def decider(
         saved = replace(saved, family=saved.family or family)
         if unseen is not None and saved.encoding is not None:
             saved = replace(saved, encoding=replace(saved.encoding, unseen=unseen))
+        if gap is not None:
+            saved = replace(saved, gap=gap)
         if model is not None:
             saved = replace(saved, milp=_another_model(model, saved))
         if problem is None:
@@ -213,8 +217,8 @@ def decider(
         net = with_weights(saved.blank(), folder)
         names = _names(saved.milp.names, saved.milp.n)
         return LoadedRun(problem, net, saved.cost_names, names, torch.zeros(0, *saved.shape), saved.blank, saved)
-    if engine is not None or time_limit is not None:
-        raise InputError("--engine and --time-limit are for runs on model files; a named problem has its own oracle")
+    if engine is not None or time_limit is not None or gap is not None:
+        raise InputError("--engine, --time-limit and --gap are for runs on model files; a named problem has an oracle")
     if model is not None or family:
         raise InputError("--model and --constraints are for runs on model files; a named problem has its own model")
     _, loaded, net = load_trained(folder, workers=workers, executor=executor)

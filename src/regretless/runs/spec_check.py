@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.number_checks import check_integer
+from regretless.number_checks import check_integer, check_number
 from regretless.optional import need
 from regretless.problems.option_check import check_options, options_of
 from regretless.problems.problem_table import loader
@@ -38,6 +38,10 @@ def check_spec(spec: Spec, *, workers: int = 1, executor: str = "threads") -> No
     if spec.start not in STARTS and not (Path(spec.start) / WEIGHTS).is_file():
         raise InputError(f"start must be 'two-stage', 'random' or the folder of a finished run, got {spec.start!r}")
     common["time_limit"] = options.get("time_limit")
+    if gap := check_number("gap", options.get("gap", 0.0), least=0, most=1):
+        if engine_of(spec) == "oracle":
+            raise InputError(f"--gap is for engines, and the solver of {spec.problem} is its own: add --engine highs")
+        common["gap"] = gap
     check_settings(spec.method, spec.settings, engine=engine_of(spec), **common)
 
 

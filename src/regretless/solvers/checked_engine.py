@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import time
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from regretless.errors import InputError
+from regretless.errors import InputError, MissingDependencyError, SolveError
 from regretless.milp import MILP, Floats
+from regretless.number_checks import check_number
 from regretless.solvers import highs
 from regretless.solvers.answers import answer_check
 from regretless.solvers.engine import TABLE, Engine, Outcome, relative_gap
@@ -25,7 +28,13 @@ MANY_VALUES, FAR = 500.0, 1e5
 
 
 def make_engine(
-    name: str, milp: MILP, *, time_limit: float | None = None, proof_nodes: int = PROOF_NODES, **options: Any
+    name: str,
+    milp: MILP,
+    *,
+    time_limit: float | None = None,
+    gap: float = 0.0,
+    proof_nodes: int = PROOF_NODES,
+    **options: Any,
 ) -> Engine:
     """Build engine ``name`` for ``milp``.
 
@@ -33,6 +42,7 @@ def make_engine(
         name: a key of the table of engines.
         milp: the model, kept by the engine.
         time_limit: seconds for one solve; ``None`` for none.
+        gap: relative distance to the optimum at which a solve with integer variables may end.
         proof_nodes: most nodes of the search that proves the answers of models with large integers
             (``solvers.proof``); 0 takes the engine's word.
         options: settings of the engine itself.
@@ -42,8 +52,23 @@ def make_engine(
     time_limit = limit_or_none(time_limit)
     if not proof_nodes >= 0:
         raise InputError(f"proof_nodes must be at least 0, got {proof_nodes}")
+    if check_number("gap", gap, least=0, most=1):
+        if not TABLE[name].gap:
+            raise InputError(f"engine {name!r} takes no integer variables, and so no gap: leave out gap={gap}")
+        options = {TABLE[name].gap: float(gap)} | options
     engine = importlib.import_module(TABLE[name].module).build(milp, time_limit=time_limit, **options)
     return CheckedEngine(engine, milp, time_limit=time_limit, proof_nodes=proof_nodes)
+
+
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that an engine does not know before it gets its model, by a model of one variable.
+
+    Raises:
+        InputError: names the option and its value.
+    """
+    if options:
+        with suppress(MissingDependencyError, SolveError):  # workers of a cluster may have the package or the license
+            make_engine(name, MILP([[1.0]], upper=1.0), **options)
 
 
 class CheckedEngine:

@@ -48,6 +48,7 @@ class EngineEntry:
         package: what it needs.
         pip: name of that package for pip.
         licence: of the engine.
+        gap: its own name for the relative gap at which a solve may end; empty where it has none.
         limits: what it cannot do.
         batched: whether it solves batches of linear programs at once, and no integers.
     """
@@ -56,18 +57,20 @@ class EngineEntry:
     package: str
     pip: str
     licence: str
+    gap: str = ""
     limits: str = ""
     batched: bool = False
 
 
 TABLE: dict[str, EngineEntry] = {
-    "highs": EngineEntry("regretless.solvers.highs", "highspy", "highspy<1.15", "MIT"),
-    "scip": EngineEntry("regretless.solvers.scip", "pyscipopt", "pyscipopt", "Apache 2.0"),
+    "highs": EngineEntry("regretless.solvers.highs", "highspy", "highspy<1.15", "MIT", "mip_rel_gap"),
+    "scip": EngineEntry("regretless.solvers.scip", "pyscipopt", "pyscipopt", "Apache 2.0", "limits/gap"),
     "cpsat": EngineEntry(
         "regretless.solvers.cpsat",
         "ortools",
         "ortools",
         "Apache 2.0",
+        "relative_gap_limit",
         "bounded integer variables and rows of integers only; costs are scaled to integers",
     ),
     "gurobi": EngineEntry(
@@ -75,6 +78,7 @@ TABLE: dict[str, EngineEntry] = {
         "gurobipy",
         "gurobipy",
         "commercial",
+        "MIPGap",
         "the free licence of the pip package: up to 2,000 variables and 2,000 rows",
     ),
     "batched-lp": EngineEntry(
@@ -82,7 +86,7 @@ TABLE: dict[str, EngineEntry] = {
         "torch",
         "torch",
         "MIT",
-        "linear programs only; whole batches on the device of the costs",
+        limits="linear programs only; whole batches on the device of the costs",
         batched=True,
     ),
 }

@@ -13,7 +13,7 @@ from regretless.errors import InputError, RegretlessError
 from regretless.family import Family, member
 from regretless.milp import MILP, Floats
 from regretless.most_recent import MostRecentOfThread
-from regretless.solvers.checked_engine import make_engine
+from regretless.solvers.checked_engine import check_options, make_engine
 from regretless.solvers.engine import Engine, Outcome, names
 from regretless.solvers.executors import Clock, Execution, Unanswered
 from regretless.solvers.objective_scale import solve_scaled
@@ -43,7 +43,7 @@ class EnginePool:
         time_limit: seconds for one solve.
         executor: ``"threads"``, ``"processes"`` for an engine that crashes or does not release the interpreter lock,
             or ``"ray[:ADDRESS]"``.
-        options: settings of the engine.
+        options: settings of the engine, and ``gap`` and ``proof_nodes`` of ``make_engine``.
     """
 
     one_by_one = True  # how instances are grouped to batches changes no number
@@ -60,6 +60,7 @@ class EnginePool:
     ) -> None:
         if engine not in names():
             raise InputError(f"engine must be one of {', '.join(names())}, got {engine!r}")
+        check_options(engine, options)
         time_limit = limit_or_none(time_limit)
         self.model, self.engine, self.workers, self.time_limit = model, engine, workers, time_limit
         work = _Engines(model, engine, time_limit, options)

@@ -45,6 +45,7 @@ class SavedProblem:
         family: whether constraints differ between instances; the model itself is then member 0.
         encoding: from the columns of the training data to features; ``None`` if they were arrays.
         intercepts: whether every variable has a constant of its own, with features per variable.
+        gap: relative distance to the optimum at which a solve may end.
     """
 
     milp: MILP
@@ -60,17 +61,23 @@ class SavedProblem:
     family: bool = False
     encoding: Encoding | None = None
     intercepts: bool = False
+    gap: float = 0.0
 
     @property
     def id(self) -> str:
         """Column that names the rows of tables."""
         return "instance" if self.encoding is None else self.encoding.id
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """Settings of the engine."""
+        return {"gap": self.gap} if self.gap else {}
+
     def problem(self, *, engine: str | None = None, time_limit: float | None = None, **how: Any) -> Problem:
         """Build the exact oracle, with ``workers`` and ``executor``; arguments override the saved settings."""
         limit = self.time_limit if time_limit is None else time_limit
         model = Family.vary(self.milp) if self.family else self.milp
-        return Problem(model, sense=self.sense, engine=engine or self.engine, time_limit=limit, **how)
+        return Problem(model, sense=self.sense, engine=engine or self.engine, time_limit=limit, **self.options, **how)
 
     def build(self, features: torch.Tensor, costs: torch.Tensor, seed: int) -> nn.Module:
         """Make a new model, scaled by training features ``(n, *shape)`` and costs ``(n, d)``."""
@@ -97,7 +104,7 @@ class SavedProblem:
             "feature_names": None if self.feature_names is None else list(self.feature_names),
             "shape": list(self.shape),
             "model": {"kind": self.model, "hidden": self.hidden, "intercepts": self.intercepts},
-            "engine": {"name": self.engine, "time_limit": self.time_limit},
+            "engine": {"name": self.engine, "time_limit": self.time_limit, "gap": self.gap},
             "files": self.files,
             "family": self.family,
             "encoding": None if self.encoding is None else self.encoding.as_dict(),
@@ -152,6 +159,7 @@ def load_saved_problem(folder: Path | str) -> SavedProblem:
             bool(state.get("family", False)),
             Encoding.from_dict(read_json(encoding), str(encoding)) if state.get("encoding") else None,
             bool(state["model"].get("intercepts", False)),
+            float(state["engine"].get("gap", 0.0)),
         )
     except MALFORMED as error:
         raise FileError(f"{path}: field 'state' holds no problem: {error}") from error

@@ -65,6 +65,7 @@ def load_model_file(
     workers: int = 1,
     executor: str = "threads",
     time_limit: float | None = None,
+    gap: float = 0.0,
     on_failure: OnFailure = "raise",
     store: str | None = None,
 ) -> BenchmarkProblem:
@@ -91,6 +92,7 @@ def load_model_file(
         workers: instances that are solved at the same time.
         executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         time_limit: seconds per solve.
+        gap: relative distance to the optimum at which a solve may end.
         on_failure: with ``cache`` or ``skip`` instances without an optimum are left out, with a warning.
         store: folder that stores the true optima.
 
@@ -122,7 +124,7 @@ def load_model_file(
     shape, family = tuple(seen.values.shape[1:]), constraints is not None
     kept = SavedProblem(
         milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files, family, encoding,
-        intercepts,
+        intercepts, gap,
     )  # fmt: skip
     kept.blank()  # raises for an unknown model or a wrong size before anything is solved
     problem = kept.problem(workers=workers, executor=executor)
