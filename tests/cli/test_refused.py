@@ -30,6 +30,7 @@ TRAINING = {
     "workers": ["0", "-2"],
     "executor": ["slurm", "threads:2", "ray:"],
     "time-limit": ["-1", "0", "nan"],
+    "gap": ["0.1", "-1", "2", "nan", "small"],  # the problem has an oracle of its own
     "set": ["temprature=1", "grow_at=foo", "policy=dice", "capacity=0", "p_solve=often", "warm_start=true", "word"],
     "option": ["dayz=3", "days=abc", "days=5", "seed=-1", "on_failure=shrug", "word"],
 }
@@ -50,7 +51,7 @@ FILES = {
 BAD: list[tuple[str, dict[str, list[str]]]] = [
     (NAMED, TRAINING | {"grow-at": ["foo"], "init": ["foo"], "epochs": ["-1", "1.5"], "lr": ["nan", "0", "-1", "inf"],
                         "patience": ["-1"], "on-failure": ["shrug"], "start": ["none"], "resume": []}),
-    (FILE, FILES | {"patience": ["3"], "engine": ["abacus"], "split": ["paper"], "time-limit": ["0"]}),
+    (FILE, FILES | {"patience": ["3"], "engine": ["abacus"], "split": ["paper"], "time-limit": ["0"], "gap": ["-1", "2", "nan"]}),
     (f"{FILE} --model mlp", {"hidden": ["0", "-1"]}),
     (FILE.replace("--method map-dc", "--method auto"), {"validation": ["0.2"], "lr": ["0.1"], "epochs": ["0"],
                                                         "init": ["shared"], "patience": ["2"]}),
@@ -66,7 +67,8 @@ BAD: list[tuple[str, dict[str, list[str]]]] = [
       "unseen": ["guess"], "forecasts": ["none.csv", "x.csv"]}),
     ("decide run --features x.csv --out d.csv",
      {"run": ["none", "."], "features": ["none.csv", "c.csv"], "out": ["d.xlsx", "run", "taken/d.csv"],
-      "engine": ["abacus"], "workers": ["0"], "time-limit": ["-1"], "constraints": ["none.csv"], "model": ["none.lp"],
+      "engine": ["abacus"], "workers": ["0"], "time-limit": ["-1"], "gap": ["-1", "2"], "constraints": ["none.csv"],
+      "model": ["none.lp"],
       "executor": ["slurm"], "unseen": ["guess"], "deadline": ["-1", "0", "nan"], "log": ["taken", "taken/deeper"]}),
     ("audit log.db --costs realised.csv",
      {"log": ["none.db", "taken"], "costs": ["none.csv", "x.csv"], "out": ["taken/page.html"], "workers": ["0"],
