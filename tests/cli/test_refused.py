@@ -51,7 +51,8 @@ FILES = {
 BAD: list[tuple[str, dict[str, list[str]]]] = [
     (NAMED, TRAINING | {"grow-at": ["foo"], "init": ["foo"], "epochs": ["-1", "1.5"], "lr": ["nan", "0", "-1", "inf"],
                         "patience": ["-1"], "on-failure": ["shrug"], "start": ["none"], "resume": []}),
-    (FILE, FILES | {"patience": ["3"], "engine": ["abacus"], "split": ["paper"], "time-limit": ["0"], "gap": ["-1", "2", "nan"]}),
+    (FILE, FILES | {"patience": ["3"], "engine": ["abacus"], "split": ["paper"], "time-limit": ["0"],
+                    "gap": ["-1", "2", "nan"]}),
     (f"{FILE} --model mlp", {"hidden": ["0", "-1"]}),
     (FILE.replace("--method map-dc", "--method auto"), {"validation": ["0.2"], "lr": ["0.1"], "epochs": ["0"],
                                                         "init": ["shared"], "patience": ["2"]}),
