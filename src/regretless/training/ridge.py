@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
-
-from regretless.training.folds import rest_of
 
 # Relative to the variance of a standardized feature.
 PENALTIES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -25,7 +25,7 @@ def ridge(
         inputs: ``(n, k)``, or ``(n, d, k)`` for one layer that is shared by all costs.
         costs: ``(n, d)``.
         bias: whether the map has a constant.
-        folds: held-out positions ``(m,)`` of each fold; none means no penalty.
+        folds: positions ``(m,)`` of each fold, which together are all instances; none means no penalty.
         intercepts: whether a shared layer has a constant per cost, which bears no penalty.
 
     Returns:
@@ -45,14 +45,14 @@ def ridge(
     z = (x - center) / scale
     least = max(1e-10, 10 * rounding)
     over = _over(z.ndim, bias, intercepts)
+    parts = [_Part.of(z[part], c[part], over) for part in folds or [torch.arange(len(z))]]
     errors = torch.zeros(len(PENALTIES), dtype=torch.float64)
-    for held_out in folds:
-        rest = rest_of(len(z), held_out)
-        maps = _solve(z[rest], c[rest], over, PENALTIES, least)
-        for k, (weight, constant) in enumerate(maps):
-            errors[k] += (z[held_out] @ weight + constant - c[held_out]).square().sum()
+    for k, held_out in enumerate(folds):
+        maps = _solve(parts[:k] + parts[k + 1 :], PENALTIES, least)
+        for place, (weight, constant) in enumerate(maps):
+            errors[place] += (z[held_out] @ weight + constant - c[held_out]).square().sum()
     best = int((errors <= errors.min() * (1 + 1e-9)).nonzero()[0]) if folds else 0
-    ((weight, constant),) = _solve(z, c, over, (PENALTIES[best],), least)
+    ((weight, constant),) = _solve(parts, (PENALTIES[best],), least)
     weight = (weight / scale[:, None]).T
     if not over:
         return weight, None
@@ -66,22 +66,60 @@ def _over(dimensions: int, bias: bool, intercepts: bool) -> tuple[int, ...]:
     return (0, 1) if bias else ()
 
 
-def _solve(
-    z: Tensor, c: Tensor, over: tuple[int, ...], penalties: tuple[float, ...], least: float
-) -> list[tuple[Tensor, Tensor]]:
-    """Weights ``(k, out)`` and constants for each penalty, from one decomposition.
+@dataclass(frozen=True)
+class _Part:
+    """Some rows, in as few numbers as least squares need, so that folds share the work on them.
+
+    For centered rows ``z = Q R``, the sums of squares of ``z w - c`` and ``R w - Q' c`` differ by a constant. Unlike
+    the products ``z' z`` of normal equations, R loses no digits.
+
+    Attributes:
+        rows: number of rows.
+        count: rows per mean.
+        middle, target: means ``(k,)`` or ``(d, k)`` of the inputs and ``(out,)`` or ``(d, out)`` of the costs.
+        root, right: ``(r, k)`` matrix R, and ``(r, out)`` costs ``Q' c``.
+    """
+
+    rows: int
+    count: int
+    middle: Tensor
+    target: Tensor
+    root: Tensor
+    right: Tensor
+
+    @classmethod
+    def of(cls, z: Tensor, c: Tensor, over: tuple[int, ...]) -> _Part:
+        """Compress rows ``(n, k)`` or ``(n, d, k)`` and their costs, which have a constant each ``over`` dimensions."""
+        k, out = z.shape[-1], c.shape[-1]
+        middle, target = (z.mean(dim=over), c.mean(dim=over)) if over else (z.new_zeros(k), c.new_zeros(out))
+        away, goal = (z - middle).reshape(-1, k), (c - target).reshape(-1, out)
+        reflections, factors = torch.geqrf(away)
+        r = len(factors)
+        right = torch.ormqr(reflections[:, :r], factors, goal, transpose=True)[:r]
+        count = len(away) // middle[..., 0].numel() if over else 0
+        return cls(len(away), count, middle, target, reflections[:r].triu(), right)
+
+
+def _solve(parts: list[_Part], penalties: tuple[float, ...], least: float) -> list[tuple[Tensor, Tensor]]:
+    """Weights ``(k, out)`` and constants of all parts together for each penalty, from one decomposition.
 
     Directions whose singular value is below ``least``, relative to the largest one, have a weight of zero. Inputs in
     single precision are dependent only up to their rounding, as products of the levels of a category are: a weight on
     such a direction would be huge, and wrong on other data.
     """
-    middle, target = (z.mean(dim=over), c.mean(dim=over)) if over else (z.new_zeros(z.shape[-1]), c.new_zeros(1))
-    away, goal = (z - middle).reshape(-1, z.shape[-1]), (c - target).reshape(-1, c.shape[-1])
-    u, s, vt = torch.linalg.svd(away, full_matrices=False)
-    right = u.T @ goal
+    count, rows = sum(part.count for part in parts), sum(part.rows for part in parts)
+    middle = sum(part.middle * (part.count / max(count, 1)) for part in parts)
+    target = sum(part.target * (part.count / max(count, 1)) for part in parts)
+    # The rows of a part differ from the common means by those from its own and by the difference of both.
+    roots, rights = [part.root for part in parts], [part.right for part in parts]
+    for part in parts:
+        roots.append(part.count**0.5 * (part.middle - middle).reshape(-1, part.root.shape[1]))
+        rights.append(part.count**0.5 * (part.target - target).reshape(-1, part.right.shape[1]))
+    u, s, vt = torch.linalg.svd(torch.cat(roots), full_matrices=False)
+    right = u.T @ torch.cat(rights)
     maps = []
     for penalty in penalties:
-        gain = torch.where(s > least * s.max(), s / (s.square() + penalty * len(away)), torch.zeros_like(s))
+        gain = torch.where(s > least * s.max(), s / (s.square() + penalty * rows), torch.zeros_like(s))
         weight = vt.T @ (gain[:, None] * right)
         maps.append((weight, target - middle @ weight))
     return maps
