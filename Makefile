@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo docs package test test-all lint bench bench-peers bench-losses install dev clean
 
-# torch first, at the pinned version: a version range would install the newest build with gigabytes of CUDA packages.
+# torch first, at the pinned version. Which build of it (CPU or CUDA) depends on pip's index; see docs/start.md.
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) torch

@@ -136,7 +136,7 @@ class Dataset:
         names: Sequence[str] | None = None,
         progress: bool | None = None,
     ) -> Dataset:
-        """Solve the true optima once and return the labelled data.
+        """Solve the true optima once and return the labeled data.
 
         Args:
             problem: what to solve, with its workers.

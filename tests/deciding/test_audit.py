@@ -299,7 +299,7 @@ def test_a_log_or_costs_that_cannot_be_audited_are_refused(log: Path, trained: T
     with pytest.raises(InputError, match="column 'instance'"):
         audited(log, nameless)
     other = write_csv(tmp_path / "o.csv", ["instance", *ITEMS], [["monday", 1, 2, 3, 4, 5]])
-    with pytest.raises(InputError, match=r"no instance of .*o\.csv \(monday\) is in .*d\.db"):
+    with pytest.raises(InputError, match=r"no instance of .*o\.csv \(monday\) is in .*d\.db .*: use the names of"):
         audited(log, other)
     missing = write_csv(tmp_path / "m.csv", ["instance", *ITEMS[1:]], [[trained.days[0], 2, 3, 4, 5]])
     with pytest.raises(InputError, match="missing: x_0"):

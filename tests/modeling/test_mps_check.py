@@ -37,7 +37,7 @@ def test_sound_bounds_pass(line):
         (" UP BND x three", "expected a number, got 'three'"),
         (" UP BND x nan", "finite number"),
         (" UP x", "a variable and a number"),
-        (" XX BND x 3", "kind of bound"),
+        (" XX BND x 3", "expected a kind of bound, .*UP.*, got 'XX'"),
         (" UP BND z 3", "unknown variable"),
     ],
 )

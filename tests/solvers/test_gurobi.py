@@ -34,9 +34,9 @@ def test_a_missing_licence_is_an_error_that_says_what_to_do(monkeypatch):
     stub = SimpleNamespace(Env=_no_licence, GurobiError=_NoLicenceError, Model=None)
     monkeypatch.setitem(sys.modules, "gurobipy", stub)
     monkeypatch.setattr("regretless.solvers.gurobi._LOCAL", threading.local())
-    with pytest.raises(SolveError, match=r"found no licence: .* engine='highs'"):
+    with pytest.raises(SolveError, match=r"found no license: .* engine='highs'"):
         make_engine("gurobi", KNAPSACK)
-    with pytest.raises(SolveError, match="found no licence"):
+    with pytest.raises(SolveError, match="found no license"):
         EnginePool(KNAPSACK, engine="gurobi").solve(torch.zeros(1, 4, dtype=torch.float64))
 
 

@@ -44,7 +44,7 @@ def refuse_foreign(state: Mapping[str, Any], fingerprint: str, ranks: int) -> No
     if state["fingerprint"] != fingerprint:
         raise InputError(
             f"this cache belongs to another problem: its fingerprint is {state['fingerprint']}, "
-            f"the problem's is {fingerprint}"
+            f"the problem's is {fingerprint}: give it the problem that it was made for, or make a new cache"
         )
     before = state.get("ranks", 1)
     if ranks != before:

@@ -139,7 +139,10 @@ def audit_decisions(
         )
     with_costs = [row_key(name) for name in true.instance]
     if not set(with_costs) & set(latest):
-        raise InputError(f"no instance of {source} ({listed(with_costs)}) is in {log.path} ({listed(tuple(latest))})")
+        raise InputError(
+            f"no instance of {source} ({listed(with_costs)}) is in {log.path} ({listed(tuple(latest))}): use the "
+            "names of the log"
+        )
     not_logged, waiting = missing_and_unknown(tuple(latest), with_costs)
     pairs = [(latest[name], true.values[i]) for i, name in enumerate(with_costs) if name in latest]
     with kept_until_done(beside(log.path)) as begun:

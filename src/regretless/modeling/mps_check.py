@@ -146,7 +146,8 @@ class _File:
     def _bound(self, fields: list[str], shown: str) -> None:
         kind, rest = fields[0].upper(), fields[1:]
         if kind not in WITH_NUMBER and kind not in WITHOUT_NUMBER:
-            raise FileError(f"unknown kind of bound {fields[0]!r}")
+            known = ", ".join([*WITH_NUMBER, *WITHOUT_NUMBER])
+            raise FileError(f"expected a kind of bound, one of {known}, got {fields[0]!r}")
         sides = WITHOUT_NUMBER.get(kind, {})
         if kind in WITH_NUMBER:
             if len(rest) < 2:

@@ -114,12 +114,12 @@ def auto(
 ) -> AutoResult:
     """Train many settings at once over one shared cache, and return a committee of the best, or two-stage.
 
-    Solutions do not belong to a method: what one setting finds serves all others. Every setting is trained on every
-    fold and on all data, as one batched model, from the two-stage weights. Settings are compared by look-ups on their
-    held-out folds. The committee averages the models of all data and, where models are linear, those of the folds.
-    Only the committee and the two-stage baseline are solved exactly on held-out folds: on a quarter of the instances,
-    and on more of them while the difference is not clear; and on 25 instances the linear models, with and without
-    ``terms``, of which the baseline is made.
+    Solutions do not belong to a method: what one setting finds serves all others. Every setting is trained on the data
+    without each fold and on all data, as one batched model, from the two-stage weights. Settings are compared by
+    look-ups on their held-out folds. The committee averages the models of all data and, where models are linear, those
+    of the folds. Only the committee and the two-stage baseline are solved exactly on held-out folds: on a quarter of
+    the instances, and on more of them while the difference is not clear; and on 25 instances the linear models, with
+    and without ``terms``, of which the baseline is made.
 
     Args:
         problem: what is solved at the predictions.

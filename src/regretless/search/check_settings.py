@@ -37,7 +37,7 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
     Raises:
         InputError: a setting that the method does not know or cannot use.
         MissingDependencyError: a package that the method or the engine needs is not installed.
-        SolveError: the engine does not work, for want of a licence for example.
+        SolveError: the engine does not work, for example without a license.
         Interrupted: SIGINT, SIGTERM or SIGHUP was received.
     """
     methods.chosen(method, settings)  # first: the name of an argument of train would be taken for that argument

@@ -74,13 +74,14 @@ def train(
     Args:
         problem: what is solved at the predictions.
         data: training data.
-        model: a model (trained in place), a function ``seed -> model``, or ``None`` for a linear model of standardized
-            features on the scale of the costs; ``"auto"`` then also tries one with more terms (see ``auto``).
+        model: a model (trained in place; ``"auto"`` trains copies), a function ``seed -> model``, or ``None`` for a
+            linear model of standardized features on the scale of the costs; ``"auto"`` then also tries one with more
+            terms (see ``auto``).
         method: ``"auto"``, or a name in the table of methods.
         seed: of initial weights, shuffling, folds and coins.
         epochs: passes over the data; by default 20, and the search's own choice for ``"auto"``.
         lr: learning rate, by default 0.1; ``"auto"`` tries several.
-        batch_size: instances per step.
+        batch_size: instances per step; by default 24, and 1 for two-stage by gradients.
         start: ``"two-stage"`` weights (the default of ``"auto"``), ``"random"`` ones (the default of all others), or a
             model or its ``state_dict`` to copy weights from.
         solutions: more first members of the cache, ``(m, width)``, and for families ``(m,)`` ids of an instance that

@@ -79,7 +79,7 @@ TABLE: dict[str, EngineEntry] = {
         "gurobipy",
         "commercial",
         "MIPGap",
-        "the free licence of the pip package: up to 2,000 variables and 2,000 rows",
+        "the free license of the pip package: up to 2,000 variables and 2,000 rows",
     ),
     "batched-lp": EngineEntry(
         "regretless.solvers.batched_lp",

@@ -22,7 +22,7 @@ class GurobiEngine:
     """One Gurobi model that is kept; only the objective changes between solves, and each starts from scratch.
 
     Raises:
-        SolveError: there is no licence. The free one that comes with gurobipy solves models of up to 2,000 variables
+        SolveError: there is no license. The free one that comes with gurobipy solves models of up to 2,000 variables
             and 2,000 rows.
     """
 
@@ -93,14 +93,14 @@ class GurobiEngine:
         if error.errno == TOO_LARGE:
             rows, n = self.milp.A.shape
             return (
-                f"Gurobi's free licence solves models of up to 2,000 variables and 2,000 rows, this one has {n} and "
-                f"{rows}; get a licence from gurobi.com, or use engine='highs'"
+                f"Gurobi's free license solves models of up to 2,000 variables and 2,000 rows, this one has {n} and "
+                f"{rows}; get a license from gurobi.com, or use engine='highs'"
             )
         return f"Gurobi failed: {error}"
 
 
 def _environment(gurobi: Any) -> Any:
-    """One environment per thread: threads must not share one, and each may use up a licence."""
+    """One environment per thread: threads must not share one, and each may use up a license."""
     if not hasattr(_LOCAL, "environment"):
         try:
             environment = gurobi.Env(empty=True)
@@ -108,7 +108,7 @@ def _environment(gurobi: Any) -> Any:
             environment.setParam("OutputFlag", 0)
             environment.start()
         except gurobi.GurobiError as error:
-            what = "found no licence" if error.errno == NO_LICENCE else "does not start"
+            what = "found no license" if error.errno == NO_LICENCE else "does not start"
             raise SolveError(
                 f"Gurobi {what}: {error}; see gurobi.com for one, or use engine='highs', which needs none"
             ) from error

@@ -1,4 +1,4 @@
-"""Which engines are installed: versions, licences, limits, and whether each one solves a small model."""
+"""Which engines are installed: versions, licenses, limits, and whether each one solves a small model."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class EngineReport:
         name: as in the table of engines.
         installed: whether its package is found.
         version: of the package; empty where it is not installed.
-        licence: the engine's licence.
-        limits: what the engine or its free licence cannot do; empty where there are none.
+        licence: the engine's license.
+        limits: what the engine or its free license cannot do; empty where there are none.
         works: whether it solved a small model just now; ``None`` where that was not tried.
         problem: why it did not work, or how to install it; empty where it works.
     """
@@ -40,7 +40,7 @@ def inventory(*, probe: bool = True) -> list[EngineReport]:
     """Describe all engines of the table.
 
     Args:
-        probe: also solve a small model with each, which finds a missing licence or a broken installation.
+        probe: also solve a small model with each, which finds a missing license or a broken installation.
     """
     here = available()
     reports = []

@@ -1,4 +1,4 @@
-"""The labelled data of a run on a model file, saved in its folder: to evaluate again, and to go on from."""
+"""The labeled data of a run on a model file, saved in its folder: to evaluate again, and to go on from."""
 
 from __future__ import annotations
 

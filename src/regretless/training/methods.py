@@ -193,8 +193,8 @@ def make_loss(name: str, problem: Problem, train: Dataset, *, seed: int = 0, **s
     Args:
         name: a key of the table of methods.
         problem: what to solve.
-        train: training data; only its optima are used.
-        seed: of the cache's coin.
+        train: training data; its optima start the cache, and its costs the bounds of gap policies.
+        seed: of the cache's coin, and of the noise of losses that have one.
         settings: of the loss, of the cache (``grow_at``, ``capacity``, ``evict``, ``bound``,
             ``warm_start``) and of its policy (``p_solve``, ``policy`` and what belongs to it; see
             ``regretless.cache.policy_names``).
