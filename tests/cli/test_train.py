@@ -28,6 +28,16 @@ def test_a_named_problem_trains_and_keeps_its_run(cli: CommandLine, tmp_path: Pa
     assert cli.ok(*words, "--resume", "--json").json["regret"] == figures["regret"]
 
 
+@pytest.mark.parametrize(("words", "watched"), [([], 2 * 12), (["--no-watch"], None)])
+def test_the_test_data_are_solved_after_every_epoch_unless_this_is_switched_off(
+    words: list[str], watched: int | None, cli: CommandLine, tmp_path: Path
+) -> None:
+    base = ["train", "synthetic-knapsack-60", "--method", "map-dc", "--option", "days=40", "--epochs", 2, "--json"]
+    ledger = cli.ok(*base, *words, "--out", tmp_path / "run").json["ledger"]
+    assert ledger.get("watching", {}).get("solves") == watched
+    assert ("test_regret" in (tmp_path / "run" / "history.csv").read_text()) == (watched is not None)
+
+
 @pytest.mark.parametrize("resume", [[], ["--resume"]])
 def test_a_folder_that_a_refused_command_of_an_older_version_left_is_used(
     resume: list[str], cli: CommandLine, tmp_path: Path

@@ -87,6 +87,10 @@ def train(
     intercepts: options.Intercepts = None,
     set_: options.Set = None,
     option: options.Option = None,
+    watch: Annotated[
+        bool,
+        typer.Option(help="Solve the test data after every epoch of a method, for the learning curve."),
+    ] = True,
     resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -115,6 +119,7 @@ def train(
         settings=settings,
         options=options.parse(option) | files | solver,
         patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
+        watch=watch,
         start=start,
     )
     refuse_taken(out, resume=resume)
