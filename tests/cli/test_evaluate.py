@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from regretless.cli.evaluate import _compared, _positions
-from regretless.errors import InputError
+from regretless.cli.evaluate import _compared
 from regretless.search.verdict import judge
 
 from .files import ITEMS, CommandLine, Files, write_csv
@@ -98,12 +97,6 @@ def test_forecasts_are_compared_on_other_data(cli: CommandLine, trained_files: F
     assert cli.ok(*words, f, "--json").json["forecasts"]["regret"] == 0.0
     few = table("few.csv", ITEMS, trained_files.costs[-3:], names[1:])
     assert f"1 instances of {x} are not in {few}: tuesday" in cli(*words, few).error
-
-
-def test_forecasts_of_rows_without_a_solution_are_left_out_with_them() -> None:
-    assert _positions(["a", "b", "c"], ("a", "c")) == [0, 2]
-    with pytest.raises(InputError, match="without names the forecasts cannot be matched"):
-        _positions(None, None)
 
 
 @pytest.mark.parametrize(

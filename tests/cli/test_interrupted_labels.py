@@ -180,7 +180,7 @@ def test_evaluate_continues_on_other_data(
     with monkeypatch.context() as patch:
         Interrupt(patch, instances=4)
         first = cli(*words)
-        patch.setattr("regretless.cli.evaluate.evaluate_instances", interrupted)
+        patch.setattr("regretless.runs.evaluate.evaluate_instances", interrupted)
         second = cli(*words)
     assert (first.code, first.err, second.code, second.err) == (130, said, 130, said)
     resumed = cli.ok(*words, "--json").json
