@@ -12,7 +12,8 @@ from regretless.runs.evaluate import _positions, evaluate_run
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("evaluated") / "run"
-    run(Spec("synthetic-knapsack-60", "map-dc", epochs=1, options={"days": 40}), folder, progress=False)
+    spec = Spec("synthetic-knapsack-60", "auto", epochs=1, settings={"folds": 2}, options={"days": 40})
+    run(spec, folder, progress=False)
     return folder
 
 
