@@ -44,9 +44,8 @@ class HighsEngine:
         # (its issue 3043, fixed in 1.15).
         mixed = milp.integer.any() and not milp.integer.all()
         safe: dict[str, Any] = {"presolve": "off"} if mixed and self._highs.version() == "1.14.0" else {}
-        # Continuous variables exploit the tolerance of rows in full: with the default of 1e-6 answers lie outside by
-        # that much, and are better than the optimum.
-        safe |= {"mip_feasibility_tolerance": 1e-8} if mixed else {}
+        if milp.integer.any():
+            safe["mip_feasibility_tolerance"] = _tolerance(milp, mixed)
         settings = DEFAULTS | safe | ({} if time_limit is None else {"time_limit": float(time_limit)}) | options
         # first of all, because setOptionValue itself prints
         self._highs.setOptionValue("output_flag", settings.pop("output_flag"))
@@ -124,6 +123,19 @@ class HighsEngine:
             # Presolve cannot distinguish the two: solve once more with no objective.
             return told_apart(self.solve(np.zeros(self.milp.n)).status), text
         return Status.ERROR, f"HiGHS ended with '{text}'"
+
+
+def _tolerance(milp: MILP, mixed: bool) -> float:
+    """Tolerance of integers and rows, such that a coefficient times it stays below one unit.
+
+    With 1e-6 and a coefficient of 1e7 an integer variable may be 10 units off in its row: switches of a big M let
+    something through, and HiGHS excludes feasible points as infeasible.
+    """
+    # Continuous variables exploit the tolerance of rows in full: with the default of 1e-6 answers lie outside by that
+    # much, and are better than the optimum.
+    usual, least = (1e-8, 1e-9) if mixed else (1e-6, 1e-10)
+    largest = float(abs(milp.A).max()) if milp.A.nnz else 0.0
+    return usual if usual * largest <= 0.1 else max(0.1 / largest, least)
 
 
 def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:
