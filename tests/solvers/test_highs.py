@@ -334,3 +334,16 @@ def test_a_switch_with_a_big_m_lets_nothing_through() -> None:
     outcome = make_engine("highs", milp).solve(np.array([1.0, 49.0]))
     assert outcome.x is not None
     assert outcome.x.tolist() == [8.0, 1.0]
+
+
+def test_an_unbounded_linear_program_is_not_called_infeasible() -> None:
+    milp = MILP(
+        [[2.68, -0.66, 0.0], [2.47, -1.51, -0.73]],
+        row_lower=[16.5, -np.inf],
+        row_upper=[np.inf, 16.7],
+        lower=[5.5, -2.9, 3.5],
+        upper=[np.inf, np.inf, 12.8],
+        integer=False,
+    )
+    outcome = make_engine("highs", milp).solve(np.array([-0.084, -0.016, 0.076]))
+    assert (outcome.status, outcome.message) == (Status.UNBOUNDED, "Unbounded")

@@ -84,7 +84,7 @@ class HighsEngine:
         # After an error HiGHS still shows the previous solution: it must not be read then.
         if run == highspy.HighsStatus.kError:
             return Outcome(None, Status.ERROR, message=f"HiGHS failed: {highs.modelStatusToString(model_status)}")
-        status, message = self._status(model_status)
+        status, message = self._status(model_status, objective)
         info = highs.getInfo()
         has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
         if has_solution and status in (Status.OPTIMAL, Status.TIME_LIMIT):
@@ -107,7 +107,7 @@ class HighsEngine:
             self._basis.valid = found.valid
         return self._basis
 
-    def _status(self, model_status: Any) -> tuple[Status, str]:
+    def _status(self, model_status: Any, objective: Floats) -> tuple[Status, str]:
         kinds = self._highspy.HighsModelStatus
         text = str(self._highs.modelStatusToString(model_status))
         if model_status in (kinds.kOptimal, kinds.kModelEmpty):
@@ -115,7 +115,10 @@ class HighsEngine:
         if model_status in (kinds.kTimeLimit, kinds.kIterationLimit, kinds.kSolutionLimit):
             return Status.TIME_LIMIT, text
         if model_status == kinds.kInfeasible:
-            return Status.INFEASIBLE, text
+            # HiGHS 1.14 presolves some unbounded linear programs to infeasible ones.
+            if self._is_mip or not objective.any() or self.solve(np.zeros(self.milp.n)).status is not Status.OPTIMAL:
+                return Status.INFEASIBLE, text
+            return Status.UNBOUNDED, "Unbounded"
         # Of a mixed-integer program only the relaxation is known to be unbounded, not that it has an integer point.
         if model_status == kinds.kUnbounded and not self._is_mip:
             return Status.UNBOUNDED, text
