@@ -69,6 +69,8 @@ def test_the_time_grows_with_the_length_of_the_file(filler: str) -> None:
         ("c1: x + y => 2", "HiGHS reads <=, >= and =: correct '=>'"),
         ("c1: x + y < 2", "HiGHS reads <=, >= and =: correct '<'"),
         ("c1: x + y[1] <= 2", r"no names with brackets, such as 'y\[1\]': use \.mps"),
+        ("c1: 2 gen + x <= 2", "HiGHS takes the name 'gen' for the heading of a section: rename it"),
+        ("c1: x + bin >= 2", "HiGHS takes the name 'bin' for the heading of a section: rename it"),
         ("c1: x <= 2\nlazy constraints\n c2: y <= 1", "does not read the section 'lazy constraints'"),
     ],
 )

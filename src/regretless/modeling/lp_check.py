@@ -23,6 +23,10 @@ BRACKET = re.compile(r"[^\s+\-<>=:*^\[\]]\[")  # in a name; others hold quadrati
 NUMBER_NAME = re.compile(
     r"(?<![^\s+\-<>=:*^\[\]])(?!inf(?:inity)?(?![^\s+\-<>=:*^\[\]]))(?:inf|nan)[^\s+\-<>=:*^\[\]]*", re.IGNORECASE
 )
+# A variable with the name of a section, as in gen + x.
+SECTION_NAME = re.compile(
+    r"(?<!\S)(st|bounds?|binar(?:y|ies)|bin|generals?|gen|integers?|int|free|semi|end)[ \t]*(?=[+\-<>=])", re.IGNORECASE
+)
 COMPARISON = re.compile(r"[<>=]+")
 TOKEN = re.compile(
     r"(?P<power>\^\s*\d+)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<compare>[<>=]+)|(?P<sign>[+-])"
@@ -91,6 +95,8 @@ def unread_part(text: str) -> str | None:
             return f"HiGHS reads no variable on the right side: write those of {row} on the left"
     if odd := next((found[0] for found in COMPARISON.finditer(plain) if found[0] not in ("<=", ">=", "=")), None):
         return f"HiGHS reads <=, >= and =: correct {odd!r}"
+    if word := SECTION_NAME.search(plain):
+        return f"HiGHS takes the name {word[1]!r} for the heading of a section: rename it, or use .mps"
     if section := re.search(r"(?<!\S)(?:lazy\s+constraints|user\s+cuts)", plain, re.IGNORECASE):
         return f"HiGHS does not read the section {section[0]!r}: write its rows with the others"
     if not re.search(r"(?<!\S)end\s*$", plain, re.IGNORECASE):
