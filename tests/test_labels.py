@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from regretless.data import Dataset
 from regretless.errors import FileError, InputError, RegretlessWarning, SolveError
 from regretless.family import Family
 from regretless.label_memory import LabelMemory
@@ -364,3 +365,12 @@ def test_a_store_that_is_no_folder_is_refused_before_anything_is_solved(
     with pytest.raises(InputError, match=message):
         solve_labels(problem, COSTS, store=tmp_path / store if isinstance(store, str) else store)
     assert problem.statistics.solves == 0
+
+
+def test_labels_of_members_with_nearly_equal_capacities_are_not_mixed_up() -> None:
+    bag = MILP([[3_000_000.0, 2_000_003.0, 1_000_000.0]], row_names=["capacity"])
+    family = Family.vary(bag, row_upper={"capacity": [5_000_003.0, 5_000_000.0]})
+    costs = [[5.0, 5.0, 1.0]] * 2
+    data = Dataset.solve(Problem(family, sense="max"), [[0.0], [0.0]], costs, instance=[0, 1])
+    assert data.solutions.sum(dim=1).tolist() == [2.0, 2.0]
+    assert family.feasible([[1.0, 1.0, 0.0]]).tolist() == [[True], [False]]

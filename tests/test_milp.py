@@ -99,6 +99,16 @@ def test_tolerance_grows_with_the_bound_and_is_small_at_zero() -> None:
     assert milp.check([[1e6 + 0.5]], tolerance=1e-9).tolist() == [False]
 
 
+def test_rows_and_bounds_of_large_integers_are_checked_to_the_unit() -> None:
+    milp = MILP([[3_000_000.0, 2_000_003.0]], row_upper=5_000_000.0, upper=5e6)
+    assert milp.check([[1.0, 1.0], [1.0, 0.0], [1.0 - 1e-7, 0.0]]).tolist() == [False, True, True]
+    cents = MILP([[600_000.01, 400_000.0]], row_upper=1e6)
+    assert cents.check([1.0, 1.0]).tolist() == [False]
+    free = MILP([[0.0]], upper=5e6)
+    assert free.check([[5e6 + 1.0], [5e6]]).tolist() == [False, True]
+    assert milp.relax().check([1.0, 1.0]).tolist() == [True]
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("integer", [True, False])
 def test_points_that_are_not_finite_are_infeasible(value: float, integer: bool) -> None:

@@ -17,6 +17,7 @@ from regretless.begun_solves import BegunSolves
 from regretless.errors import InputError, RegretlessWarning
 from regretless.feature_precision import warn_of_rounding
 from regretless.frame_rows import refuse_other_rows
+from regretless.known_costs import warn_of_known_costs
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.listing import listed
@@ -173,6 +174,7 @@ class Dataset:
         solutions, status = solve_labels(
             problem, c, members, store=store, memory=memory, begun=begun, progress=progress
         )
+        warn_of_known_costs(problem.to_minimization(c, members), solutions, problem.dimension)
         plain = all(s is Status.OPTIMAL for s in status)
         named = None if names is None else tuple(names)
         data = cls(x, c, solutions, members, None if plain else tuple(status), named)

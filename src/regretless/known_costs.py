@@ -1,13 +1,17 @@
-"""The known costs of the members of a family, which are added to the predicted ones."""
+"""Known costs: those of the members of a family, which are added to the predicted ones, and how large they may be."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from regretless.errors import RegretlessWarning
 from regretless.family import Family
+
+LARGEST_ERROR = 1e-3  # of the predicted part of the objective
 
 
 class KnownCosts:
@@ -37,3 +41,30 @@ class KnownCosts:
         if model.width == d:
             return costs + mine
         return torch.cat([costs + mine[:, :d], mine[:, d:]], dim=1)
+
+
+def warn_of_known_costs(costs: Tensor, solutions: Tensor, dimension: int) -> None:
+    """Warn where known costs are so large that the default precision of torch rounds the predicted part away.
+
+    Args:
+        costs: ``(n, width)`` true costs with the known ones.
+        solutions: ``(n, width)`` true optima; a row of NaN where there is none.
+        dimension: number of predicted costs, the first columns.
+    """
+    terms = (costs * solutions)[~torch.isnan(solutions).any(dim=1)]
+    if terms.shape[1] == dimension or not len(terms):
+        return
+    known = float(terms[:, dimension:].sum(dim=1).abs().max())
+    predicted = float(terms[:, :dimension].sum(dim=1).abs().mean())
+    dtype = torch.get_default_dtype()
+    error = torch.finfo(dtype).eps * known
+    if predicted and error > LARGEST_ERROR * predicted:
+        precision = str(dtype).removeprefix("torch.")
+        warnings.warn(
+            f"known costs and constant of the objective add up to {known:.3g}, which {precision} rounds by up to "
+            f"{error:.2g}, while the predicted costs add up to {predicted:.3g}: look-ups in a cache are then wrong. "
+            "Leave a large constant out, which changes no decision, or call torch.set_default_dtype(torch.float64) "
+            "first",
+            RegretlessWarning,
+            stacklevel=3,
+        )

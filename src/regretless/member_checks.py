@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from regretless.milp import MILP, Floats, integral, with_tolerance
+from regretless.milp import MILP, Floats, integral, rounded, with_tolerance
 
 # Comparisons of one block, which bound the memory.
 BLOCK = 1 << 23
@@ -21,29 +21,40 @@ def feasible_members(milps: Sequence[MILP], x: Floats, tolerance: float) -> NDAr
     compared once, and only rows and bounds that differ are compared per member.
     """
     mask = np.empty((len(milps), len(x)), dtype=np.bool_)
-    groups: dict[tuple[int, bytes], list[int]] = {}
+    alike: dict[bytes, list[int]] = {}
     for i, milp in enumerate(milps):
-        groups.setdefault((id(milp.A), milp.integer.tobytes()), []).append(i)
-    if not groups:
-        return mask
+        alike.setdefault(milp.integer.tobytes(), []).append(i)
+    for some in alike.values():
+        mask[some] = _with_one_rounding([milps[i] for i in some], x, tolerance)
+    return mask
+
+
+def _with_one_rounding(milps: Sequence[MILP], x: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Check decisions against members with the same integer variables."""
+    mask = np.tile(integral(milps[0], x, tolerance), (len(milps), 1))
+    x = rounded(milps[0], x)
+    groups: dict[int, list[int]] = {}
+    for i, milp in enumerate(milps):
+        groups.setdefault(id(milp.A), []).append(i)
     activity = sparse.vstack([milps[some[0]].A for some in groups.values()], format="csr") @ x.T
     start = 0
     for some in groups.values():
         stop = start + milps[some[0]].A.shape[0]
-        mask[some] = _together([milps[i] for i in some], x, activity[start:stop], tolerance)
+        mask[some] &= _together([milps[i] for i in some], x, activity[start:stop], tolerance)
         start = stop
     return mask
 
 
 def _together(milps: list[MILP], x: Floats, activity: Floats, tolerance: float) -> NDArray[np.bool_]:
     """Check decisions against members with the same rows, whose values are ``activity`` ``(rows, m)``."""
-    mask = np.tile(integral(milps[0], x, tolerance), (len(milps), 1))
+    mask = np.ones((len(milps), len(x)), dtype=np.bool_)
+    of_integers = milps[0].integer_scale > 0
     sides = (
-        (activity, [milp.row_lower for milp in milps], [milp.row_upper for milp in milps]),
-        (x.T, [milp.lower for milp in milps], [milp.upper for milp in milps]),
+        (activity, [milp.row_lower for milp in milps], [milp.row_upper for milp in milps], of_integers),
+        (x.T, [milp.lower for milp in milps], [milp.upper for milp in milps], milps[0].integer),
     )
-    for values, lows, highs in sides:
-        low, high = with_tolerance(np.stack(lows), np.stack(highs), tolerance)
+    for values, lows, highs, exact in sides:
+        low, high = with_tolerance(np.stack(lows), np.stack(highs), tolerance, exact)
         differ = (low != low[0]).any(axis=0) | (high != high[0]).any(axis=0)
         mask &= _inside(values[~differ], low[:1, ~differ], high[:1, ~differ])
         for block in _blocks(len(milps), int(differ.sum()) * len(x)):

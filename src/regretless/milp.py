@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from regretless.errors import InputError
+from regretless.integer_data import integer_scales
 from regretless.tensors import NOT_NUMBERS
 
 Floats = NDArray[np.float64]
@@ -20,6 +21,8 @@ TOLERANCE = 1e-6
 INFINITE = 1e20
 # Tolerances are absolute: for an engine a row whose coefficients are all 1e-9 holds nothing back.
 TINY_ROW = 1e-3
+# Sums of integers have no error but that of rounding, far below the tolerance of engines: this part of it.
+ROUNDING = 1e-6
 ROW_SIDES = ("row_lower", "row_upper")
 
 
@@ -34,7 +37,8 @@ class MILP:
 
     A row whose coefficients are all below 0.001 is multiplied by a power of two, with its bounds. The feasible set
     stays the same, and the absolute tolerances of engines and checks apply to the row as to any other. ``row_scale``
-    holds these factors; ``written`` returns what was given.
+    holds these factors; ``written`` returns what was given. ``integer_scale`` holds the factors that make the
+    coefficients of integer variables integers, and 0 for rows without one (``regretless.integer_data``).
 
     Args:
         A: ``(rows, n)`` dense or sparse.
@@ -64,6 +68,7 @@ class MILP:
     names: tuple[str, ...] | None = None
     row_names: tuple[str, ...] | None = None
     row_scale: Floats = field(init=False)
+    integer_scale: Floats = field(init=False)
 
     def __post_init__(self) -> None:
         def put(name: str, value: object) -> None:
@@ -93,6 +98,7 @@ class MILP:
             put("row_lower", self.row_lower * scale)
             put("row_upper", self.row_upper * scale)
             put("row_scale", scale)
+        put("integer_scale", integer_scales(self.A, self.integer))
 
     def __repr__(self) -> str:
         known = ", with known costs" if self.has_fixed_cost else ""
@@ -208,14 +214,20 @@ class MILP:
         other = copy.copy(self)
         for name, value in vectors.items():
             object.__setattr__(other, name, value * self.row_scale if name in ROW_SIDES else value)
+        if "integer" in vectors:
+            object.__setattr__(other, "integer_scale", integer_scales(other.A, other.integer))
         other.validate()
         return other
 
     def check(self, x: ArrayLike, tolerance: float = TOLERANCE) -> NDArray[np.bool_]:
-        """Say for each decision ``(batch, n)`` whether it is feasible, up to a tolerance relative to the bounds."""
+        """Say for each decision ``(batch, n)`` whether it is feasible, up to a tolerance relative to the bounds.
+
+        Integer variables are rounded, and the tolerance of their bounds and of rows of integer data is absolute.
+        """
         x = decisions(x, self.n)
-        rows = _within((self.A @ x.T).T, self.row_lower, self.row_upper, tolerance)
-        return integral(self, x, tolerance) & rows & _within(x, self.lower, self.upper, tolerance)
+        kept, x = integral(self, x, tolerance), rounded(self, x)
+        rows = _within((self.A @ x.T).T, self.row_lower, self.row_upper, tolerance, self.integer_scale > 0)
+        return kept & rows & _within(x, self.lower, self.upper, tolerance, self.integer)
 
     @property
     def fingerprint(self) -> str:
@@ -254,15 +266,23 @@ def integral(milp: MILP, x: Floats, tolerance: float) -> NDArray[np.bool_]:
     return np.asarray(kept & np.isfinite(x).all(axis=1))
 
 
-def with_tolerance(low: Floats, high: Floats, tolerance: float) -> tuple[Floats, Floats]:
-    """Bounds, wider by a tolerance that grows with their size."""
-    below = low - tolerance * np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 1.0))
-    above = high + tolerance * np.maximum(1.0, np.where(np.isfinite(high), np.abs(high), 1.0))
-    return below, above
+def rounded(milp: MILP, x: Floats) -> Floats:
+    """Decisions ``(batch, n)`` with the values of integer variables rounded."""
+    return np.where(milp.integer, np.round(x), x)
 
 
-def _within(x: Floats, low: Floats, high: Floats, tolerance: float) -> NDArray[np.bool_]:
-    below, above = with_tolerance(low, high, tolerance)
+def with_tolerance(low: Floats, high: Floats, tolerance: float, exact: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Bounds, wider by a tolerance that grows with their size; hardly so where the values are ``exact``."""
+    return low - tolerance * _room(low, exact), high + tolerance * _room(high, exact)
+
+
+def _room(bound: Floats, exact: NDArray[np.bool_]) -> Floats:
+    size = np.where(np.isfinite(bound), np.abs(bound), 1.0)
+    return np.maximum(1.0, np.where(exact, ROUNDING * size, size))
+
+
+def _within(x: Floats, low: Floats, high: Floats, tolerance: float, exact: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    below, above = with_tolerance(low, high, tolerance, exact)
     return np.asarray(((x >= below) & (x <= above)).all(axis=1))
 
 

@@ -32,3 +32,9 @@ def test_the_violation_of_a_row_with_tiny_coefficients_is_told_as_the_row_is_wri
     milp = MILP([[1e-5, 2e-5]], row_upper=1e-5)
     found = violations(milp, np.array([1.0, 1.0]), ("a", "b"), ("capacity",))
     assert [str(one) for one in found] == ["row capacity: 3e-05 is above 1e-05"]
+
+
+def test_a_row_of_large_integers_is_violated_by_one_unit() -> None:
+    milp = MILP([[3_000_000.0, 2_000_003.0]], row_upper=5_000_000.0)
+    found = violations(milp, np.array([1.0, 1.0]), ("a", "b"), ("budget",))
+    assert [one.name for one in found] == ["budget"]

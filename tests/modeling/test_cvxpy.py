@@ -25,6 +25,19 @@ def test_arrays_are_read_row_by_row_with_their_names():
     assert milp.fixed_cost.tolist() == [1, 2, 0, 0, 0, 0]
 
 
+def test_bounds_may_be_parameters():
+    most = cp.Parameter(2, value=[3.0, 1.0])
+    x = cp.Variable(2, name="x", bounds=[-1, 2 * most])
+    milp = read(cp.Problem(cp.Maximize(cp.sum(x)))).milp
+    assert (milp.lower.tolist(), milp.upper.tolist()) == ([-1.0, -1.0], [6.0, 2.0])
+
+
+def test_an_expression_whose_value_has_another_size_is_refused():
+    x = cp.Variable((3, 3), name="x")
+    with pytest.raises(InputError, match="to 9 values in place of 3: write it in another way"):
+        read(cp.Problem(cp.Maximize(cp.sum(x)), [cp.upper_tri(x) <= 1.0]))
+
+
 def test_bounds_written_as_constraints_and_attributes_are_one():
     a, b = cp.Variable(2, name="x"), cp.Variable(2, name="x", nonneg=True)
     one = read(cp.Problem(cp.Minimize(cp.sum(a)), [a >= 0, cp.sum(a) - a[1] <= 3, -a[1] >= -3]))

@@ -69,6 +69,8 @@ def test_the_time_grows_with_the_length_of_the_file(filler: str) -> None:
         ("c1: x + y => 2", "HiGHS reads <=, >= and =: correct '=>'"),
         ("c1: x + y < 2", "HiGHS reads <=, >= and =: correct '<'"),
         ("c1: x + y[1] <= 2", r"no names with brackets, such as 'y\[1\]': use \.mps"),
+        ("c1: 2 gen + x <= 2", "HiGHS takes the name 'gen' for the heading of a section: rename it"),
+        ("c1: x + bin >= 2", "HiGHS takes the name 'bin' for the heading of a section: rename it"),
         ("c1: x <= 2\nlazy constraints\n c2: y <= 1", "does not read the section 'lazy constraints'"),
     ],
 )
@@ -99,6 +101,20 @@ def test_a_row_with_two_sides_is_refused_whatever_highs_makes_of_it(row: str, tm
     (tmp_path / "m.lp").write_text(lp(row))
     with pytest.raises(FileError, match=r"m\.lp: .* on its left side: .* as two rows, or use \.mps"):
         read(tmp_path / "m.lp")
+
+
+@pytest.mark.parametrize("name", ["inflow", "INF_1", "nano", "nan", "infinity_x"])
+@pytest.mark.parametrize("rows", ["c1: x + 2 {} >= 1", "c1: x + y >= 1\nbounds\n {} <= 3", "{}: x + y >= 1"])
+def test_a_name_that_begins_as_a_number_is_refused(name: str, rows: str, tmp_path: Path) -> None:
+    (tmp_path / "m.lp").write_text(lp(rows.format(name)))
+    with pytest.raises(FileError, match=f"first letters of the name '{name}' as a number: rename it, or use .mps"):
+        read(tmp_path / "m.lp")
+
+
+def test_infinite_bounds_are_no_such_names(tmp_path: Path) -> None:
+    bounds = "bounds\n -inf <= y <= +Infinity\n x_inf <= inf\n"
+    (tmp_path / "m.lp").write_text(lp("c1: x + y + x_inf >= 1").replace("bounds\n", bounds))
+    assert read(tmp_path / "m.lp", "*").milp.names == ("x", "y", "x_inf")
 
 
 @pytest.mark.parametrize("begin", ["maximise", "max:", "obj: x", "\\ only a comment\n"])

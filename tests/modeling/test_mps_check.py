@@ -126,3 +126,10 @@ def test_a_file_whose_sense_is_only_in_a_comment_as_pulp_writes_it_is_refused():
         refuse_damaged(Path("a.mps"), f"*SENSE:Maximize\n{rest}")
     for sound in ("*SENSE:Minimize\n", "*SENSE:Maximize\nOBJSENSE\n    MAX\n", "* SENSE is what one makes of it\n"):
         refuse_damaged(Path("a.mps"), sound + rest)
+
+
+def test_the_right_side_of_a_second_free_row_is_refused() -> None:
+    text = GOOD.replace(" L c1\n", " L c1\n N c8\n", 1)
+    refuse_damaged(Path("m.mps"), text)
+    with pytest.raises(FileError, match=r"line 9: HiGHS adds the right side of 'c8' to the objective"):
+        refuse_damaged(Path("m.mps"), text.replace("RHS obj -1", "RHS c8 3", 1))

@@ -80,6 +80,12 @@ def test_an_answer_that_no_tolerance_explains_is_an_error(answer: Any, message: 
     assert re.search(message, outcome.message)
 
 
+def test_the_message_names_a_big_m() -> None:
+    milp = MILP([[1.0, -1e9]], row_upper=0.0, lower=[8.0, 0.0], upper=[np.inf, 1.0], integer=[False, True])
+    outcome = CheckedEngine(Says([8.0, 8e-9]), milp).solve(np.ones(2))
+    assert "coefficients as large as 1e+09: use a smaller big M" in outcome.message
+
+
 def test_an_answer_within_tolerance_is_rounded() -> None:
     outcome = CheckedEngine(Says([1.0, 1.0 - 1e-7, -1e-7]), KNAPSACK).solve(-np.ones(3))
     assert outcome.x is not None

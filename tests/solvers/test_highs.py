@@ -320,3 +320,30 @@ def test_it_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
 def test_small_coefficients_count():
     milp = MILP([[1.0, 1e-10]], row_lower=5.0, upper=[10.0, 1e11], integer=False)
     assert make_engine("highs", milp).solve(np.array([100.0, 1e-10])).x == pytest.approx([0.0, 5e10])
+
+
+def test_large_coefficients_exclude_no_feasible_point() -> None:
+    milp = MILP([[1e7, 5.0]], row_lower=0.0, row_upper=1e7, lower=-1.0, upper=[2.0, 0.0])
+    outcome = make_engine("highs", milp).solve(np.array([646.0, 750.0]))
+    assert outcome.x is not None
+    assert outcome.x.tolist() == [1.0, -1.0]
+
+
+def test_a_switch_with_a_big_m_lets_nothing_through() -> None:
+    milp = MILP([[1.0, -1e9]], row_upper=0.0, lower=[8.0, 0.0], upper=[np.inf, 1.0], integer=[False, True])
+    outcome = make_engine("highs", milp).solve(np.array([1.0, 49.0]))
+    assert outcome.x is not None
+    assert outcome.x.tolist() == [8.0, 1.0]
+
+
+def test_an_unbounded_linear_program_is_not_called_infeasible() -> None:
+    milp = MILP(
+        [[2.68, -0.66, 0.0], [2.47, -1.51, -0.73]],
+        row_lower=[16.5, -np.inf],
+        row_upper=[np.inf, 16.7],
+        lower=[5.5, -2.9, 3.5],
+        upper=[np.inf, np.inf, 12.8],
+        integer=False,
+    )
+    outcome = make_engine("highs", milp).solve(np.array([-0.084, -0.016, 0.076]))
+    assert (outcome.status, outcome.message) == (Status.UNBOUNDED, "Unbounded")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from regretless.deciding.decision import Violation
-from regretless.milp import MILP, TOLERANCE, Floats
+from regretless.milp import MILP, TOLERANCE, Floats, with_tolerance
 
 
 def total_violation(milp: MILP, x: Floats, activity: Floats) -> Floats:
@@ -24,15 +24,23 @@ def violations(milp: MILP, x: Floats, variable_names: tuple[str, ...], row_names
     """Rows, then variables, that a decision ``(n,)`` puts outside of their bounds, the largest violation first."""
     lower, upper = milp.integer_bounds()
     activity = milp.A @ x
-    rows = _outside("row", activity, milp.row_lower, milp.row_upper, row_names, milp.row_scale)
-    return rows + _outside("variable", x, lower, upper, variable_names, np.ones(len(x)))
+    of_integers = milp.integer_scale > 0
+    rows = _outside("row", activity, milp.row_lower, milp.row_upper, row_names, milp.row_scale, of_integers)
+    return rows + _outside("variable", x, lower, upper, variable_names, np.ones(len(x)), milp.integer)
 
 
 def _outside(
-    kind: Literal["row", "variable"], values: Floats, low: Floats, high: Floats, names: tuple[str, ...], scale: Floats
+    kind: Literal["row", "variable"],
+    values: Floats,
+    low: Floats,
+    high: Floats,
+    names: tuple[str, ...],
+    scale: Floats,
+    exact: Any,
 ) -> list[Violation]:
-    size = _relative(values, low, high)
-    worst = [int(i) for i in np.argsort(-size, kind="stable") if size[i] > TOLERANCE]
+    below, above = with_tolerance(low, high, TOLERANCE, exact)
+    outside, size = (values < below) | (values > above), _relative(values, low, high)
+    worst = [int(i) for i in np.argsort(-size, kind="stable") if outside[i]]
     numbers = np.stack([values, low, high]) / scale  # tiny rows as they are written
     return [Violation(names[i], kind, *(float(number) for number in numbers[:, i])) for i in worst]
 

@@ -81,6 +81,11 @@ def affine(expression: Any, variables: list[Any]) -> tuple[Any, Floats]:
         # cvxpy counts column by column.
         blocks.append(block[_order(variable.shape)][:, _order(expression.shape)].T)
     constant = np.asarray(expression.value, dtype=float)
+    if constant.size != expression.size:  # with upper_tri, whose value is a column
+        raise InputError(
+            f"cvxpy evaluates {expression} to {constant.size} values in place of {expression.size}: write it in "
+            "another way, for example by elements"
+        )
     return sparse.csr_array(sparse.hstack(blocks, format="csr")), constant.reshape(-1, order="C")
 
 
@@ -110,9 +115,9 @@ def _box(variable: Any) -> tuple[Floats, Floats, Any]:
             raise InputError(f"the cvxpy variable {variable.name()!r} is {name}, which is not linear; {CONVEX}")
     low, high = np.full(variable.shape, -np.inf), np.full(variable.shape, np.inf)
     if attributes.get("bounds") is not None:
-        low, high = (
-            np.array(np.broadcast_to(np.asarray(side, float), variable.shape)) for side in attributes["bounds"]
-        )
+        # A side may be a Parameter or another expression without variables.
+        sides = (getattr(side, "value", side) for side in attributes["bounds"])
+        low, high = (np.array(np.broadcast_to(np.asarray(side, float), variable.shape)) for side in sides)
     if attributes.get("nonneg") or attributes.get("pos"):
         low = np.maximum(low, 0.0)
     if attributes.get("nonpos") or attributes.get("neg"):

@@ -19,6 +19,14 @@ NEXT = re.compile(
     re.IGNORECASE,
 )
 BRACKET = re.compile(r"[^\s+\-<>=:*^\[\]]\[")  # in a name; others hold quadratic terms
+# A name whose first letters HiGHS reads as a number, as in 2 inflow; inf and infinity alone are numbers.
+NUMBER_NAME = re.compile(
+    r"(?<![^\s+\-<>=:*^\[\]])(?!inf(?:inity)?(?![^\s+\-<>=:*^\[\]]))(?:inf|nan)[^\s+\-<>=:*^\[\]]*", re.IGNORECASE
+)
+# A variable with the name of a section, as in gen + x.
+SECTION_NAME = re.compile(
+    r"(?<!\S)(st|bounds?|binar(?:y|ies)|bin|generals?|gen|integers?|int|free|semi|end)[ \t]*(?=[+\-<>=])", re.IGNORECASE
+)
 COMPARISON = re.compile(r"[<>=]+")
 TOKEN = re.compile(
     r"(?P<power>\^\s*\d+)|(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<compare>[<>=]+)|(?P<sign>[+-])"
@@ -30,8 +38,9 @@ TOKEN = re.compile(
 def refuse_misread(path: Path, text: str) -> None:
     """Refuse names with brackets, and what HiGHS reads as something else without a warning.
 
-    The latter is a file that does not begin with the sense (``maximise``); a number among the terms of a row, as in
-    ``c: x + 3 >= 5``; and a number on the left side, as in ``c: 1 <= 2 x + y <= 3``.
+    The latter is a file that does not begin with the sense (``maximise``); a name that begins with ``inf`` or ``nan``;
+    a number among the terms of a row, as in ``c: x + 3 >= 5``; and a number on the left side, as in
+    ``c: 1 <= 2 x + y <= 3``.
 
     Raises:
         FileError: the message names the row.
@@ -44,6 +53,10 @@ def refuse_misread(path: Path, text: str) -> None:
         )
     if name := next((word for word in plain.split() if BRACKET.search(word)), None):
         raise FileError(f"{path}: HiGHS reads no names with brackets, such as {name[:40]!r}: use .mps")
+    if found := NUMBER_NAME.search(plain):
+        raise FileError(
+            f"{path}: HiGHS reads the first letters of the name {found[0][:40]!r} as a number: rename it, or use .mps"
+        )
     before, row = "", ""  # kind of the last token that is no sign; name of the row
     for (kind, word), (follows, _) in pairwise([*_tokens(_rows(plain)), ("", "")]):
         if kind == "name" and follows == "colon":
@@ -82,6 +95,8 @@ def unread_part(text: str) -> str | None:
             return f"HiGHS reads no variable on the right side: write those of {row} on the left"
     if odd := next((found[0] for found in COMPARISON.finditer(plain) if found[0] not in ("<=", ">=", "=")), None):
         return f"HiGHS reads <=, >= and =: correct {odd!r}"
+    if word := SECTION_NAME.search(plain):
+        return f"HiGHS takes the name {word[1]!r} for the heading of a section: rename it, or use .mps"
     if section := re.search(r"(?<!\S)(?:lazy\s+constraints|user\s+cuts)", plain, re.IGNORECASE):
         return f"HiGHS does not read the section {section[0]!r}: write its rows with the others"
     if not re.search(r"(?<!\S)end\s*$", plain, re.IGNORECASE):

@@ -71,7 +71,7 @@ class _File:
         self.rows: set[str] = set()
         self.columns: set[str] = set()
         self.objective = ""  # as OBJNAME says
-        self.free_rows = 0
+        self.free_rows: list[str] = []  # the first one is the objective
         self.column, self.places = "", set[str]()
         self.sets: dict[str, str] = {}  # section to the name of its set
         self.values: dict[tuple[str, ...], float] = {}
@@ -121,7 +121,7 @@ class _File:
                 raise FileError(
                     f"HiGHS takes the first row N for the objective, and not {self.objective!r}: move it up"
                 )
-            self.free_rows += 1
+            self.free_rows.append(name)
         self.rows.add(name)
 
     def _column(self, fields: list[str], shown: str) -> None:
@@ -141,6 +141,10 @@ class _File:
         if len(fields) % 2:  # with the name of the set
             self._one_set(fields[0], self.rows, "row")
         for row, value in self._pairs(fields[len(fields) % 2 :], shown):
+            if self.section == "RHS" and row in self.free_rows[1:] and value:
+                raise FileError(
+                    f"HiGHS adds the right side of {row!r} to the objective, which is another row: remove it"
+                )
             self._put(value, f"the row {row!r}", self.section, row)
 
     def _bound(self, fields: list[str], shown: str) -> None:

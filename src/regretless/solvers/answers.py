@@ -16,8 +16,6 @@ from regretless.milp import MILP, TOLERANCE, Floats
 
 # Engines may use their own tolerance of 1e-6 several times over; only what it does not explain is refused.
 ENGINE_TOLERANCE = 1e-4
-# Decimals are read exactly where one unit of the last place is far above any tolerance.
-SCALES = (1.0, 2.0, 4.0, 5.0, 8.0, 10.0, 20.0, 50.0, 100.0, 1000.0)
 LARGEST_EXACT = 2.0**53
 
 
@@ -37,15 +35,9 @@ class AnswerCheck:
         self.integer = integer = milp.integer
         self.lower = np.where(integer, np.ceil(milp.lower - TOLERANCE), milp.lower) + 0.0
         self.upper = np.where(integer, np.floor(milp.upper + TOLERANCE), milp.upper) + 0.0
-        rows = milp.A.shape[0]
-        row_of = np.repeat(np.arange(rows), np.diff(milp.A.indptr))
-        on_integers = np.bincount(row_of, weights=~integer[milp.A.indices], minlength=rows) == 0
-        scale = np.zeros(rows)
-        for factor in reversed(SCALES):  # the smallest factor that fits is the last one written
-            fits = np.round(milp.A.data * factor) / factor == milp.A.data
-            scale[np.bincount(row_of, weights=~fits, minlength=rows) == 0] = factor
-        self.exact = on_integers & (scale > 0)
-        scale = np.where(self.exact, scale, 1.0)
+        row_of = np.repeat(np.arange(milp.A.shape[0]), np.diff(milp.A.indptr))
+        self.exact = milp.integer_scale > 0
+        scale = np.where(self.exact, milp.integer_scale, 1.0)
         self.rows = sparse.csr_array(milp.A, copy=True)
         self.rows.data = np.where(self.exact[row_of], np.round(self.rows.data * scale[row_of]), self.rows.data)
         largest = np.maximum(np.abs(self.lower), np.abs(self.upper))

@@ -25,6 +25,8 @@ PROOF_NODES = 2000
 # Integer variables with more values than this, or rows of integers that reach further, are beyond what the tolerances
 # of engines distinguish. Both were measured: see docs/engines.md.
 MANY_VALUES, FAR = 500.0, 1e5
+# From this size on, a coefficient times the tolerance of integers, 1e-6 in most engines, is one unit or more.
+BIG_M = 1e6
 
 
 def make_engine(
@@ -112,6 +114,9 @@ class CheckedEngine:
             return self._proven(objective, outcome, x, began)
         if broken:
             said = f"the engine's answer is infeasible for the model ({outcome.status}) {outcome.message}"
+            largest = float(abs(self.milp.A).max()) if self.milp.A.nnz else 0.0
+            if largest >= BIG_M:
+                said += f"; its tolerances do not suit coefficients as large as {largest:g}: use a smaller big M"
             return Outcome(None, Status.ERROR, np.inf, said)
         return Outcome(x, outcome.status, outcome.gap, outcome.message)
 

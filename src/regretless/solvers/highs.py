@@ -44,9 +44,8 @@ class HighsEngine:
         # (its issue 3043, fixed in 1.15).
         mixed = milp.integer.any() and not milp.integer.all()
         safe: dict[str, Any] = {"presolve": "off"} if mixed and self._highs.version() == "1.14.0" else {}
-        # Continuous variables exploit the tolerance of rows in full: with the default of 1e-6 answers lie outside by
-        # that much, and are better than the optimum.
-        safe |= {"mip_feasibility_tolerance": 1e-8} if mixed else {}
+        if milp.integer.any():
+            safe["mip_feasibility_tolerance"] = _tolerance(milp, mixed)
         settings = DEFAULTS | safe | ({} if time_limit is None else {"time_limit": float(time_limit)}) | options
         # first of all, because setOptionValue itself prints
         self._highs.setOptionValue("output_flag", settings.pop("output_flag"))
@@ -85,7 +84,7 @@ class HighsEngine:
         # After an error HiGHS still shows the previous solution: it must not be read then.
         if run == highspy.HighsStatus.kError:
             return Outcome(None, Status.ERROR, message=f"HiGHS failed: {highs.modelStatusToString(model_status)}")
-        status, message = self._status(model_status)
+        status, message = self._status(model_status, objective)
         info = highs.getInfo()
         has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
         if has_solution and status in (Status.OPTIMAL, Status.TIME_LIMIT):
@@ -108,7 +107,7 @@ class HighsEngine:
             self._basis.valid = found.valid
         return self._basis
 
-    def _status(self, model_status: Any) -> tuple[Status, str]:
+    def _status(self, model_status: Any, objective: Floats) -> tuple[Status, str]:
         kinds = self._highspy.HighsModelStatus
         text = str(self._highs.modelStatusToString(model_status))
         if model_status in (kinds.kOptimal, kinds.kModelEmpty):
@@ -116,7 +115,10 @@ class HighsEngine:
         if model_status in (kinds.kTimeLimit, kinds.kIterationLimit, kinds.kSolutionLimit):
             return Status.TIME_LIMIT, text
         if model_status == kinds.kInfeasible:
-            return Status.INFEASIBLE, text
+            # HiGHS 1.14 presolves some unbounded linear programs to infeasible ones.
+            if self._is_mip or not objective.any() or self.solve(np.zeros(self.milp.n)).status is not Status.OPTIMAL:
+                return Status.INFEASIBLE, text
+            return Status.UNBOUNDED, "Unbounded"
         # Of a mixed-integer program only the relaxation is known to be unbounded, not that it has an integer point.
         if model_status == kinds.kUnbounded and not self._is_mip:
             return Status.UNBOUNDED, text
@@ -124,6 +126,19 @@ class HighsEngine:
             # Presolve cannot distinguish the two: solve once more with no objective.
             return told_apart(self.solve(np.zeros(self.milp.n)).status), text
         return Status.ERROR, f"HiGHS ended with '{text}'"
+
+
+def _tolerance(milp: MILP, mixed: bool) -> float:
+    """Tolerance of integers and rows, such that a coefficient times it stays below one unit.
+
+    With 1e-6 and a coefficient of 1e7 an integer variable may be 10 units off in its row: switches of a big M let
+    something through, and HiGHS excludes feasible points as infeasible.
+    """
+    # Continuous variables exploit the tolerance of rows in full: with the default of 1e-6 answers lie outside by that
+    # much, and are better than the optimum.
+    usual, least = (1e-8, 1e-9) if mixed else (1e-6, 1e-10)
+    largest = float(abs(milp.A).max()) if milp.A.nnz else 0.0
+    return usual if usual * largest <= 0.1 else max(0.1 / largest, least)
 
 
 def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:
