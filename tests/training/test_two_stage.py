@@ -54,6 +54,17 @@ def test_the_same_seed_gives_the_same_weights(few_epochs):
     assert all(torch.equal(x, y) for x, y in zip(a.parameters(), b.parameters(), strict=True))
 
 
+def test_small_costs_are_fitted_as_well_as_large_ones(few_epochs):
+    problem, train = data(power=2, n=100, d=2)
+    errors = []
+    for unit in (1.0, 2.0**-14):
+        scaled = Dataset(train.features, unit * train.costs, train.solutions)
+        model = make_model(scaled.features, 2, costs=scaled.costs, kind="mlp", hidden=16)
+        fit_two_stage(model, scaled, progress=False)
+        errors.append(evaluate(model, scaled, problem).mse / unit**2)
+    assert errors[1] == pytest.approx(errors[0], rel=0.02)
+
+
 def test_labels_are_fitted_by_cross_entropy(few_epochs):
     _, train = data()
     labels = Dataset(train.features, (train.costs > 0).to(torch.float64), train.solutions)

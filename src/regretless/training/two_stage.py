@@ -6,14 +6,16 @@ import copy
 from typing import Literal
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import TwoStage
 from regretless.number_checks import LARGEST_SEED, check_integer
 from regretless.training.callbacks import Callback, EarlyStopping, TrainingState
+from regretless.training.deviation import deviation_or_one
 from regretless.training.evaluation import predict
+from regretless.training.fast_linear import LeanAdam
 from regretless.training.fit_loop import fit
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.history import History
@@ -26,6 +28,7 @@ from regretless.type_checks import check_type
 FOLDS = 5
 EPOCHS, PATIENCE, BATCH = 500, 20, 32
 RATES = (1e-2, 1e-3)
+LEAST_EPS = 1e-19  # squares of smaller gradients are zero in single precision
 
 
 def fit_two_stage(
@@ -88,7 +91,7 @@ def fit_two_stage(
             TwoStage(criterion=criterion),
             train[rest],
             epochs=EPOCHS,
-            lr=rate,
+            optimizer=_adam(model, rate, train.costs, criterion),
             batch_size=BATCH,
             seed=seed,
             callbacks=callbacks,
@@ -98,6 +101,20 @@ def fit_two_stage(
     _, weights, fitted = min(found, key=lambda one: one[0])
     model.load_state_dict(weights)
     return fitted
+
+
+def _adam(model: nn.Module, rate: float, costs: Tensor, criterion: str) -> LeanAdam:
+    """Adam for costs of any size.
+
+    The gradients of squared errors have the size of squared costs. Where costs vary by less than 0.01, these would be
+    near the constant that Adam adds to their size, and training would not converge: there it is smaller, too.
+    """
+    optimizer = LeanAdam(list(model.parameters()), rate)
+    if criterion == "mse":
+        size = min(1.0, float(100 * deviation_or_one(costs)) ** 2)
+        for group in optimizer.param_groups:
+            group["eps"] = max(size * group["eps"], LEAST_EPS)
+    return optimizer
 
 
 class _HeldOutError(Callback):
