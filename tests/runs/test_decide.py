@@ -121,8 +121,8 @@ def test_a_problem_by_name_has_its_own_model_and_names(tmp_path: Path) -> None:
     for wrong in ({"model": "m.lp"}, {"family": True}):
         with pytest.raises(InputError, match="--model and --constraints are for runs on model files"):
             decider(tmp_path / "run", **wrong)  # type: ignore[arg-type]
-    for wrong in ({"engine": "highs"}, {"time_limit": 1.0}):
-        with pytest.raises(InputError, match="--engine and --time-limit are for runs on model files"):
+    for wrong in ({"engine": "highs"}, {"time_limit": 1.0}, {"gap": 0.1}):
+        with pytest.raises(InputError, match="--engine, --time-limit and --gap are for runs on model files"):
             decider(tmp_path / "run", **wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="--constraints is for runs on model files"):
         ready.read(tmp_path / "x.npz", "r.csv")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from regretless.errors import InputError, MissingDependencyError, SolveError
+from regretless.errors import InputError
 from regretless.milp import MILP, Floats
 from regretless.number_checks import check_number
 from regretless.solvers import highs
@@ -68,9 +67,14 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
     Raises:
         InputError: names the option and its value.
     """
-    if options:
-        with suppress(MissingDependencyError, SolveError):  # workers of a cluster may have the package or the license
-            make_engine(name, MILP([[1.0]], upper=1.0), **options)
+    if not options:
+        return
+    try:
+        make_engine(name, MILP([[1.0]], upper=1.0), **options)
+    except InputError:
+        raise
+    except Exception:  # such as a package or a license that only the workers of a cluster have
+        pass
 
 
 class CheckedEngine:
