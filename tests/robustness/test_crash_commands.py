@@ -82,7 +82,8 @@ def disturbed(
 @pytest.mark.parametrize(
     ("command", "engine"),
     [*(("train", engine) for engine in ENGINES), *(("decide", engine) for engine in ENGINES), ("auto", "highs"),
-     *(("tune", engine) for engine in ENGINES if engine in ("highs", "scip")), ("demo", "highs"), ("reproduce", "highs")],
+     *(("tune", engine) for engine in ENGINES if engine in ("highs", "scip")), ("demo", "highs"),
+     ("reproduce", "highs")],
 )  # fmt: skip
 def test_a_command_that_was_ended_at_random_moments_ends_as_if_undisturbed(
     command: str, engine: str, number: signal.Signals, victims: Nursery, files: Files, tmp_path: Path
