@@ -54,6 +54,23 @@ def test_a_bad_column_is_named_with_its_line(line):
         refuse_damaged(Path("a.mps"), HEAD.replace("RHS\n", f"{line}\nRHS\n", 1) + "ENDATA\n")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("COLUMNS\n", " G -1 c2\nCOLUMNS\n", "line 4: expected a name without spaces, got 'G -1 c2'"),
+        ("RHS\n", "    0 M1 'MARKER' 'INTORG'\nRHS\n", "line 6: expected a name, 'MARKER' and its kind"),
+        ("RHS\n", "    M1 'MaRKER' 'INTORG'\nRHS\n", "line 6: expected a name, 'MARKER' and its kind"),
+        ("RHS\n", "RHS RHS c1 9\n", "line 6: 'RHS' stands alone: write 'RHS c1 9' on an indented line"),
+        ("ROWS\n", "ENDATA\nROWS\n", "line [12]: ENDATA is the last line: expected the sections ROWS and COLUMNS"),
+        ("ROWS\n", "ROWS\x0b", r"line [12]: expected words with spaces or tabs between them, got '\\x0b'"),
+    ],
+)
+def test_what_highs_would_read_in_columns_of_fixed_width_is_refused(old, new, message):
+    """There it crashes on some files."""
+    with pytest.raises(FileError, match=message):
+        refuse_damaged(Path("a.mps"), HEAD.replace(old, new, 1) + "ENDATA\n")
+
+
 @pytest.mark.parametrize("line", [" L", " X c2", " c2"])
 def test_a_bad_row_is_named_with_its_line(line):
     with pytest.raises(FileError, match=r"a.mps, line 4: expected N, L, G or E and the name of a row"):

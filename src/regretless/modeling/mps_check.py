@@ -22,6 +22,7 @@ WITHOUT_NUMBER: dict[str, dict[str, float]] = {
     "PL": {"upper": INF},
     "BV": {"lower": 0.0, "upper": 1.0},
 }
+ODD_SPACE = re.compile(r"[^\S \t\r]")  # HiGHS takes it for a part of a word
 CHECKED = {"ROWS", "COLUMNS", "RHS", "RANGES", "BOUNDS"}
 # The further ones are not part of a linear model, which HiGHS reports.
 SECTIONS = CHECKED | {
@@ -38,13 +39,15 @@ def refuse_damaged(path: Path, text: str) -> None:
             HiGHS would read the line as something else.
     """
     file = _File()
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         fields = line.split()
         if MAXIMIZED.match(line):
             file.maximized = number
         if not fields or line.startswith("*"):
             continue
         try:
+            if odd := ODD_SPACE.search(line):
+                raise FileError(f"expected words with spaces or tabs between them, got {odd[0]!r}")
             if not line[0].isspace() and file.begins_section(fields):
                 if file.section == "ENDATA":
                     break
@@ -86,6 +89,10 @@ class _File:
             return False
         if word == "OBJSENSE" and len(fields) > 1 and fields[1].upper() not in ("MAX", "MIN"):
             raise FileError(f"HiGHS ignores {fields[1]!r} there: write MAX or MIN on a line of its own")
+        if (word in CHECKED or word == "ENDATA") and len(fields) > 1:
+            raise FileError(f"{fields[0]!r} stands alone: write {' '.join(fields[1:])[:40]!r} on an indented line")
+        if word == "ENDATA" and not self.done >= {"ROWS", "COLUMNS"}:
+            raise FileError("ENDATA is the last line: expected the sections ROWS and COLUMNS before it")
         if word == "OBJNAME" and len(fields) > 1:
             self.objective = fields[1]
         if word == "RHS" and "RANGES" in self.done:
@@ -113,7 +120,9 @@ class _File:
     def _row(self, fields: list[str], shown: str) -> None:
         if len(fields) < 2 or fields[0].upper() not in ("N", "L", "G", "E"):
             raise FileError(f"expected N, L, G or E and the name of a row, got {shown!r}")
-        name = fields[-1]
+        if len(fields) > 2:  # HiGHS then reads columns of fixed width, and may crash
+            raise FileError(f"expected a name without spaces, got {shown!r}")
+        name = fields[1]
         if name in self.rows:
             raise FileError(f"there are two rows {name!r}")
         if fields[0].upper() == "N":
@@ -128,6 +137,8 @@ class _File:
         if "MARKER" in [field.strip("'").upper() for field in fields[1:]]:
             if "'" not in shown:
                 raise FileError(f"write 'MARKER' and its kind in quotes, got {shown!r}")
+            if len(fields) != 3 or fields[1] != "'MARKER'":
+                raise FileError(f"expected a name, 'MARKER' and its kind, got {shown!r}")
             return
         if fields[0] != self.column:
             self.column, self.places = fields[0], set()
