@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-MEMORY = 16 * 2**30
+MEMORY = 8 * 2**30  # that reading may take; the libraries have their own, with CUDA much
 LONGEST = 5.0
 # Events of Python's audit that name a path which is written, or start something.
 WRITES = ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "shutil.rmtree")
@@ -75,7 +75,9 @@ def main(folder: Path, count: int, seed: int, wanted: list[str]) -> dict[str, An
             table[name].read(folder / "input" / table[name].name)
         if table[name].kind:
             states[name] = load_state(folder / "input" / table[name].name, kind=table[name].kind, version=99)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    if (pages := Path("/proc/self/statm")).exists():  # only Linux tells
+        limit = int(pages.read_text().split()[0]) * resource.getpagesize() + MEMORY
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     guard = Guard(folder)
     found: dict[str, dict[str, Any]] = {name: {"read": 0, "refused": 0, "slowest": 0.0, "bad": []} for name in names}
     for k in range(count):

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from regretless.runs import Spec, run
+from regretless.runs.run_folder import has_epochs
 from regretless.solvers import available
 from regretless.storage import load_state
 from tests.cli.files import Files, make_files
@@ -66,16 +67,15 @@ def disturbed(
     """End a command several times at random moments, then let it come to its end."""
     words = words_of(command, files, out, engine)
     again = [*words, "--resume"] if words[0] == "train" else words
-    for k in range(KILLS):
-        use = again if k and (out / "checkpoint.safetensors").exists() else words
+    for _ in range(KILLS):
+        use = again if has_epochs(out) else words  # the signal may also come after the last file
         ended = victims.kill("cli", *use, after=chance.uniform(0.02, 0.9) * seconds, number=number)
         said = victims.errors.read_text()
         assert ended in (0, 130, -number), (ended, said)
         assert "Error" not in said, said
         if ended == 0:
             return
-    resumed = again if (out / "checkpoint.safetensors").exists() else words
-    victims.run("cli", *resumed)
+    victims.run("cli", *(again if has_epochs(out) else words))
 
 
 @pytest.mark.parametrize("number", SIGNALS, ids=lambda number: number.name)
