@@ -1,6 +1,7 @@
 """Training without choices: one search over one shared cache."""
 
-from regretless.search.automatic import AutoResult, auto
+from regretless.search.auto_result import AutoResult
+from regretless.search.automatic import auto
 from regretless.search.candidates import Candidate
 from regretless.search.committee import Committee
 from regretless.search.train_method import Trained, train

@@ -5,9 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,73 +16,26 @@ from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.number_checks import check_integer, check_number, check_numbers
 from regretless.problem import Problem
+from regretless.search.auto_result import AutoResult, CandidateScore
 from regretless.search.baseline import fit_baseline
-from regretless.search.candidates import Candidate, candidates_of, default_candidates, make_grid
-from regretless.search.committee import merge
+from regretless.search.candidates import Candidate, make_grid, planned_candidates
 from regretless.search.comparison import Comparison
+from regretless.search.final_model import choose
 from regretless.search.growth import LeaderGrowth
 from regretless.search.sample import MOST, sampled
 from regretless.search.scores import HeldOut
-from regretless.search.selection import best_members, held_out_average, ranked, streams_of, weighted
-from regretless.search.verdict import Verdict
+from regretless.search.selection import ranked
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
 from regretless.training.initial_model import initial_model
 from regretless.training.model_check import check_model
-from regretless.training.model_terms import checked_terms, default_terms, forms_of, linear_model_for, with_terms
+from regretless.training.model_terms import default_terms, linear_model_for, with_terms
 from regretless.training.stacked_fit import fit_stacked
 from regretless.type_checks import check_type
 
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
 GROWTH = 1.0
 STARTS = ("two-stage", "random")
-
-
-@dataclass(frozen=True)
-class CandidateScore:
-    """How well a candidate did on the held-out folds.
-
-    Attributes:
-        name: of the candidate.
-        epochs: number of epochs.
-        regret: mean held-out regret by look-up; infinite where a run diverged.
-        member: whether it belongs to the committee.
-    """
-
-    name: str
-    epochs: int
-    regret: float
-    member: bool = False
-
-
-@dataclass(frozen=True)
-class AutoResult:
-    """What a search found.
-
-    Attributes:
-        model: predicts costs: the committee, two-stage where nothing beats it, or an average of both where the gain is
-            within its uncertainty.
-        two_stage: the baseline, trained on all data.
-        verdict: gain over two-stage on held-out folds.
-        chosen: what the model is: ``"committee of k"``, the name of a single setting, ``"two-stage"``, or an average.
-        scores: all candidates, best first.
-        history: one row per epoch: best look-up regret, seconds, growth solves, cache size.
-        solves: exact solves by purpose: growth and scoring.
-        reason: why training ended.
-        seconds: wall-clock time of the stacked training.
-        cache: the shared cache.
-    """
-
-    model: nn.Module = field(repr=False)
-    two_stage: nn.Module = field(repr=False)
-    verdict: Verdict
-    chosen: str
-    scores: list[CandidateScore] = field(repr=False)
-    history: list[dict[str, Any]] = field(repr=False)
-    solves: dict[str, int]
-    reason: str
-    seconds: float
-    cache: SolutionCache
 
 
 def auto(
@@ -172,45 +123,25 @@ def auto(
     check_integer("folds", folds, least=2)
     check_numbers(seed=seed, batch_size=batch_size)
     seed = int(seed)  # torch takes no integers of NumPy
-    check_type("ordered", ordered, bool, hint="true or false")
-    check_type("fallback", fallback, bool, hint="true or false")
+    _check_choices(ordered, fallback, growth, scoring, start)
+    _check_limits(epochs, committee, max_solves, time_limit)
     data = sampled(data, sample, least=2 * folds, seed=seed)
     n = len(data)
-    check_number("growth", growth, least=0)
-    check_number("scoring", scoring, least=0, most=1)
-    for name, value, least in (("epochs", epochs, 1), ("committee", committee, 1), ("max_solves", max_solves, 0)):
-        if value is not None:
-            check_integer(name, value, least=least)
-    if time_limit is not None:
-        check_number("time_limit", time_limit, least=0)
     if n < 2 * folds:
         raise InputError(
             f"a search with {folds} folds needs at least {2 * folds} training instances, got {n}: "
             "give more rows, or train one method, such as two-stage"
         )
-    if start not in STARTS:
-        raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
     steps = math.ceil(n / batch_size)
     epochs = max(EPOCHS, math.ceil(LEAST_STEPS / steps)) if epochs is None else epochs
     made = initial_model(model, data, problem.dimension, seed)
     check_model(made, data.features, data.costs.shape[1])
     usual = default_terms(made, problem.dimension) if model is None else ()
-    wanted = usual if terms is None else checked_terms(terms)
-    if candidates is None:
-        every = steps * epochs
-        if isinstance(methods, str):
-            methods = [name.strip() for name in methods.split(",")]
-        plain = default_candidates(every) if methods is None else candidates_of(methods, every)
-        candidates = [replace(one, terms=form) for form in forms_of(wanted) for one in plain]
-    elif methods is not None or terms is not None:
-        raise InputError("candidates say what to try, with methods and terms: leave out methods= and terms=")
-    for candidate in candidates:
-        check_type("each of candidates", candidate, Candidate, hint="names of methods go to methods=")
-    forms = list(dict.fromkeys(candidate.terms for candidate in candidates))
-    if not candidates:
-        raise InputError("a search needs at least one method or candidate, got none")
+    tried = planned_candidates(candidates, methods, terms, usual, steps=steps * epochs)
+    forms = list(dict.fromkeys(candidate.terms for candidate in tried))
     for form in filter(None, forms):
         linear_model_for(made, form)
+
     parts = make_folds(n, folds, seed=seed, ordered=ordered)
     streams = [*(rest_of(n, part) for part in parts), torch.arange(n)]
     cache = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0, seed=seed)
@@ -222,15 +153,14 @@ def auto(
     baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
     comparison = Comparison(held_out, baseline.predicted, seed=seed, most=scoring)
 
-    grid = make_grid(candidates, cache, forms=forms)
+    grid = make_grid(tried, cache, forms=forms)
     observer = LeaderGrowth(
         cache, held_out, data.instance, solves=growth * n / (steps * epochs), seed=seed, time_limit=time_limit,
         max_solves=max_solves,
     )  # fmt: skip
-    snapshots = sorted({max(1, epochs // 4), max(1, epochs // 2), epochs})
     identity = {
         "problem": problem.fingerprint, "data": digest_of(data), "seed": seed, "folds": folds, "ordered": ordered,
-        "candidates": [candidate.name for candidate in candidates], "batch_size": batch_size, "epochs": epochs,
+        "candidates": [candidate.name for candidate in tried], "batch_size": batch_size, "epochs": epochs,
         "growth": growth, "start": start, "model": repr(made),
     }  # fmt: skip
     starts = baseline.starts
@@ -238,35 +168,36 @@ def auto(
         first = with_terms(made, data.features, {name for form in forms for name in form}) if any(forms) else made
         starts = [[copy.deepcopy(first)] * len(forms) for _ in streams]
     runs = fit_stacked(
-        starts, grid.losses, grid.settings, data, streams,
-        epochs=epochs, batch_size=batch_size, snapshots=snapshots, seed=seed, observer=observer, checkpoint=checkpoint,
-        identity=identity, progress=progress,
+        starts, grid.losses, grid.settings, data, streams, epochs=epochs, batch_size=batch_size,
+        snapshots=sorted({max(1, epochs // 4), max(1, epochs // 2), epochs}), seed=seed, observer=observer,
+        checkpoint=checkpoint, identity=identity, progress=progress,
     )  # fmt: skip
+
     order = ranked(runs, held_out)
-    # With known costs in the objective, predictions must keep the scale that the losses gave them.
-    scale_free = not problem.has_known_costs
-    members = best_members(order, committee)
-    # Without a member (all settings diverged) the result is two-stage, which is then compared with itself.
-    average = held_out_average(members, runs, held_out, scale_free) if members else baseline.predicted
-    verdict = comparison.verdict(average)
-    final, chosen = baseline.model, "two-stage"
-    weight = 1.0 if not fallback else verdict.weight
-    if members and weight > 0:
-        models, weights = weighted(members, runs, data, streams_of(members, runs), scale_free)
-        chosen = f"committee of {len(members)}" if len(members) > 1 else grid.candidates[members[0][1]].name
-        if weight < 1:
-            models = [*models, baseline.widest]
-            weights = torch.cat([weight * weights, weights.new_tensor([1 - weight])])
-            share = min(99, max(1, round(100 * weight)))  # both take part: neither has 0 or 100 %
-            chosen = f"{chosen} ({share}%) and two-stage ({100 - share}%)"
-        final = merge(models, weights)
-    else:
-        members = []
+    choice = choose(runs, order, tried, held_out, baseline, comparison, committee=committee, fallback=fallback)
     scores = [
-        CandidateScore(grid.candidates[s].name, epoch, regret, (epoch, s) in members) for (epoch, s), regret in order
+        CandidateScore(tried[s].name, epoch, regret, (epoch, s) in choice.members) for (epoch, s), regret in order
     ]
     growth_solves = sum(int(row["solves"]) for row in observer.rows)
     solves = {"growth": growth_solves, "scoring": problem.statistics.count("scoring") - scored}
     return AutoResult(
-        final, baseline.model, verdict, chosen, scores, observer.rows, solves, runs.reason, runs.seconds, cache
-    )
+        choice.model, baseline.model, choice.verdict, choice.name, scores, observer.rows, solves, runs.reason,
+        runs.seconds, cache,
+    )  # fmt: skip
+
+
+def _check_choices(ordered: object, fallback: object, growth: float, scoring: float, start: str) -> None:
+    check_type("ordered", ordered, bool, hint="true or false")
+    check_type("fallback", fallback, bool, hint="true or false")
+    check_number("growth", growth, least=0)
+    check_number("scoring", scoring, least=0, most=1)
+    if start not in STARTS:
+        raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
+
+
+def _check_limits(epochs: int | None, committee: int | None, max_solves: int | None, time_limit: float | None) -> None:
+    for name, value, least in (("epochs", epochs, 1), ("committee", committee, 1), ("max_solves", max_solves, 0)):
+        if value is not None:
+            check_integer(name, value, least=least)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, least=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from regretless.cache import SolutionCache
@@ -11,8 +11,9 @@ from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.number_checks import check_number
 from regretless.training.methods import build_loss, method
-from regretless.training.model_terms import Terms
+from regretless.training.model_terms import Terms, checked_terms, forms_of
 from regretless.training.stacked_models import Setting
+from regretless.type_checks import check_type
 
 # Relative to the deviation of the costs (linear models) or to the size of the weights (others).
 RATES = (0.0015, 0.004, 0.012, 0.035)
@@ -58,15 +59,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Grid:
-    """Candidates, and the losses that they share.
+    """Settings of ``fit_stacked``, in the order of the candidates, and the losses that they share.
 
     Attributes:
-        candidates: in the order of the stack's settings.
         losses: one per method and options.
-        settings: for ``fit_stacked``.
+        settings: one per candidate.
     """
 
-    candidates: tuple[Candidate, ...]
     losses: tuple[Loss, ...] = field(repr=False)
     settings: tuple[Setting, ...] = field(repr=False)
 
@@ -100,6 +99,41 @@ def candidates_of(methods: Sequence[str], steps: int) -> list[Candidate]:
     return found
 
 
+def planned_candidates(
+    given: Sequence[Candidate] | None,
+    methods: str | Sequence[str] | None,
+    terms: str | Sequence[str] | None,
+    usual: Terms,
+    *,
+    steps: int,
+) -> list[Candidate]:
+    """What a search tries: the candidates that were given, or those of methods, each with every form of the model.
+
+    Args:
+        given: candidates, in place of ``methods`` and ``terms``.
+        methods: names, as a list or separated by commas; by default those of ``default_candidates``.
+        terms: of the models, as a list or separated by commas.
+        usual: terms where none are named.
+        steps: training steps of a run.
+
+    Raises:
+        InputError: no candidates, or what cannot be one.
+    """
+    if given is None:
+        if isinstance(methods, str):
+            methods = [name.strip() for name in methods.split(",")]
+        plain = default_candidates(steps) if methods is None else candidates_of(methods, steps)
+        wanted = usual if terms is None else checked_terms(terms)
+        given = [replace(one, terms=form) for form in forms_of(wanted) for one in plain]
+    elif methods is not None or terms is not None:
+        raise InputError("candidates say what to try, with methods and terms: leave out methods= and terms=")
+    for candidate in given:
+        check_type("each of candidates", candidate, Candidate, hint="names of methods go to methods=")
+    if not given:
+        raise InputError("a search needs at least one method or candidate, got none")
+    return list(given)
+
+
 def make_grid(candidates: Sequence[Candidate], cache: SolutionCache, *, forms: Sequence[Terms] = ((),)) -> Grid:
     """Build the losses of candidates over one shared cache.
 
@@ -123,4 +157,4 @@ def make_grid(candidates: Sequence[Candidate], cache: SolutionCache, *, forms: S
         )
         for one in candidates
     )
-    return Grid(tuple(candidates), losses, settings)
+    return Grid(losses, settings)

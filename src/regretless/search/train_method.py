@@ -15,7 +15,8 @@ from regretless.errors import InputError
 from regretless.number_checks import check_numbers
 from regretless.problem import Problem
 from regretless.ranks import ranks_of, unwrapped
-from regretless.search.automatic import AutoResult, auto
+from regretless.search.auto_result import AutoResult
+from regretless.search.automatic import auto
 from regretless.search.unused_arguments import is_best_fit, refuse_unused
 from regretless.training.callbacks import Callback, EarlyStopping, Watch
 from regretless.training.fit_arguments import listed_callbacks
