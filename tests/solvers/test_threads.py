@@ -124,15 +124,17 @@ def test_one_worker_without_a_limit_runs_in_the_calling_thread() -> None:
 def test_the_end_of_the_process_waits_for_jobs_that_were_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
-    def wait(_: int, clock: Clock) -> None:
+    def fail_or_wait(fails: bool, clock: Clock) -> None:
         clock()
+        if fails:  # after the other one has begun: jobs that have not are dropped
+            assert begun.wait(10)
+            raise ZeroDivisionError
         begun.set()
         go_on.wait()
 
     assert not at_work()
     with pytest.raises(ZeroDivisionError):
-        Threads(lambda job, clock: wait(job, clock) if job else 1 // 0, workers=2, limit=None).map([0, 1])
-    assert begun.wait(10)
+        Threads(fail_or_wait, workers=2, limit=None).map([True, False])
     assert at_work(), "the other job was left behind"
     monkeypatch.setattr(module, "EXIT_SECONDS", 0.05)
     module._wait_at_exit()
