@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import final
 
-import torch
 from torch import Tensor
 
 from regretless.losses.base import Reduction, dot
 from regretless.losses.relaxed import RelaxedLoss
 from regretless.oracle import Oracle
 from regretless.relaxation import QuadraticProgram
-
-ROUNDING = 1e-8  # relative difference of two solutions that are equal
 
 
 @final
@@ -42,8 +39,4 @@ class SmoothedContrastive(RelaxedLoss):
 
     def of_solution(self, relaxed: Tensor, predicted: Tensor, true: Tensor, solution: Tensor) -> Tensor:
         """Losses ``(batch,)``."""
-        lead = solution - relaxed
-        # Where the solutions are equal up to rounding, the gradient is zero: Adam would turn its rounding into steps.
-        size = max(ROUNDING, 4 * torch.finfo(lead.dtype).eps) * (1 + solution.abs())
-        same = lead.detach().abs() <= size
-        return dot(predicted - true, lead - torch.where(same, lead.detach(), 0.0))
+        return dot(predicted - true, solution - relaxed)

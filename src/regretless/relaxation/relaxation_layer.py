@@ -37,7 +37,7 @@ class _Minimizer(torch.autograd.Function):
     def forward(ctx: Any, c: Tensor, form: StandardForm, program: Program, report: list[Smooth]) -> Tensor:
         solved = program.solve(form, c)
         report.append(solved)
-        ctx.form, ctx.program = form, program
+        ctx.form, ctx.damping = form, program.damping
         ctx.save_for_backward(solved.H)
         return solved.x
 
@@ -47,11 +47,8 @@ class _Minimizer(torch.autograd.Function):
         (H,) = ctx.saved_tensors
         n = ctx.form.n
         right = torch.cat([-gradient, gradient.new_zeros(len(gradient), H.shape[1] - n)], dim=1)
-        dz, _ = NormalEquations(ctx.form, H, damping=ctx.program.damping).solve(right)
-        # Optimizers such as Adam would turn the rounding of a gradient that is zero into full steps.
-        rounding = ctx.program.least_slope * gradient.abs().amax(dim=1, keepdim=True)
-        dz = dz[:, :n]
-        return torch.where(dz.abs() <= rounding, 0.0, dz), None, None, None
+        dz, _ = NormalEquations(ctx.form, H, damping=ctx.damping).solve(right)
+        return dz[:, :n], None, None, None
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from regretless.linear_programs.standard_form import StandardForm
 from regretless.number_checks import check_number
 from regretless.types import Status
 
-NO_SLOPE = 1e-8  # of a quadratic program, relative to the slope of a solution at no bound
-
 
 @dataclass(frozen=True)
 class Smooth:
@@ -43,11 +41,6 @@ class Program(Protocol):
         """The term that the backward pass adds to the diagonal of the normal matrix."""
         ...
 
-    @property
-    def least_slope(self) -> float:
-        """Slope of the solution over the costs below which it is rounding."""
-        ...
-
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
         """Solve for costs ``(batch, n)``."""
         ...
@@ -68,11 +61,6 @@ class QuadraticProgram:
                 f"{error}: without a quadratic term the solution is a corner of the relaxation, whose gradient is zero"
             ) from None
 
-    @property
-    def least_slope(self) -> float:
-        """A share of the slope at no bound: at a bound the slope is zero, and the end of the path is near it."""
-        return NO_SLOPE / self.tau
-
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
         """Solve the quadratic programs by path following."""
         # |origin + x|^2 is |x|^2 with another linear term and a constant.
@@ -92,11 +80,6 @@ class BarrierProgram:
     def __post_init__(self) -> None:
         check_number("cutoff", self.cutoff)
         check_number("damping", self.damping, least=0.0)
-
-    @property
-    def least_slope(self) -> float:
-        """Zero: the barrier has a slope everywhere."""
-        return 0.0
 
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
         """Follow the embedding down to the cutoff, then move to the exact point of the central path there."""
