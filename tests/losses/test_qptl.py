@@ -136,6 +136,15 @@ def test_a_small_tau_has_no_gradient_where_a_moderate_one_has():
     assert sizes[0] < 0.2 * sizes[1]
 
 
+def test_what_the_end_of_the_path_leaves_of_a_gradient_is_not_cut_off():
+    """With the published tau of 1e-6, Adam trains from it on the energy problems; see docs/results.md."""
+    problem, rng = Problem(energy_like()), np.random.default_rng(0)
+    predicted, true = torch.tensor(rng.normal(60.0, 20.0, size=(2, 16, 48)))
+    predicted.requires_grad_()
+    QPTL(problem, tau=1e-6)(predicted, true, torch.zeros_like(true)).backward()
+    assert (predicted.grad != 0).any(dim=1).all()
+
+
 @pytest.mark.parametrize("tau", [0.0, -1.0])
 def test_tau_must_be_positive(tau):
     with pytest.raises(InputError, match="tau"):
