@@ -38,13 +38,15 @@ def advise(parts: Iterator[slice], n: int, problem: Problem) -> Iterator[slice]:
 
 
 def _ways(problem: Problem) -> list[str]:
-    """What makes the solves of an engine faster."""
+    """What makes the solves of an engine faster; nothing is known of other solvers."""
+    if not problem.engine:
+        return []
     ways = []
     if problem.workers == 1 and getattr(problem.backend, "one_by_one", False) and (cores := _cores()) > 1:
         ways.append(f"workers={cores} (--workers {cores}) solves on all {cores} cores of this machine.")
-    if problem.engine and "gap" not in problem.options and member(problem.model).integer.any():
+    if "gap" not in problem.options and member(problem.model).integer.any():
         ways.append(f"gap={GAP} (--gap {GAP}) ends a solve within {GAP:.1%} of the optimum.")
-    return ways if problem.engine else []
+    return ways
 
 
 def _cores() -> int:
