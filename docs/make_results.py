@@ -1,10 +1,10 @@
 """Write ``results.md`` and its pictures from the results folder of full runs.
 
-    regretless reproduce all --seeds 10 --workers 2 --out RESULTS
+    regretless reproduce all --seeds 10 --workers 14 --out RESULTS
     regretless reproduce knapsack --seeds 10 --workers 2 --init shared --out RESULTS \\
         --methods nce-c,nce-dc,nce-2c,map-c,blackbox,blackbox-cache,spo-relax,qptl,interior
-    regretless reproduce energy --engine highs --out RESULTS
-    regretless reproduce knapsack --engine highs --out RESULTS
+    regretless reproduce energy --engine highs --workers 6 --out RESULTS
+    regretless reproduce knapsack --engine highs --workers 9 --out RESULTS
     python docs/make_results.py RESULTS
 
 This script runs no training, and every number comes from the results.

@@ -7,6 +7,7 @@ import pytest
 
 from regretless.charts import Chart, Panel, Point, Series, SeriesStyle, draw_panels, swatch
 from regretless.charts.panels import READABLE, VISIBLE
+from regretless.charts.style import chart_style
 
 STYLE = SeriesStyle(1)
 
@@ -83,6 +84,30 @@ def test_a_band_that_reaches_zero_does_not_rule_out_a_logarithmic_axis() -> None
     axes = drawn(series((1, 1), (2, 1000), deviation=5.0)).figure.axes[0]
     assert axes.get_yscale() == "log"
     assert axes.get_title(loc="left") == "y, log scale"
+
+
+def test_a_band_that_reaches_almost_to_zero_does_not_stretch_a_logarithmic_axis() -> None:
+    chart = drawn(series((1, 100), (2, 10_000), deviation=99.0))
+    assert 50 < chart.figure.axes[0].get_ylim()[0] < 100
+    (band,) = artists(chart, "band")
+    assert min(band.get_paths()[0].vertices[:, 1]) >= chart.figure.axes[0].get_ylim()[0]
+
+
+def test_words_of_narrow_panels_do_not_run_into_each_other() -> None:
+    lines = [series((25, 33_000), (40_000, 3_300_000), key=key) for key in range(2)]
+    panels = [Panel(lines, "exact solves", "test regret", "Blackbox", log_x=True) for _ in range(6)]
+    chart = draw_panels(panels, columns=3, size=(3.5, 2.8), legend=True)
+    assert chart is not None
+    with chart_style():
+        chart.figure.draw_without_rendering()
+    for axes in chart.figure.axes:
+        ticks = [label for label in axes.get_xticklabels() if label.get_text()]
+        title = axes.title.get_window_extent()
+        title.y0 = (title.y0 + title.y1) / 2  # its second line is empty
+        boxes = [title, *(word.get_window_extent() for word in (axes._left_title, axes.xaxis.label, *ticks))]
+        inside = [box for box in boxes if axes.bbox.x0 - 1 <= (box.x0 + box.x1) / 2 <= axes.bbox.x1 + 1]
+        assert len(inside) >= 5
+        assert not any(box.overlaps(other) for k, box in enumerate(inside) for other in inside[:k])
 
 
 def test_steps_of_a_sweep_have_their_own_labels() -> None:

@@ -27,7 +27,8 @@ def test_each_policy_is_a_line_over_the_share_that_was_solved(tmp_path: Path) ->
     cell(tmp_path, 0.01, 82.0, 9, policy="largest-gap")
     drawn = regret_against_solves(GRID, read_results(tmp_path))
     assert drawn is not None
-    assert [axes.get_title() for axes in drawn.chart.figure.axes] == [PROBLEM], "one panel per problem that has runs"
+    titles = [axes.get_title().strip() for axes in drawn.chart.figure.axes]
+    assert titles == [PROBLEM], "one panel per problem that has runs"
     points = {line.get_gid(): line for line in drawn.chart.figure.axes[0].lines}
     coin, gaps = points["points-0-0"], points["points-0-1"]
     assert list(coin.get_xdata()) == pytest.approx([1.0, 100.0])

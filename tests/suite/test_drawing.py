@@ -40,6 +40,6 @@ def test_other_problems_stay_out_and_sizes_and_degrees_rise() -> None:
     cells += [score("top-k n 500", name, 9.0) for name in ("two-stage", "soft")]
     chart = draw_leaderboard(cells, "two-stage")
     assert chart is not None
-    assert [axes.get_title() for axes in chart.figure.axes] == ["n = 100", "n = 1000", "n = 5000"]
+    assert [axes.get_title().strip() for axes in chart.figure.axes] == ["n = 100", "n = 1000", "n = 5000"]
     assert [tick.get_text() for tick in chart.figure.axes[1].get_xticklabels()] == ["1", "4"]
     assert not any("9.00" in text for texts in chart.hover.values() for text in texts)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
-from regretless.charts.axis_scale import drawable, scale_axis
+from regretless.charts.axis_scale import drawable, is_log, scale_axis
 from regretless.charts.chart_data import Chart, Panel, Series
 from regretless.charts.point_labels import label_points
 from regretless.charts.style import COLORS, PAPER, SeriesStyle, chart_style
@@ -78,9 +78,10 @@ def legend_handle(style: SeriesStyle, x: Sequence[float] = (), y: Sequence[float
 
 def _draw_panel(axes: Any, panel: Panel, index: int, hover: Hover) -> None:
     points = [p for one in panel.series for p in (*one.points, *([one.restored] if one.restored else []))]
-    heights = [end for point in points for end in point.ends]
-    if min(point.y for point in points) > 0:
-        heights = [end for end in heights if end > 0]  # a bar that reaches zero does not rule out the logarithm
+    heights = [height for point in points for height in (point.y, point.ends[1])]
+    log_y, lows = is_log(heights, panel.log_y), [point.ends[0] for point in points]
+    if log_y:  # a bar that reaches almost to zero would stretch the axis, and one that reaches zero has no end on it
+        lows = [low for low in lows if low > min(heights) / 2]
     places = [point.x for point in points]
     epochs = panel.epochs and len(set(places)) > 1
     x_scale = scale_axis(axes, "x", places, log=False if panel.x_ticks or epochs else panel.log_x, epochs=epochs)
@@ -88,9 +89,11 @@ def _draw_panel(axes: Any, panel: Panel, index: int, hover: Hover) -> None:
         labels = {place: label for place, label in enumerate(panel.x_ticks) if label}
         axes.set_xticks(list(labels), list(labels.values()))
     axes.set_xlabel(panel.x_title + x_scale)
-    axes.set_title(panel.title, fontweight="bold")
+    y_scale = scale_axis(axes, "y", [*heights, *lows], log=log_y)
     # Not turned by 90 degrees: it is easier to read, and leaves the width to the lines.
-    axes.set_title(panel.y_title + scale_axis(axes, "y", heights, log=panel.log_y), loc="left", fontsize=9.0)
+    axes.set_title(panel.y_title + y_scale, loc="left", fontsize=9.0)
+    if panel.title:
+        axes.set_title(f"{panel.title}\n", fontweight="bold")  # a line above the title of the axis
     for one in panel.series:
         for artist in _draw_series(axes, one, panel, f"{index}-{one.key}", hover):
             artist.set_in_layout(False)
