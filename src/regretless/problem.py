@@ -47,7 +47,8 @@ class Problem:
             ``"min"``.
         engine: name of the engine that solves the model where there is no oracle.
         workers: instances that are solved at the same time, by an engine or a function. Python functions then run in
-            threads, which helps where they wait or release the interpreter lock; see ``executor``.
+            threads, which helps where they wait or release the interpreter lock; see ``executor``. ``None``: one
+            thread per core for an engine that solves one instance at a time, else one.
         time_limit: seconds for one solve by an engine or a function; one that exceeds it is given up on. An oracle
             with ``solve`` keeps its own.
         executor: who solves: ``"threads"``; ``"processes"`` for Python functions that can be pickled and for engines
@@ -75,7 +76,7 @@ class Problem:
         dimension: int | None = None,
         sense: Sense | None = None,
         engine: str = "highs",
-        workers: int = 1,
+        workers: int | None = 1,
         time_limit: float | None = None,
         executor: str = "threads",
         on_failure: OnFailure = "raise",
@@ -131,6 +132,7 @@ class Problem:
             self.backend = engine_backend(model, engine=engine, **how, **options)
         else:
             of_function = {"width": self.width, "sign": self.sign, "model": model, "with_instance": self.is_family}
+            how["workers"] = 1 if workers is None else workers
             self.backend = oracle_backend(oracle, settings=of_function, **how)
 
     def __repr__(self) -> str:

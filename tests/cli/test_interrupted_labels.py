@@ -27,6 +27,7 @@ from .test_retrain import more
 def all_work_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(begun_solves, "WORTH", 0.0)
     monkeypatch.setattr(run_labels, "WORTH", 0.0)
+    monkeypatch.setattr("regretless.solvers.executors.cores", lambda: 1)  # the batches of one worker are 1, 2, 4, ...
 
 
 class Interrupt:

@@ -3,10 +3,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from regretless.solvers.pool import EnginePool
 from regretless.storage import load_state
 
 from .files import ITEMS, MODEL, CommandLine, Files, write_csv
@@ -334,3 +336,23 @@ def test_data_of_ones_own_need_a_model_file_and_the_reverse(cli: CommandLine, fi
     error = cli("train", "model.txt", "--features", files.x, "--out", files.folder / "run").error
     assert "or an .mps or .lp file, got 'model.txt'" in error
     assert "give its data with --costs" in cli(*files.words(costs=None)).error
+
+
+def test_all_cores_solve_by_default_and_give_the_numbers_of_one(
+    files: Files, cli: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("regretless.solvers.executors.cores", lambda: 3)
+    used = []
+    made = EnginePool.__init__
+
+    def noted(pool: EnginePool, *words: Any, **how: Any) -> None:
+        made(pool, *words, **how)
+        used.append(pool.workers)
+
+    monkeypatch.setattr(EnginePool, "__init__", noted)
+    several = cli.ok(*files.words(), "--json").json
+    assert max(used) == 3
+    used.clear()
+    one = cli.ok(*files.words("one", workers=1), "--json").json
+    assert set(used) == {1}
+    assert one["regret"] == several["regret"]

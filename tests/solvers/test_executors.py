@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from regretless.errors import InputError
-from regretless.solvers.executors import TABLE, Execution
+from regretless.solvers.executors import MOST_THREADS, TABLE, Execution, checked_workers, cores
 
 
 def double(job: int, clock) -> int:
@@ -25,6 +25,17 @@ def double(job: int, clock) -> int:
 def test_wrong_settings_are_refused_at_once(settings, message) -> None:
     with pytest.raises(InputError, match=message):
         Execution(**({"name": "threads", "work": double, "workers": 1, "limit": None} | settings))
+
+
+def test_by_default_there_is_a_thread_per_core_and_one_process(monkeypatch) -> None:
+    assert cores() >= 1
+    monkeypatch.setattr("regretless.solvers.executors.cores", lambda: 6)
+    assert [checked_workers(None, kind) for kind in ("threads", "processes", "ray")] == [6, 1, 1]
+    monkeypatch.setattr("regretless.solvers.executors.cores", lambda: 500)
+    assert checked_workers(None) == MOST_THREADS
+    assert checked_workers(300) == 300, "what was asked for"
+    with pytest.raises(InputError, match="workers must be an integer, at least 1, got 0"):
+        checked_workers(0)
 
 
 def test_workers_are_kept_until_the_work_changes_and_are_not_pickled(monkeypatch) -> None:

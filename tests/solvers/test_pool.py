@@ -18,7 +18,7 @@ from regretless.family import Family
 from regretless.milp import MILP, Floats
 from regretless.solvers import engine as engines
 from regretless.solvers.engine import EngineEntry, Outcome
-from regretless.solvers.pool import MODELS_PER_WORKER, EnginePool
+from regretless.solvers.pool import MODELS, EnginePool
 from regretless.types import Status
 
 KNAPSACK = MILP([[3.0, 4.0, 5.0, 6.0]], row_upper=9.0)
@@ -197,7 +197,7 @@ def test_every_member_of_a_family_has_its_own_rows(workers: int) -> None:
 
 
 def test_models_of_a_large_family_are_kept_up_to_a_limit(scripted: list[Scripted]) -> None:
-    count = MODELS_PER_WORKER + 1
+    count = MODELS + 1
     pool = EnginePool(Family([OPEN] * count), engine="scripted")
     pool.solve(torch.ones(count, 2), torch.arange(count))
     assert len(scripted) == count
@@ -205,6 +205,13 @@ def test_models_of_a_large_family_are_kept_up_to_a_limit(scripted: list[Scripted
     assert len(scripted) == count, "the newest is still there"
     pool.solve(torch.ones(1, 2), torch.tensor([0]))
     assert len(scripted) == count + 1, "the oldest has made room"
+
+
+def test_many_workers_hold_no_more_models_than_one(scripted: list[Scripted]) -> None:
+    pool = EnginePool(Family([OPEN] * 8), engine="scripted", workers=MODELS // 4)
+    for row in [*range(5), 0]:  # one at a time: in this thread
+        pool.solve(torch.ones(1, 2), torch.tensor([row]))
+    assert len(scripted) == 6, "the fifth model took the place of the first"
 
 
 def test_a_used_pool_can_be_copied_and_pickled() -> None:

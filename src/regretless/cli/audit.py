@@ -26,7 +26,7 @@ def audit(
     out: Annotated[
         Path | None, typer.Option(help="HTML page to write (.html). Default: none; a summary is printed.")
     ] = None,
-    workers: Workers = 1,
+    workers: Workers = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds per solve. Default: that of the run.")] = None,
     json: Json = False,
 ) -> None:

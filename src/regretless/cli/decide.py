@@ -42,7 +42,7 @@ def decide(
     ] = None,
     engine: Annotated[str | None, typer.Option(help="Engine. Default: that of the run. For model files.")] = None,
     unseen: Unseen = None,
-    workers: Workers = 1,
+    workers: Workers = None,
     executor: Executor = "threads",
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds per solve. Default: that of the run. For model files.")

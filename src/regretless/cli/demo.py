@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +12,7 @@ import typer
 
 from regretless.cli.output_check import need_report_packages, refuse_unwritable
 from regretless.cli.show import print_json, print_ledger, print_table
-from regretless.cli.spec_options import Json, Seed
+from regretless.cli.spec_options import Json, Seed, Workers
 from regretless.data import Dataset
 from regretless.milp import MILP
 from regretless.paper.training_defaults import training_defaults
@@ -81,12 +80,11 @@ def demo(
         DemoProblem, typer.Option(help="workshop (a general MILP, solved by HiGHS) or knapsack (a special oracle).")
     ] = DemoProblem.workshop,
     out: Annotated[Path, typer.Option(help="Folder for runs and report.")] = Path("demo"),
-    workers: Annotated[int | None, typer.Option(help="Solver threads; by default one per core, at most 4.")] = None,
+    workers: Workers = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Train five methods on embedded data, print a table and write an HTML report."""
-    workers = min(os.cpu_count() or 1, 4) if workers is None else workers
     specs = DEMOS[problem].specs(seed)
     need_report_packages()
     refuse_unwritable(out)

@@ -33,7 +33,7 @@ def evaluate(
         bool, typer.Option(help="Compare with the run's two-stage baseline: one more solve per instance.")
     ] = True,
     unseen: Unseen = None,
-    workers: Workers = 1,
+    workers: Workers = None,
     executor: Executor = "threads",
     json: Json = False,
 ) -> None:

@@ -19,6 +19,7 @@ from regretless.runs.decide import LoadedRun
 from regretless.runs.known_files import known_for
 from regretless.runs.run_folder import read_two_stage
 from regretless.runs.run_ledger import Ledger
+from regretless.solvers.executors import checked_workers
 from regretless.tables import Features
 from regretless.tables.constraints import read_constraints
 from regretless.types import Decisions, Status
@@ -44,7 +45,7 @@ def decide_one_by_one(
     *,
     log: Path | None,
     deadline: float | None,
-    workers: int,
+    workers: int | None,
     time_limit: float | None,
     show: bool,
 ) -> Made:
@@ -57,7 +58,7 @@ def decide_one_by_one(
             f"{features} does not name its rows, so that an audit could not match their true costs: --log needs the "
             f"column or array {ready.saved.id!r}"
         )
-    requests = _requests(ready, seen, features, constraints)
+    requests, workers = _requests(ready, seen, features, constraints), checked_workers(workers)
     service = Decider(ready, known=known_for(run, ready.saved.milp), workers=workers)
     service.time_limit = time_limit or service.time_limit
     counts, lines = [0, 0], Lines(len(requests))

@@ -24,7 +24,7 @@ def retrain(
     unseen: options.Unseen = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the data. Default: as in the first run.")] = None,
     lr: Annotated[float | None, typer.Option(help="Learning rate of Adam. Default: as in the first run.")] = None,
-    workers: options.Workers = 1,
+    workers: options.Workers = None,
     executor: options.Executor = "threads",
     resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
     json: options.Json = False,

@@ -95,8 +95,9 @@ def warn_of_inexact(figures: Mapping[str, Any]) -> None:
             print(f"warning: {count} {meaning}", file=sys.stderr)
 
 
-def warn_of_idle_workers(spec: Spec, workers: int, executor: str = "threads") -> None:
+def warn_of_idle_workers(spec: Spec, workers: int | None, executor: str = "threads") -> None:
     """Say on standard error that workers do not help where the problem's own oracle solves."""
-    if (workers > 1 or executor != "threads") and engine_of(spec) == "oracle":
-        what = "--workers" if workers > 1 else "--executor"
+    several = workers is not None and workers > 1
+    if (several or executor != "threads") and engine_of(spec) == "oracle":
+        what = "--workers" if several else "--executor"
         print(f"note: {what} has no effect: the oracle of {spec.problem} solves in one thread", file=sys.stderr)

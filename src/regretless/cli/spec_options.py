@@ -42,7 +42,9 @@ Engine = Annotated[
         help="highs (default of model files), scip, cpsat, gurobi, batched-lp, or oracle (the problem's own)."
     ),
 ]
-Workers = Annotated[int, typer.Option(help="Instances that an engine solves at the same time.")]
+Workers = Annotated[
+    int | None, typer.Option(help="Instances that an engine solves at the same time. Default: one per core.")
+]
 Executor = Annotated[str, typer.Option(help="Where an engine's solves run: threads, processes or ray[:ADDRESS].")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds per solve. Default: no limit.")]
 Gap = Annotated[

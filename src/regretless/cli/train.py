@@ -67,7 +67,7 @@ def train(
     ] = "",
     split: options.Split = None,
     engine: options.Engine = None,
-    workers: options.Workers = 1,
+    workers: options.Workers = None,
     executor: options.Executor = "threads",
     time_limit: options.TimeLimit = None,
     gap: options.Gap = None,

@@ -43,11 +43,12 @@ def tune(
     split: options.Split = None,
     engine: options.Engine = None,
     workers: Annotated[
-        int,
+        int | None,
         typer.Option(
-            help="With --executor threads: instances solved at the same time. Otherwise: trials at the same time."
+            help="With --executor threads: instances solved at the same time, by default one per core. Otherwise: "
+            "trials at the same time, by default 1."
         ),
-    ] = 1,
+    ] = None,
     executor: Annotated[
         str,
         typer.Option(help="threads (one trial after another), processes or ray[:ADDRESS] (--workers trials at once)."),

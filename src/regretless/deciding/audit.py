@@ -98,7 +98,7 @@ class Audit:
 
 
 def audit_decisions(
-    log: DecisionLog | Path | str, costs: Any, *, workers: int = 1, time_limit: float | None = None,
+    log: DecisionLog | Path | str, costs: Any, *, workers: int | None = 1, time_limit: float | None = None,
     progress: bool | None = None,
 ) -> Audit:  # fmt: skip
     """Compare logged decisions with the true costs of their instances.

@@ -96,14 +96,14 @@ class AuditedRun:
             except (FileError, TypeError) as error:  # a TypeError: text in the place of bytes
                 raise FileError(f"{log.path}: the files of run {run} are damaged: {error}") from error
         self._places = places_of(self.saved.cost_names)
-        self._problems: dict[tuple[int, float | None], Problem] = {}  # of the model as it is written
+        self._problems: dict[tuple[int | None, float | None], Problem] = {}  # of the model as it is written
 
     def day(
         self,
         record: Record,
         costs: Floats,
         *,
-        workers: int,
+        workers: int | None,
         time_limit: float | None,
         begun: BegunSolves | None = None,
     ) -> AuditedDay:
@@ -140,7 +140,7 @@ class AuditedRun:
             said = f"the decision for {record.instance!r} has constraints that do not fit its model: {error}"
             raise FileError(f"{self._log} is damaged: {said}") from error
 
-    def _problem(self, milp: MILP, workers: int, limit: float | None) -> Problem:
+    def _problem(self, milp: MILP, workers: int | None, limit: float | None) -> Problem:
         """The problem of a model; days without constraints of their own share one, and the engine that it built."""
         saved, key = self.saved, (workers, limit)
         if milp is saved.milp and key in self._problems:

@@ -9,9 +9,9 @@ from typing import Any
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
-from regretless.number_checks import check_integer, check_number
+from regretless.number_checks import check_number
 from regretless.problems.option_check import check_options
-from regretless.solvers.executors import parse_executor
+from regretless.solvers.executors import checked_workers, parse_executor
 from regretless.solvers.time_limit import check_time_limit
 from regretless.tables.user_problem import is_model_file, load_model_file
 
@@ -76,7 +76,7 @@ def load(name: str, **options: Any) -> BenchmarkProblem:
     function = loader(name)
     check_options(name, function, options)
     # A special oracle uses none of these, but a wrong value is still one.
-    check_integer("workers", options.get("workers", 1), least=1)
+    checked_workers(options.get("workers", 1))
     check_time_limit(options.get("time_limit"))
     check_number("gap", options.get("gap", 0.0), least=0, most=1)
     parse_executor(options.get("executor", "threads"))

@@ -35,7 +35,7 @@ class Solving:
     """
 
     engine: str = "oracle"
-    workers: int = 1
+    workers: int | None = 1
     executor: str = "threads"
     time_limit: float | None = None
     gap: float = 0.0

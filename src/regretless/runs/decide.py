@@ -170,7 +170,7 @@ def decider(
     folder: Path | str,
     *,
     engine: str | None = None,
-    workers: int = 1,
+    workers: int | None = 1,
     executor: str = "threads",
     time_limit: float | None = None,
     gap: float | None = None,

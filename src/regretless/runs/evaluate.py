@@ -59,7 +59,7 @@ def evaluate_run(
     forecasts: Path | str | None = None,
     two_stage: bool = True,
     unseen: Unseen | None = None,
-    workers: int = 1,
+    workers: int | None = 1,
     executor: str = "threads",
     progress: bool | None = None,
 ) -> RunEvaluation:

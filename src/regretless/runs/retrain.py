@@ -25,7 +25,7 @@ from regretless.tables.user_problem import assembled, cut
 
 
 def go_on(
-    spec: Spec, folder: Path | str, *, workers: int = 1, executor: str = "threads", progress: bool | None = None
+    spec: Spec, folder: Path | str, *, workers: int | None = 1, executor: str = "threads", progress: bool | None = None
 ) -> dict[str, Any]:
     """Do a run that goes on from another, and keep it in ``folder``; the other run stays as it is.
 
@@ -67,7 +67,7 @@ def retrain_spec(folder: Path | str, options: dict[str, Any], **changed: Any) ->
 
 
 def load_more(
-    spec: Spec, *, workers: int = 1, executor: str = "threads", store: Path | str | None = None
+    spec: Spec, *, workers: int | None = 1, executor: str = "threads", store: Path | str | None = None
 ) -> BenchmarkProblem:
     """Old and new data of a run that goes on from another; only the new rows are solved.
 

@@ -6,18 +6,18 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.number_checks import check_integer, check_number
+from regretless.number_checks import check_number
 from regretless.optional import need
 from regretless.problems.option_check import check_options, options_of
 from regretless.problems.problem_table import loader
 from regretless.runs.run_folder import WEIGHTS
 from regretless.runs.spec import STARTS, Spec
 from regretless.search.check_settings import check_settings
-from regretless.solvers.executors import parse_executor
+from regretless.solvers.executors import checked_workers, parse_executor
 from regretless.tables.user_problem import is_model_file
 
 
-def check_spec(spec: Spec, *, workers: int = 1, executor: str = "threads") -> None:
+def check_spec(spec: Spec, *, workers: int | None = 1, executor: str = "threads") -> None:
     """Refuse a run that cannot be done: options of the problem, settings of the method, engine and packages.
 
     Raises:
@@ -25,7 +25,7 @@ def check_spec(spec: Spec, *, workers: int = 1, executor: str = "threads") -> No
         MissingDependencyError: a package that the run needs is not installed.
     """
     need("safetensors.torch", pip="safetensors", why="write weights and checkpoints")
-    check_integer("workers", workers, least=1)
+    checked_workers(workers)
     parse_executor(executor)
     function = loader(spec.problem)
     options = dict(spec.options)

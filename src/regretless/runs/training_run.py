@@ -45,7 +45,7 @@ def run(
     *,
     loaded: BenchmarkProblem | None = None,
     load: Callable[..., BenchmarkProblem] | None = None,
-    workers: int = 1,
+    workers: int | None = 1,
     executor: str = "threads",
     store: Path | str | None = None,
     progress: bool | None = None,
@@ -231,7 +231,7 @@ def _train(
 
 
 def load_problem(
-    spec: Spec, *, workers: int = 1, executor: str = "threads", store: Path | str | None = None
+    spec: Spec, *, workers: int | None = 1, executor: str = "threads", store: Path | str | None = None
 ) -> BenchmarkProblem:
     """Load the problem of a specification."""
     if spec.retrain:
@@ -243,7 +243,7 @@ def load_problem(
 
 
 def load_trained(
-    folder: Path | str, *, workers: int = 1, executor: str = "threads"
+    folder: Path | str, *, workers: int | None = 1, executor: str = "threads"
 ) -> tuple[Spec, BenchmarkProblem, nn.Module]:
     """Load a finished run: its specification, its problem and its model."""
     spec = files.read_spec(Path(folder))

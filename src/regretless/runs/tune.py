@@ -23,7 +23,7 @@ from regretless.runs.training_run import load_problem
 from regretless.runs.trial_log import LOG, open_trials
 from regretless.runs.trial_rounds import Scored, Trials, added, do_rounds, finished
 from regretless.search import train
-from regretless.solvers.executors import Execution, parse_executor
+from regretless.solvers.executors import Execution, checked_workers, parse_executor
 from regretless.storage import read_json, write_json
 from regretless.tables.user_problem import is_model_file
 from regretless.training import evaluate, methods
@@ -62,7 +62,7 @@ def tune_settings(
     folder: Path | str,
     *,
     loaded: BenchmarkProblem | None = None,
-    workers: int = 1,
+    workers: int | None = 1,
     executor: str = "threads",
     trials: int = 50,
     most_epochs: int = 40,
@@ -105,7 +105,7 @@ def tune_settings(
     # A setting that was given is not searched.
     ranges = {name: value for name, value in ranges.items() if name not in spec.settings}
     identity = {"spec": spec.as_dict(), "epochs": most_epochs, "ranges": sorted(ranges)}
-    at_once = 1 if one_by_one else workers
+    at_once = 1 if one_by_one else checked_workers(workers, executor)
     identity |= {} if at_once == 1 else {"trials_at_once": at_once}
     refuse_foreign(folder, what="search", mark=SEARCH, names=(BEST, LOG))
     _refuse_another(folder, identity)

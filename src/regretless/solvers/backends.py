@@ -24,7 +24,7 @@ def engine_backend(model: MILP | Family, *, engine: str = "highs", **how: Any) -
     """
     if engine not in TABLE or not TABLE[engine].batched:
         return EnginePool(model, engine=engine, **how)
-    if (how.pop("workers", 1), how.pop("executor", "threads")) != (1, "threads"):
+    if how.pop("workers", 1) not in (None, 1) or how.pop("executor", "threads") != "threads":
         raise InputError(f"engine {engine!r} solves a batch in one computation: leave out workers= and executor=")
     return BatchBackend(model, engine=engine, **how)
 

@@ -24,6 +24,8 @@ Result = TypeVar("Result")
 Clock = Callable[[], None]
 Work = Callable[[Job, Clock], Result]
 
+# Threads by default; more of them wait for the interpreter lock where solves are short.
+MOST_THREADS = 16
 # name: module and class, imported when it is first used
 TABLE: dict[str, tuple[str, str]] = {
     "threads": ("regretless.solvers.threads", "Threads"),
@@ -76,6 +78,25 @@ class Execution(Generic[Job, Result]):
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_made": None}
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def checked_workers(workers: int | None, executor: str = "threads") -> int:
+    """The number of workers that was given; for ``None`` one thread per core, or one worker of another kind.
+
+    Raises:
+        InputError: a number that is not positive.
+
+    >>> checked_workers(3), checked_workers(None, "processes")
+    (3, 1)
+    """
+    if workers is None:
+        return min(cores(), MOST_THREADS) if executor == "threads" else 1
+    return check_integer("workers", workers, least=1)
 
 
 def parse_executor(name: str, *, allowed: Sequence[str] = ()) -> tuple[str, str]:

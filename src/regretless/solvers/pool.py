@@ -15,14 +15,14 @@ from regretless.milp import MILP, Floats
 from regretless.most_recent import MostRecentOfThread
 from regretless.solvers.checked_engine import check_options, make_engine
 from regretless.solvers.engine import Engine, Outcome, names
-from regretless.solvers.executors import Clock, Execution, Unanswered
+from regretless.solvers.executors import Clock, Execution, Unanswered, checked_workers
 from regretless.solvers.objective_scale import solve_scaled
 from regretless.solvers.time_limit import limit_or_none
 from regretless.types import Solved, Status
 
 # Family member, objective, and a decision to start from.
 Job = tuple[int, Floats, Floats | None]
-MODELS_PER_WORKER = 64
+MODELS = 64  # that all workers hold ready together
 GRACE = 1.0
 
 
@@ -39,7 +39,7 @@ class EnginePool:
     Args:
         model: a MILP or a family of them.
         engine: name in the table of engines.
-        workers: instances that are solved at the same time; 1 solves in the calling thread.
+        workers: instances that are solved at the same time; 1 solves in the calling thread, ``None`` uses all cores.
         time_limit: seconds for one solve.
         executor: ``"threads"``, ``"processes"`` for an engine that crashes or does not release the interpreter lock,
             or ``"ray[:ADDRESS]"``.
@@ -53,7 +53,7 @@ class EnginePool:
         model: MILP | Family,
         *,
         engine: str = "highs",
-        workers: int = 1,
+        workers: int | None = 1,
         time_limit: float | None = None,
         executor: str = "threads",
         **options: Any,
@@ -62,10 +62,11 @@ class EnginePool:
             raise InputError(f"engine must be one of {', '.join(names())}, got {engine!r}")
         check_options(engine, options)
         time_limit = limit_or_none(time_limit)
-        self.model, self.engine, self.workers, self.time_limit = model, engine, workers, time_limit
-        work = _Engines(model, engine, time_limit, options)
+        self.model, self.engine, self.time_limit = model, engine, time_limit
+        self.workers = checked_workers(workers, executor)
+        work = _Engines(model, engine, time_limit, options, models=max(1, MODELS // self.workers))
         limit = None if time_limit is None else 2 * time_limit + GRACE
-        self._solves: Execution[Job, Outcome] = Execution(executor, work, workers=workers, limit=limit)
+        self._solves: Execution[Job, Outcome] = Execution(executor, work, workers=self.workers, limit=limit)
 
     def solve(
         self,
@@ -96,9 +97,11 @@ class EnginePool:
 class _Engines:
     """Solves one instance after another, in whatever thread or process, with engines that are kept per thread."""
 
-    def __init__(self, model: MILP | Family, engine: str, time_limit: float | None, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, model: MILP | Family, engine: str, time_limit: float | None, options: Mapping[str, Any], *, models: int
+    ) -> None:
         self.model, self.engine, self.time_limit, self.options = model, engine, time_limit, options
-        self._built = MostRecentOfThread(MODELS_PER_WORKER)
+        self._built = MostRecentOfThread(models)
 
     def __call__(self, job: Job, clock: Clock) -> Outcome:
         index, objective, start = job

@@ -55,7 +55,7 @@ def refuse_other_files(folder: Path | str, given: Mapping[str, Any]) -> None:
             )
 
 
-def load_saved_data(folder: Path | str, *, workers: int = 1, executor: str = "threads") -> BenchmarkProblem:
+def load_saved_data(folder: Path | str, *, workers: int | None = 1, executor: str = "threads") -> BenchmarkProblem:
     """Read problem and data of a run; nothing is solved.
 
     Raises:

@@ -62,7 +62,7 @@ def load_model_file(
     split: str = "chronological",
     seed: int = 0,
     engine: str = "highs",
-    workers: int = 1,
+    workers: int | None = 1,
     executor: str = "threads",
     time_limit: float | None = None,
     gap: float = 0.0,
