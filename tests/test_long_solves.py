@@ -63,4 +63,3 @@ def test_short_solves_are_not_announced(n: int, seconds: float, monkeypatch: pyt
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         solve(Problem(INTEGER), monkeypatch, n=n, seconds=seconds)
-
