@@ -25,6 +25,8 @@ DEFAULTS: dict[str, Any] = {
     "mip_heuristic_run_feasibility_jump": False,
     "small_matrix_value": 1e-12,
 }
+# Of linear programs that are solved again and again with small changes.
+BARE: dict[str, Any] = {"output_flag": False, "threads": 1, "parallel": "off", "presolve": "off", "random_seed": 0}
 
 
 class HighsEngine:
@@ -139,6 +141,15 @@ def _tolerance(milp: MILP, mixed: bool) -> float:
     usual, least = (1e-8, 1e-9) if mixed else (1e-6, 1e-10)
     largest = float(abs(milp.A).max()) if milp.A.nnz else 0.0
     return usual if usual * largest <= 0.1 else max(0.1 / largest, least)
+
+
+def bare_highs(why: str) -> tuple[Any, Any]:
+    """The package highspy, and a HiGHS object without a model for linear programs; ``why`` is as for ``need``."""
+    highspy = need("highspy", pip="highspy<1.15", why=why)
+    highs = highspy.Highs()
+    for name, value in BARE.items():  # silence first: setOptionValue itself prints
+        highs.setOptionValue(name, value)
+    return highspy, highs
 
 
 def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:
