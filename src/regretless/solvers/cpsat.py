@@ -121,7 +121,6 @@ def scaled(objective: Floats, lower: Floats, upper: Floats) -> tuple[list[int], 
     Args:
         objective: ``(n,)`` finite costs.
         lower, upper: ``(n,)`` integer bounds of the variables.
-        bits: the scaled objective stays below ``2**bits`` at every point.
 
     Returns:
         The integer costs, the scale, and a bound on what the rounding can change (0 where it is exact).

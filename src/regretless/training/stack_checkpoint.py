@@ -24,7 +24,7 @@ KIND, VERSION = "stacked", 1
 
 @dataclass
 class StackProgress:
-    """How far a stack is trained: epochs, seconds, why it ended, and the parameters kept by epoch."""
+    """How far a stack is trained: epochs, seconds, and the parameters kept by epoch."""
 
     epoch: int = 0
     seconds: float = 0.0
