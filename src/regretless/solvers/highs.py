@@ -153,12 +153,7 @@ def bare_highs(why: str) -> tuple[Any, Any]:
 
 
 def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:
-    """Pass a model to a HiGHS object, with an objective of zeros, and return it as HiGHS takes it.
-
-    Args:
-        highs: gets the model.
-        milp: the model.
-        relaxed: leave integrality out.
+    """Pass a model, or its linear relaxation, to a HiGHS object, with zero costs, and return it as HiGHS takes it.
 
     Raises:
         InputError: HiGHS refuses the model.

@@ -32,13 +32,7 @@ class StackProgress:
 
 
 def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[str, Any]) -> None:
-    """Write a checkpoint atomically.
-
-    Args:
-        path: of the file.
-        stack, state: what to write.
-        identity: everything that determines the numbers.
-    """
+    """Write a checkpoint atomically."""
     cache = next(iter(_caches(stack)), None)
     content = {
         "identity": identity,
