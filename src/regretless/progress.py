@@ -22,11 +22,6 @@ class Bar:
 
     It appears with a step. With ``wait`` it also appears while the first step takes long, with the time so far.
     Nested loops share one display of rich, with one line per bar. Without rich there is no bar.
-
-    Args:
-        label: what is being done.
-        total: the number of steps.
-        stream: where to write.
     """
 
     _lock: ClassVar = threading.RLock()
@@ -110,13 +105,7 @@ class Bar:
 
 
 class PlainLine:
-    """In place of a bar where there is no terminal: a line every ``LINE_SECONDS``, the first one after as long.
-
-    Args:
-        label: what is being done.
-        total: the number of steps.
-        stream: where to write.
-    """
+    """In place of a bar where there is no terminal: a line every ``LINE_SECONDS``, the first one after as long."""
 
     wanted: ClassVar[bool] = True
 
@@ -199,9 +188,6 @@ def _begun(label: str, total: int, show: bool | None) -> Bar | PlainLine | None:
 
 class Lines:
     """Whether a line about progress is due: for the first and the last step, and in between once per second.
-
-    Args:
-        total: the number of steps.
 
     >>> lines = Lines(1000)
     >>> [lines.due(done) for done in (1, 2, 1000)]

@@ -10,12 +10,6 @@ from regretless.errors import InputError
 def check_type(name: str, value: Any, kind: type, *, hint: str = "") -> None:
     """Refuse an object of another type, and a class in place of an object.
 
-    Args:
-        name: of the argument.
-        value: what was given.
-        kind: the type that is expected.
-        hint: what to do, for the message.
-
     Raises:
         InputError: names the argument, what was expected and what came.
     """

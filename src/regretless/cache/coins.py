@@ -15,9 +15,6 @@ class Coins:
 
     A generator per step depends on the number of the step only: no rank needs the generators of the others to
     continue from a checkpoint.
-
-    Args:
-        seed: of the generators.
     """
 
     def __init__(self, seed: int) -> None:

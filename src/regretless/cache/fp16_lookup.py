@@ -22,12 +22,7 @@ _UNIT = 2.0**-11  # half a unit in the last place of half precision, relative
 
 
 class HalfMirror:
-    """Rows of a store in half precision, kept beside it.
-
-    Args:
-        width: columns of a row.
-        device: where the store is.
-    """
+    """Rows of a store in half precision, kept beside it."""
 
     def __init__(self, width: int, device: torch.device) -> None:
         self._rows = torch.zeros(0, -(-width // _ALIGNED) * _ALIGNED, dtype=torch.float16, device=device)

@@ -171,10 +171,7 @@ def _as_logged(records: Sequence[Record], some: Sequence[Record]) -> list[int]:
 
 def _verdict(days: Sequence[AuditedDay]) -> Verdict | None:
     both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.gain is not None]
-    if not both:
-        return None
-    two_stage, regret, best = (torch.tensor(column, dtype=torch.float64) for column in zip(*both, strict=True))
-    return judge(two_stage, regret, best)
+    return judge(*torch.tensor(both, dtype=torch.float64).T) if both else None
 
 
 def _regret_drift(days: Sequence[AuditedDay], view: HeldOutView | None) -> Drift:

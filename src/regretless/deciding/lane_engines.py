@@ -24,10 +24,6 @@ MODELS_PER_LANE = 8
 class LaneEngines:
     """Solves models in the calling thread and keeps the latest engines of every thread.
 
-    Args:
-        engine: name in the table of engines.
-        options: settings of the engine.
-
     Attributes:
         count: solves and seconds of all threads.
     """

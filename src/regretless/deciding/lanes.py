@@ -46,13 +46,10 @@ class Job(Generic[Answer]):
 
 
 class Lanes:
-    """Runs jobs at once, each in a thread of its own, up to a largest number of threads.
+    """Runs jobs at once, each in a thread of its own, up to ``most`` threads.
 
     Threads start when they are needed and end when they have been idle for half a minute. When all of them are busy or
     hang, a job waits until one is free or its caller gives up.
-
-    Args:
-        most: largest number of threads.
     """
 
     def __init__(self, most: int) -> None:

@@ -26,10 +26,6 @@ class FirstOrderSolver:
 
     The feasible set is the same for all costs, so HiGHS decides once whether it is empty. Its directions to infinity
     are a linear program in a box: where a solve does not converge, it tells an unbounded program from a difficult one.
-
-    Args:
-        milp: the model.
-        tolerance: of violations and gap; see ``solve_first_order``.
     """
 
     def __init__(self, milp: MILP, *, tolerance: float) -> None:

@@ -30,10 +30,6 @@ TENSORS = 40
 class InteriorSolver:
     """Solves a model without its integrality by ``solve_interior``; see ``ProgramSolver``.
 
-    Args:
-        milp: the model.
-        tolerance: of residuals and gap; see ``solve_interior``.
-
     Raises:
         SolveError: presolve fails although the model is feasible, for reasons of arithmetic.
     """

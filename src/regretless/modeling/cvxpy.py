@@ -11,7 +11,7 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.modeling.linear_model import LinearModel
+from regretless.modeling.linear_model import LinearModel, binary_bounds
 
 UNSUPPORTED = ("complex", "imag", "symmetric", "diag", "PSD", "NSD", "hermitian", "sparsity")
 LINEAR = ("Equality", "Inequality", "Zero", "NonPos", "NonNeg")
@@ -123,7 +123,7 @@ def _box(variable: Any) -> tuple[Floats, Floats, Any]:
     if attributes.get("nonpos") or attributes.get("neg"):
         high = np.minimum(high, 0.0)
     binary, integer = _mask(variable, "boolean"), _mask(variable, "integer")
-    low, high = np.where(binary, np.maximum(low, 0.0), low), np.where(binary, np.minimum(high, 1.0), high)
+    low, high = binary_bounds(low, high, binary)
     return low.reshape(-1), high.reshape(-1), (binary | integer).reshape(-1)
 
 

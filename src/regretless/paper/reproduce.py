@@ -79,17 +79,7 @@ def reproduce_runs(
 ) -> Outcome:
     """Do the runs that are not done yet, and write results, tables and figures of all runs in the folder.
 
-    Args:
-        label: for the progress line.
-        specs: the runs.
-        out: folder of results, with one folder under ``runs`` for each run.
-        workers: runs at the same time.
-        executor: who does them: ``processes`` of this machine, or ``ray[:ADDRESS]``.
-        stream: where progress goes; ``None`` shows none.
-
-    Raises:
-        InputError, MissingDependencyError: a setting or a package; nothing was solved or written.
-        KeyboardInterrupt: SIGINT, SIGTERM or SIGHUP came; the message says how to continue.
+    Arguments and errors are those of ``do_missing_runs``.
     """
     need("matplotlib", pip="matplotlib", why="draw the figures")
     do_missing_runs(label, specs, out, workers=workers, executor=executor, stream=stream, writes=WRITES)

@@ -41,11 +41,6 @@ def options_of(loader: Callable[..., Any]) -> dict[str, Option]:
 def check_options(name: str, loader: Callable[..., Any], options: Mapping[str, Any]) -> None:
     """Refuse an option that ``loader`` does not have, or a value of another type, before anything is loaded.
 
-    Args:
-        name: name of the problem, for messages.
-        loader: the function that loads the problem.
-        options: the given options.
-
     Raises:
         InputError: the message names the option, and the expected and given value.
     """

@@ -35,9 +35,6 @@ PAPER_FAMILIES = ("knapsack", "energy", "matching")
 def render(data: ReportData) -> str:
     """Write the page; equal data give equal bytes.
 
-    Args:
-        data: what ``read_folder`` returned.
-
     Returns:
         An HTML document that loads nothing.
     """

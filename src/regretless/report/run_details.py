@@ -75,7 +75,7 @@ def _gain(days: Sequence[Day], on: str) -> list[str]:
     both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.two_stage_regret is not None]
     if not both:
         return []
-    two_stage, regret, best = (torch.tensor(column, dtype=torch.float64) for column in zip(*both, strict=True))
+    two_stage, regret, best = torch.tensor(both, dtype=torch.float64).T
     found, n = judge(two_stage, regret, best), len(both)
     where = f"the {n} {on} instances" if n > 1 else f"the only {on} instance"
     said = f"On {where} the decisions have a total regret of {show(n * found.model)}"

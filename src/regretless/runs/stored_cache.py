@@ -25,8 +25,7 @@ def cached_solutions(folder: Path | str, problem: Problem) -> tuple[Tensor, Tens
     state = cache_files.load(path)
     try:
         rows, serves = state["store"]["rows"], state["store"].get("serves")
-        count = None if serves is None else len(serves)
-        same = problem.fingerprint if count is None else problem.family.fingerprint_of(count)
+        same = cache_files.fingerprint_at(state, problem)
         if state["fingerprint"] != same or rows.shape[1] != problem.width:
             raise InputError("it belongs to another problem")
     except (KeyError, TypeError, AttributeError, IndexError, InputError) as error:

@@ -63,15 +63,7 @@ def do_rounds(
 ) -> list[Ledger]:
     """Do the trials that are left, as many at the same time as ``run`` has workers, and return their exact solves.
 
-    Args:
-        optuna: the package.
-        study: keeps the trials; those of earlier sessions are not repeated.
-        run: does trials.
-        suggested: turns a trial of Optuna into what to train.
-        seed: of the search.
-        trials: in all.
-        label: of the bar.
-        progress: show a bar; by default on a terminal.
+    ``trials`` counts those of earlier sessions as well, which the study keeps.
     """
     done, size, solves = len(finished(optuna, study)), run.workers, []
     rounds = range(done // size, math.ceil(trials / size))

@@ -129,12 +129,7 @@ class WorkerProcess:
 
 
 class WorkerPool:
-    """Threads, each with one worker, that take runs from one list.
-
-    Args:
-        specs: the runs.
-        make: starts a worker.
-    """
+    """Threads, each with one worker, that take runs from one list."""
 
     def __init__(self, specs: Sequence[Spec], make: Callable[[], RunWorker]) -> None:
         self.make, self.waiting = make, list(specs)

@@ -57,5 +57,5 @@ def merge(members: Sequence[nn.Module], weights: Tensor) -> nn.Module:
         its_weight, its_bias = member.map()
         weight = weight + w * its_weight
         bias = bias.to(weight) + (0.0 if its_bias is None else w * its_bias)
-    view.set(weight.to(target), bias.to(target) if view.has_bias else None)
+    view.set(weight.to(target), bias.to(target))
     return model

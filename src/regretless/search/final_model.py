@@ -48,15 +48,7 @@ def choose(
 ) -> Choice:
     """Compare a committee of the best settings with two-stage by exact solves, and choose.
 
-    Args:
-        runs: the trained settings.
-        order: all settings, the best first.
-        candidates: the settings.
-        held_out: the training data and its folds.
-        baseline: two-stage.
-        comparison: exact held-out regrets.
-        committee: number of members; by default a third of all settings.
-        fallback: whether two-stage takes part where the gain is not clear.
+    ``order`` has all settings, the best first; ``committee`` and ``fallback`` are those of ``auto``.
     """
     # With known costs in the objective, predictions must keep the scale that the losses gave them.
     scale_free = not held_out.cache.problem.has_known_costs

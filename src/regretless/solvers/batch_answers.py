@@ -14,12 +14,7 @@ SPARSE = 0.1
 
 
 class BatchAnswerCheck:
-    """Moves decisions into their bounds and checks them against the rows of one model without integers.
-
-    Args:
-        milp: the model.
-        device: where the decisions are.
-    """
+    """Moves decisions into their bounds and checks them against the rows of one model without integers."""
 
     def __init__(self, milp: MILP, device: torch.device) -> None:
         def tensor(values: Floats) -> Tensor:

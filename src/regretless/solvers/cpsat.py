@@ -16,7 +16,7 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.milp import MILP, Floats
 from regretless.optional import need
-from regretless.solvers.engine import Outcome, finished, relative_gap
+from regretless.solvers.engine import Outcome, finished
 from regretless.solvers.integer_rows import integer_bounds, integer_rows
 from regretless.types import Status
 
@@ -110,8 +110,7 @@ class CpSatEngine:
                 f"CP-SAT needs integer costs: scaled by {self.scale:g} to stay below 2**{BITS}, the optimum may be off "
                 f"by {rounding:.1g} of it. Give the variables narrower bounds, or use engine='highs'",
             )
-        value, bound = solver.objective_value, solver.best_objective_bound
-        status, gap = finished(value, bound) if code == cp.OPTIMAL else (Status.TIME_LIMIT, relative_gap(value, bound))
+        status, gap = finished(solver.objective_value, solver.best_objective_bound, done=code == cp.OPTIMAL)
         return Outcome(x, status, gap + rounding, "" if status is Status.OPTIMAL else text)
 
 
@@ -121,7 +120,6 @@ def scaled(objective: Floats, lower: Floats, upper: Floats) -> tuple[list[int], 
     Args:
         objective: ``(n,)`` finite costs.
         lower, upper: ``(n,)`` integer bounds of the variables.
-        bits: the scaled objective stays below ``2**bits`` at every point.
 
     Returns:
         The integer costs, the scale, and a bound on what the rounding can change (0 where it is exact).

@@ -110,10 +110,13 @@ def relative_gap(value: float, bound: float) -> float:
     return difference / abs(value) if value != 0.0 and difference < NO_BOUND else np.inf
 
 
-def finished(value: float, bound: float) -> tuple[Status, float]:
-    """Status and gap of a solve that an engine calls optimal: its options may allow a gap."""
+def finished(value: float, bound: float, *, done: bool = True) -> tuple[Status, float]:
+    """Status and gap of a solve with a solution; where an engine calls it ``done``, its options may allow a gap."""
+    gap = relative_gap(value, bound)
+    if not done:
+        return Status.TIME_LIMIT, gap
     closed = abs(value - bound) <= CLOSED * max(1.0, abs(value))
-    return (Status.OPTIMAL, 0.0) if closed else (Status.FEASIBLE, relative_gap(value, bound))
+    return (Status.OPTIMAL, 0.0) if closed else (Status.FEASIBLE, gap)
 
 
 def told_apart(status: Status) -> Status:

@@ -10,7 +10,7 @@ import numpy as np
 from regretless.errors import InputError, SolveError
 from regretless.milp import MILP, Floats
 from regretless.optional import need
-from regretless.solvers.engine import Outcome, finished, relative_gap, told_apart
+from regretless.solvers.engine import Outcome, finished, told_apart
 from regretless.types import Status
 
 DEFAULTS: dict[str, Any] = {"Threads": 1, "Seed": 0, "MIPGap": 0.0, "MIPGapAbs": 0.0}
@@ -86,7 +86,7 @@ class GurobiEngine:
         if not self._is_mip:
             return Outcome(x, Status.OPTIMAL) if done else Outcome(x, Status.TIME_LIMIT, np.inf, text)
         value, bound = float(model.ObjVal), float(model.ObjBound)
-        status, gap = finished(value, bound) if done else (Status.TIME_LIMIT, relative_gap(value, bound))
+        status, gap = finished(value, bound, done=done)
         return Outcome(x, status, gap, "" if status is Status.OPTIMAL else text)
 
     def _explain(self, error: Any) -> str:

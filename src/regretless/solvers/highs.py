@@ -25,6 +25,8 @@ DEFAULTS: dict[str, Any] = {
     "mip_heuristic_run_feasibility_jump": False,
     "small_matrix_value": 1e-12,
 }
+# Of linear programs that are solved again and again with small changes.
+BARE: dict[str, Any] = {"output_flag": False, "threads": 1, "parallel": "off", "presolve": "off", "random_seed": 0}
 
 
 class HighsEngine:
@@ -141,13 +143,17 @@ def _tolerance(milp: MILP, mixed: bool) -> float:
     return usual if usual * largest <= 0.1 else max(0.1 / largest, least)
 
 
-def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:
-    """Pass a model to a HiGHS object, with an objective of zeros, and return it as HiGHS takes it.
+def bare_highs(why: str) -> tuple[Any, Any]:
+    """The package highspy, and a HiGHS object without a model for linear programs; ``why`` is as for ``need``."""
+    highspy = need("highspy", pip="highspy<1.15", why=why)
+    highs = highspy.Highs()
+    for name, value in BARE.items():  # silence first: setOptionValue itself prints
+        highs.setOptionValue(name, value)
+    return highspy, highs
 
-    Args:
-        highs: gets the model.
-        milp: the model.
-        relaxed: leave integrality out.
+
+def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:
+    """Pass a model, or its linear relaxation, to a HiGHS object, with zero costs, and return it as HiGHS takes it.
 
     Raises:
         InputError: HiGHS refuses the model.

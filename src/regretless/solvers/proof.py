@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 
 from regretless.milp import MILP, TOLERANCE, Floats
-from regretless.optional import need
 from regretless.solvers.answers import AnswerCheck, answer_check
-from regretless.solvers.highs import highs_lp
+from regretless.solvers.highs import bare_highs, highs_lp
 from regretless.solvers.intervals import Intervals
 
 EPSILON = 2.0**-52
@@ -179,13 +178,10 @@ class _Relaxation:
     """The LP relaxation in HiGHS, solved for one box after another."""
 
     def __init__(self, check: AnswerCheck, low: Floats, high: Floats) -> None:
-        highspy = self._highspy = need("highspy", pip="highspy<1.15", why="prove answers of models with large integers")
-        self._highs = highspy.Highs()
-        for name, value in {"output_flag": False, "threads": 1, "presolve": "off"}.items():
-            self._highs.setOptionValue(name, value)
+        self._highspy, self._highs = bare_highs("prove answers of models with large integers")
         for name in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             self._highs.setOptionValue(name, 1e-9)
-        self._highs.passModel(highs_lp(highspy, check.rows, low, high, check.lower, check.upper))
+        self._highs.passModel(highs_lp(self._highspy, check.rows, low, high, check.lower, check.upper))
         self._columns = np.arange(check.rows.shape[1], dtype=np.int32)
 
     def start(self, objective: Floats) -> None:

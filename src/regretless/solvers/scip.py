@@ -9,7 +9,7 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.milp import MILP, Floats
 from regretless.optional import need
-from regretless.solvers.engine import Outcome, finished, relative_gap, told_apart
+from regretless.solvers.engine import Outcome, finished, told_apart
 from regretless.types import Status
 
 # With its propagation of ranged rows SCIP 10 calls a solution optimal on some mixed models that is percents worse
@@ -101,7 +101,7 @@ class ScipEngine:
         best = model.getBestSol()
         x = np.array([model.getSolVal(best, variable) for variable in variables])
         value, bound = float(model.getPrimalbound()), float(model.getDualbound())
-        status, gap = finished(value, bound) if done else (Status.TIME_LIMIT, relative_gap(value, bound))
+        status, gap = finished(value, bound, done=done)
         return Outcome(x, status, gap, "" if status is Status.OPTIMAL else f"SCIP: {text}")
 
 

@@ -11,10 +11,6 @@ SLICE_SECONDS = 0.005
 def stays_local(jobs: int, seconds: float) -> bool:
     """Whether a batch is too short to be sent away: its jobs make less than two slices.
 
-    Args:
-        jobs: number of jobs.
-        seconds: mean time of a job.
-
     >>> stays_local(32, 0.00005), stays_local(32, 0.01)
     (True, False)
     """

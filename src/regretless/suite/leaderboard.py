@@ -45,11 +45,7 @@ class Leaderboard:
 
 
 def make_leaderboard(found: Sequence[Result]) -> Leaderboard:
-    """Summarize the runs of a suite.
-
-    Args:
-        found: its runs, in any order.
-    """
+    """Summarize the runs of a suite, given in any order."""
     cell_of = cell_names([result.spec for result in found])
     groups: dict[tuple[str, str], list[Result]] = {}
     for result in found:

@@ -73,12 +73,7 @@ def run_suite(
 ) -> Leaderboard:
     """Do the runs that are not done yet, and write the leaderboard of all runs in the folder.
 
-    Args:
-        specs: the runs.
-        out: folder of results.
-        workers: processes, or Ray tasks at a time.
-        executor: ``"processes"`` of this machine, ``"ray"``, or ``"ray:ADDRESS"``.
-        stream: where progress goes; ``None`` shows none.
+    Arguments and errors are those of ``do_missing_runs``.
     """
     need("matplotlib", pip="matplotlib", why="draw the figures")
     do_missing_runs("suite", specs, out, workers=workers, executor=executor, stream=stream, writes=WRITES)

@@ -7,12 +7,7 @@ from torch import Tensor
 
 
 def deviation_or_one(values: Tensor, dim: int | None = None) -> Tensor:
-    """Standard deviation, or 1 where values are constant and have no scale; see ``varies``.
-
-    Args:
-        values: numbers of any shape.
-        dim: dimension over which it is taken; ``None`` for all.
-    """
+    """Standard deviation over ``dim``, or 1 where values are constant and have no scale; see ``varies``."""
     return values.std(dim=dim, correction=0).where(varies(values, dim), 1.0)
 
 

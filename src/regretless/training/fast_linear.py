@@ -26,10 +26,6 @@ class LeanAdam(torch.optim.Adam):
 
     State and arithmetic are torch's, so that both methods can be mixed and a checkpoint fits either. The methods that
     torch wraps for its compiler are used without the wrapper: its import takes more than a second in every process.
-
-    Args:
-        parameters: what to train.
-        lr: learning rate.
     """
 
     add_param_group, zero_grad = unwrap(ADAM.add_param_group), unwrap(ADAM.zero_grad)
@@ -75,12 +71,7 @@ class LeanAdam(torch.optim.Adam):
 
 @final
 class LinearStep:
-    """Forward and backward pass of a linear model with the arithmetic of autograd, and a step of ``LeanAdam``.
-
-    Args:
-        model: the linear model.
-        optimizer: of its layer.
-    """
+    """Forward and backward pass of a linear model with the arithmetic of autograd, and a step of ``LeanAdam``."""
 
     def __init__(self, model: LinearModel, optimizer: LeanAdam) -> None:
         self.model, self.optimizer = model, optimizer

@@ -15,9 +15,6 @@ class Intercepts(nn.Module):
     A shared model sees of a variable only its features. What distinguishes variables for good and is in no column, such
     as the size of an item, goes into its constant.
 
-    Args:
-        variables: number d of costs.
-
     >>> Intercepts(2)(torch.tensor([[1.0, 2.0]])).tolist()
     [[1.0, 2.0]]
     """

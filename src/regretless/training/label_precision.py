@@ -11,10 +11,6 @@ def to_loss(values: Tensor, parameter: Tensor) -> Tensor:
 
     Losses are computed in single precision where the model is in half precision. A label such as 601, rounded to 600,
     would be beaten by an exact answer.
-
-    Args:
-        values: costs or solutions.
-        parameter: of the model.
     """
     dtype = torch.promote_types(parameter.dtype, torch.float32)
     return values.to(device=parameter.device, dtype=dtype)

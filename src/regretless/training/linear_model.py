@@ -106,7 +106,7 @@ class LinearModel:
 
         Args:
             weight: ``(out, k)``.
-            bias: ``(out,)``; ``(d,)`` for a model with intercepts; ``None`` for one without a constant.
+            bias: ``(out,)``; ``(d,)`` for a model with intercepts; one without a constant has no use for it.
         """
         self.layer.weight.copy_(weight / self.scale)
         if bias is None or not self.has_bias:
@@ -142,10 +142,9 @@ def find_linear(model: nn.Module) -> LinearModel | None:
     if layers and isinstance(layers[-1], Intercepts):
         intercepts, layers = layers[-1], layers[:-1]
     shared = len(layers) == 2 and _flattens(layers[1])
-    if len(layers) == 1 + shared:
-        layer = layers[0]
-    else:
+    if len(layers) != 1 + shared:
         return None
+    layer = layers[0]
     if type(layer) is SharedLinear:
         shared, layer = True, layer.linear
     if type(layer) is not nn.Linear or (shared and layer.out_features != 1) or (intercepts and not shared):

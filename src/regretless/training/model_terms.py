@@ -35,12 +35,7 @@ def missing_terms(model: nn.Module) -> Terms:
 
 
 def possible_terms(model: nn.Module, variables: int) -> Terms:
-    """Terms that a search can try: those that a linear model does not have, where they are not too many.
-
-    Args:
-        model: any model.
-        variables: number of costs.
-    """
+    """Terms that a search can try: those that a linear model does not have, where they are not too many."""
     view = find_linear(model)
     if view is None:
         return ()

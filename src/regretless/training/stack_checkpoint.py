@@ -24,7 +24,7 @@ KIND, VERSION = "stacked", 1
 
 @dataclass
 class StackProgress:
-    """How far a stack is trained: epochs, seconds, why it ended, and the parameters kept by epoch."""
+    """How far a stack is trained: epochs, seconds, and the parameters kept by epoch."""
 
     epoch: int = 0
     seconds: float = 0.0
@@ -32,13 +32,7 @@ class StackProgress:
 
 
 def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[str, Any]) -> None:
-    """Write a checkpoint atomically.
-
-    Args:
-        path: of the file.
-        stack, state: what to write.
-        identity: everything that determines the numbers.
-    """
+    """Write a checkpoint atomically."""
     cache = next(iter(_caches(stack)), None)
     content = {
         "identity": identity,

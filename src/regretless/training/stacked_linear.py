@@ -138,7 +138,7 @@ class StackedLinear:
         view = _linear(model)
         target = view.layer.weight
         bias = constant + mine["intercepts"] if "intercepts" in mine else constant
-        view.set(slope.to(target), bias.to(target) if view.has_bias else None)
+        view.set(slope.to(target), bias.to(target))
         return model
 
 

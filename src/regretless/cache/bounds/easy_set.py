@@ -37,10 +37,6 @@ class EasySet:
     Variables of one group with equal cost columns (the start of a task on several machines) differ only in their
     offsets, so the largest offset represents all of them. Groups of similar size are padded to one shape, so that one
     ``amin`` gives their minima. 'At most one' has an additional member of cost zero.
-
-    Args:
-        milp: the model.
-        groups: its disjoint group rows.
     """
 
     def __init__(self, milp: MILP, groups: list[Group]) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from regretless.milp import MILP, Floats
-from regretless.optional import need
-from regretless.solvers.highs import pass_model
+from regretless.solvers.highs import bare_highs, pass_model
 from regretless.solvers.objective_scale import scaled_objectives
 
 
@@ -24,12 +23,7 @@ class RelaxationMultipliers:
     """
 
     def __init__(self, milp: MILP, reference: Floats) -> None:
-        highspy = need("highspy", pip="highspy<1.15", why="find multipliers with the linear relaxation")
-        self._highspy, self._highs = highspy, highspy.Highs()
-        # Silence first: setOptionValue itself prints.
-        options = {"output_flag": False, "threads": 1, "parallel": "off", "random_seed": 0, "presolve": "off"}
-        for name, value in options.items():
-            self._highs.setOptionValue(name, value)
+        self._highspy, self._highs = bare_highs("find multipliers with the linear relaxation")
         pass_model(self._highs, milp, relaxed=True)
         self._columns = np.arange(milp.n, dtype=np.int32)
         self._basis: Any = None

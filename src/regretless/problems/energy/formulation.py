@@ -36,9 +36,6 @@ def formulate(instance: Instance) -> MILP:
     slot. The cost map takes a decision to the energy bought in each slot, ``power x hours``: the cost space has one
     coordinate per slot.
 
-    Args:
-        instance: machines and tasks.
-
     Returns:
         The model, with variables named ``task_machine_start`` in the order of ``columns``.
 

@@ -22,9 +22,6 @@ def read_icon(path: Path | str) -> Instance:
     line of capacities; number of tasks; per task ``id duration earliest latest power`` and a line of usages. Empty
     lines are skipped.
 
-    Args:
-        path: the file.
-
     Returns:
         The instance, named after the file.
 

@@ -33,9 +33,9 @@ def prices(days: int, *, seed: int = 0) -> tuple[Floats, Floats]:
     hour = slot / 2.0
     shape = 0.9 * _bump(hour, 12.0, 4.5) + 0.8 * _bump(hour, 18.0, 2.0) - 0.55 * _bump(hour, 4.0, 3.0)
     load = 3300 + 350 * np.cos(year) + 850 * shape - 330 * resting + 110 * generator.standard_normal((days, 1))
-    load = load + _wander(generator, days, 0.9, 45.0)
-    wind = 620 + 180 * np.cos(year - 0.3) + 430 * _weather(generator, days) + _wander(generator, days, 0.97, 60.0)
-    wind = np.clip(wind, 20.0, 1600.0)
+    load = load + wander(generator, (days, SLOTS), 0.9, 45.0)
+    wind = 620 + 180 * np.cos(year - 0.3) + 430 * _weather(generator, days)
+    wind = np.clip(wind + wander(generator, (days, SLOTS), 0.97, 60.0), 20.0, 1600.0)
 
     tight = (load - wind - 2700.0) / 650.0
     base = 46.0 + 9.0 * tight + 18.0 * np.logaddexp(0.0, 2.4 * (tight - 0.55))
@@ -89,9 +89,9 @@ def _weather(generator: np.random.Generator, days: int) -> Floats:
     return level[:, None]
 
 
-def _wander(generator: np.random.Generator, days: int, memory: float, scale: float) -> Floats:
-    """Slow deviations within a day."""
-    noise = generator.standard_normal((days, SLOTS)) * scale * np.sqrt(1 - memory**2)
-    for i in range(1, SLOTS):
+def wander(generator: np.random.Generator, shape: tuple[int, int], memory: float, scale: float = 1.0) -> Floats:
+    """Slow deviations within a day: an autoregressive process ``(days, slots)`` with deviation ``scale`` in the end."""
+    noise = generator.standard_normal(shape) * scale * np.sqrt(1 - memory**2)
+    for i in range(1, shape[1]):
         noise[:, i] += memory * noise[:, i - 1]
     return np.asarray(noise)

@@ -18,9 +18,6 @@ class ShortestPathOracle:
     All edges lead from one diagonal to the next, so ``rows + columns - 2`` steps solve a whole batch. Costs may be
     negative: the grid has no cycles. It is written in numpy, whose calls cost less than torch's: in training there are
     often one or two instances to solve at a time.
-
-    Args:
-        rows, columns: of the grid.
     """
 
     def __init__(self, rows: int, columns: int) -> None:

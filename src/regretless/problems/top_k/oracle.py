@@ -9,11 +9,7 @@ from regretless.types import Solved
 
 
 class TopKOracle:
-    """Exact choice of ``k`` items, batched, on the device of the costs.
-
-    Args:
-        k: how many to choose.
-    """
+    """Exact choice of ``k`` items, batched, on the device of the costs."""
 
     def __init__(self, k: int) -> None:
         self.k = k

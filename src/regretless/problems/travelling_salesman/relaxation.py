@@ -6,12 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from regretless.milp import Floats
-from regretless.optional import need
 from regretless.problems.complete_graph import graph_edges
 from regretless.problems.travelling_salesman.subtours import violated_sets
-from regretless.solvers.highs import highs_lp
-
-SETTINGS = {"output_flag": False, "threads": 1, "parallel": "off", "presolve": "off", "random_seed": 0}
+from regretless.solvers.highs import bare_highs, highs_lp
 
 
 class SubtourRelaxation:
@@ -24,12 +21,9 @@ class SubtourRelaxation:
     """
 
     def __init__(self, nodes: int) -> None:
-        self._highspy = need("highspy", pip="highspy<1.15", why="solve the travelling salesman")
+        self._highspy, self._highs = bare_highs("solve the travelling salesman")
         self.nodes, self._edges = nodes, graph_edges(nodes)
         self._columns = np.arange(len(self._edges), dtype=np.int32)
-        self._highs = self._highspy.Highs()
-        for name, value in SETTINGS.items():
-            self._highs.setOptionValue(name, value)
         d, two = len(self._edges), np.full(nodes, 2.0)
         ends = sparse.csc_array((np.ones(2 * d), self._edges.ravel(), np.arange(0, 2 * d + 1, 2)), shape=(nodes, d))
         self._highs.passModel(highs_lp(self._highspy, ends, two, two, np.zeros(d), np.ones(d)))

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from regretless.milp import MILP, Floats
-from regretless.optional import need
 from regretless.problems.feasible_sets import Ids
 from regretless.solvers.engine import Outcome
-from regretless.solvers.highs import HighsEngine
+from regretless.solvers.highs import HighsEngine, bare_highs
 
 NEGATIVE = 1e-7
 SETS_PER_ROUND = 200
-SETTINGS = {"output_flag": False, "threads": 1, "parallel": "off", "presolve": "off", "random_seed": 0}
 
 
 class SetPartitioning:
@@ -36,10 +34,7 @@ class SetPartitioning:
         Few sets take part: the program starts with some, and those whose reduced cost is negative join it until there
         are none (column generation).
         """
-        highspy = need("highspy", pip="highspy<1.15", why="solve vehicle routing")
-        highs = highspy.Highs()
-        for name, value in SETTINGS.items():
-            highs.setOptionValue(name, value)
+        highspy, highs = bare_highs("solve vehicle routing")
         rows, none = len(self._rows), np.zeros(0)
         highs.addRows(rows, self._low, self._high, 0, np.zeros(rows, np.int32), none.astype(np.int32), none)
         # One artificial set per row makes the first program feasible; it costs more than any choice of sets.

@@ -11,6 +11,7 @@ import numpy as np
 
 from regretless.milp import Floats
 from regretless.number_checks import check_integer, check_number
+from regretless.problems.knapsack.synthetic import wander
 
 HOURS = 24
 FEATURE_NAMES = ("load forecast", "wind forecast", "solar forecast", "weekend")
@@ -34,25 +35,17 @@ def hourly_prices(days: int, *, noise: float = 1.0, seed: int = 0) -> tuple[Floa
     check_integer("days", days, least=1)
     check_number("noise", noise, least=0)
     generator = np.random.default_rng(seed)
-    day, hour = np.arange(days)[:, None], np.arange(HOURS, dtype=np.float64)[None, :]
-    weekend = np.broadcast_to((day % 7 >= 5).astype(float), (days, HOURS))
+    shape, day, hour = (days, HOURS), np.arange(days)[:, None], np.arange(HOURS, dtype=np.float64)[None, :]
+    weekend = np.broadcast_to((day % 7 >= 5).astype(float), shape)
     peaks = 0.7 * _bump(hour, 9.0, 2.5) + 1.0 * _bump(hour, 18.5, 2.2) - 0.4 * _bump(hour, 3.0, 3.0)
-    load = peaks - 0.4 * weekend + 0.3 * generator.standard_normal((days, 1)) + 0.7 * _wander(generator, days, 0.8)
-    wind = 0.7 * generator.standard_normal((days, 1)) + 0.9 * _wander(generator, days, 0.9)
+    load = peaks - 0.4 * weekend + 0.3 * generator.standard_normal((days, 1)) + 0.7 * wander(generator, shape, 0.8)
+    wind = 0.7 * generator.standard_normal((days, 1)) + 0.9 * wander(generator, shape, 0.9)
     sun = _bump(hour, 12.5, 2.6) * np.maximum(0.0, 1.2 + 0.72 * generator.standard_normal((days, 1)))
     tight = np.logaddexp(0.0, 3.0 * (load - THRESHOLD))
-    price = MEAN + STEEP * tight - CHEAP * (wind + sun) + noise * generator.standard_normal((days, HOURS))
-    forecasts = [series + 0.03 * generator.standard_normal((days, HOURS)) for series in (load, wind, sun)]
+    price = MEAN + STEEP * tight - CHEAP * (wind + sun) + noise * generator.standard_normal(shape)
+    forecasts = [series + 0.03 * generator.standard_normal(shape) for series in (load, wind, sun)]
     return np.stack([*forecasts, weekend], axis=2), price
 
 
 def _bump(hour: Floats, at: float, width: float) -> Floats:
     return np.asarray(np.exp(-0.5 * ((hour - at) / width) ** 2))
-
-
-def _wander(generator: np.random.Generator, days: int, memory: float) -> Floats:
-    """A first-order autoregressive process over the hours of every day, with variance 1 in the long run."""
-    noise = generator.standard_normal((days, HOURS)) * np.sqrt(1 - memory**2)
-    for i in range(1, HOURS):
-        noise[:, i] += memory * noise[:, i - 1]
-    return np.asarray(noise)
