@@ -48,7 +48,7 @@ class Problem:
         engine: name of the engine that solves the model where there is no oracle.
         workers: instances that are solved at the same time, by an engine or a function. Python functions then run in
             threads, which helps where they wait or release the interpreter lock; see ``executor``.
-        time_limit: seconds for one solve by an engine or a function; one that exceeds it is given up on. An oracle
+        time_limit: seconds for one solve by an engine or a function; one that exceeds it is abandoned. An oracle
             with ``solve`` keeps its own.
         executor: who solves: ``"threads"``; ``"processes"`` for Python functions that can be pickled and for engines
             that crash; or ``"ray"`` or ``"ray:ADDRESS"`` for a cluster.
