@@ -8,6 +8,7 @@ capacity that training never saw, and logged. An audit compares them with the be
 of two-stage. Then the run is retrained with the days that have passed. docs/production.md does the same in a shell. Run
 it with::
 
+    pip install pandas pyomo
     python examples/battery_every_day.py [--days 730] [--new 60] [--files FOLDER]
 """
 

@@ -1,6 +1,6 @@
 """
-A model that you have already
-=============================
+An existing model
+=================
 
 What do the decisions of an existing model cost? ``evaluate`` takes any fitted regressor with ``predict``. Here boosted
 trees of scikit-learn predict the hourly prices by which a workshop schedules its orders. They are compared with three
@@ -10,7 +10,7 @@ models of this library. Run it with::
     python examples/boosted_trees.py
 
 A line per feature cannot follow the prices, which rise steeply where the demand is high. Then training on the
-regret helps. With a model that bends (trees, or splines), plain regression leads to good decisions, too.
+regret helps. With a nonlinear model (trees or splines), plain regression leads to good decisions, too.
 """
 
 from __future__ import annotations

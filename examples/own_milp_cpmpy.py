@@ -4,6 +4,7 @@ A model in CPMpy
 
 Assign nurses to shifts, with a predicted cost for every pair. Run it with::
 
+    pip install cpmpy
     python examples/own_milp_cpmpy.py
 """
 

@@ -2,7 +2,7 @@
 A model in Pyomo
 ================
 
-Where to open clinics: an opening cost that is predicted, and constraints as they stand in your Pyomo model.
+Where to open clinics: the opening costs are predicted, and the constraints are those of a Pyomo model.
 ``Problem`` takes the model as it is: the variables of its objective are those whose costs are predicted. Run it with::
 
     pip install pyomo

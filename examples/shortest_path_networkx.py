@@ -4,6 +4,7 @@ Shortest paths with networkx
 
 Any Python function from costs to a solution can be the solver, without a model. Run it with::
 
+    pip install networkx
     python examples/shortest_path_networkx.py
 """
 

@@ -329,6 +329,26 @@ def test_a_label_that_is_beaten_is_named_by_its_row_unless_it_is_not_optimal() -
     refuse_wrong_labels(problem, COSTS[:3], labels, None, [Status.INFEASIBLE, Status.TIME_LIMIT, Status.OPTIMAL])
 
 
+class FirstItem:
+    """A heuristic for the best of two items: it takes the first one unless that is worth nothing."""
+
+    def __init__(self, status: Status) -> None:
+        self.status = status
+
+    def solve(self, costs: torch.Tensor, instance: torch.Tensor | None = None, *, decision: bool = False) -> Solved:
+        first = (costs[:, 0] < 0).to(costs.dtype)
+        return Solved(torch.stack([first, 1 - first], dim=1), status=[self.status] * len(costs))
+
+
+def test_labels_of_a_heuristic_may_be_beaten_where_it_says_that_they_are_not_optimal() -> None:
+    costs = torch.tensor([[0.0, 1.0], [1.0, 3.0]], dtype=torch.float64)
+    with pytest.raises(SolveError, match=r"a heuristic has to return Status\.FEASIBLE"):
+        solve_labels(Problem(oracle=FirstItem(Status.OPTIMAL), dimension=2, sense="max"), costs)
+    solutions, status = solve_labels(Problem(oracle=FirstItem(Status.FEASIBLE), dimension=2, sense="max"), costs)
+    assert solutions.tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    assert status == [Status.FEASIBLE] * 2
+
+
 @pytest.mark.parametrize(
     ("problem", "members", "other", "wrong"),
     [

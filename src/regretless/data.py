@@ -148,7 +148,7 @@ class Dataset:
             instance: ``(n,)`` ids, for families.
             store: folder that keeps the optima by content, so that the next run does not solve them again.
             memory: optima by row that this process has solved before.
-            begun: exact solves of a job that keeps them itself while it is at work, in place of ``store``.
+            begun: exact solves of a job that stores them itself while it runs, in place of ``store``.
             names: of the n instances.
             progress: show a bar; by default on a terminal.
 

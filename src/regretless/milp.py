@@ -31,9 +31,9 @@ class MILP:
     """``min c . (G x) + h . x + constant`` subject to ``row_lower <= A x <= row_upper``, ``lower <= x <= upper``.
 
     ``c`` is what a model predicts; ``G`` (``cost_map``, identity by default) maps a decision to the space of ``c``;
-    ``h`` (``fixed_cost``) holds the costs that are known in advance. Everything that learns sees only the *cost space*:
+    ``h`` (``fixed_cost``) holds the costs that are known in advance. Losses, caches and regrets use the *cost space*:
     ``G x``, and, where there are known costs, one more coordinate ``h . x + constant`` whose cost is always 1.
-    So losses, caches and regrets have one rule, and no special case for known costs.
+    So known costs need no special case.
 
     A row whose coefficients are all below 0.001 is multiplied by a power of two, with its bounds. The feasible set
     stays the same, and the absolute tolerances of engines and checks apply to the row as to any other. ``row_scale``

@@ -49,7 +49,7 @@ class Problem:
         workers: instances that are solved at the same time, by an engine or a function. Python functions then run in
             threads, which helps where they wait or release the interpreter lock; see ``executor``. ``None``: one
             thread per core for an engine that solves one instance at a time, else one.
-        time_limit: seconds for one solve by an engine or a function; one that exceeds it is given up on. An oracle
+        time_limit: seconds for one solve by an engine or a function; one that exceeds it is abandoned. An oracle
             with ``solve`` keeps its own.
         executor: who solves: ``"threads"``; ``"processes"`` for Python functions that can be pickled and for engines
             that crash; or ``"ray"`` or ``"ray:ADDRESS"`` for a cluster.

@@ -27,7 +27,7 @@ COMMANDS = {
     "evaluate": "Evaluate a trained model exactly, beside two-stage: regret, relative regret and prediction error.",
     "tune": "Search for the settings with the lowest validation regret (Optuna). Test data are not used.",
     "report": "Write one self-contained HTML report of a folder of results.",
-    "reproduce": "Do every run behind the paper's tables and figures, and compare with the published values.",
+    "reproduce": "Run all experiments behind the paper's tables and figures, and compare with the published values.",
     "suite": "Compare methods on the field's problems, with all settings chosen by folds, and write a leaderboard.",
     "data": "The public data behind the paper's problems.",
 }

@@ -43,7 +43,7 @@ def reproduce(
     ),
     json: Json = False,
 ) -> None:
-    """Do every run behind the paper's tables and figures, and compare with the published values.
+    """Run all experiments behind the paper's tables and figures, and compare with the published values.
 
     After an interruption of any kind, the same command continues from the last epoch.
     """

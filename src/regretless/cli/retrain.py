@@ -16,7 +16,7 @@ from regretless.runs.retrain import go_on, retrain_spec
 
 
 def retrain(
-    run: Annotated[Path, typer.Argument(help="Folder of a finished run on a model file; it stays as it is.")],
+    run: Annotated[Path, typer.Argument(help="Folder of a finished run on a model file; it is not changed.")],
     features: Annotated[Path, typer.Option(help="Features of the new rows (.csv, .xlsx, .parquet, .npz).")],
     costs: Annotated[Path, typer.Option(help="True costs of the new rows.")],
     out: Annotated[Path, typer.Option(help="Folder to keep the new run in.")],

@@ -103,8 +103,8 @@ def audit_decisions(
 ) -> Audit:  # fmt: skip
     """Compare logged decisions with the true costs of their instances.
 
-    Every instance (a day, say) is solved exactly twice: at the true costs, and at the costs that two-stage predicted.
-    While an audit is at work, its solves are in a file beside the log: after an interruption none is made again.
+    Every instance, such as a day, is solved exactly twice: at the true costs, and at the costs predicted by two-stage.
+    While an audit runs, its solves are stored in a file beside the log: after an interruption none is repeated.
 
     Args:
         log: of decisions, or its file.

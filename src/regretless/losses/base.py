@@ -57,7 +57,7 @@ class Loss(nn.Module, ABC):
 
     @property
     def phase(self) -> int:
-        """Number of the formula in use; an optimizer forgets earlier gradients when it changes (see ``WarmUp``)."""
+        """Number of the formula in use; ``fit`` clears the state of the optimizer when it changes (see ``WarmUp``)."""
         return 0
 
     if TYPE_CHECKING:  # torch declares that a module takes and returns anything

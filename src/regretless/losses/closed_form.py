@@ -19,7 +19,7 @@ from regretless.tensors import ids, in_dtype, scalar
 
 
 class ClosedFormLoss(Loss):
-    """A loss whose formula gives value and gradient per instance, so that autograd sees one node.
+    """A loss whose formula gives value and gradient per instance, so that it is one node for autograd.
 
     Args:
         oracle: answers costs with solutions: a ``Problem`` (exact) or a ``SolutionCache``.

@@ -32,7 +32,7 @@ class ConeAlignment(AutogradLoss):
 
     The projection is exact, by non-negative least squares. With r = 0 (the original's CaVE-E) it lies on the boundary
     of the cone, and training stops there. The original's CaVE+ stays inside by stopping an interior-point solver after
-    three iterations; r > 0 does the same without a solver that is stopped.
+    three iterations; r > 0 has the same purpose, but is another loss.
 
     In the gradient p is held constant. For r = 0 this is the exact gradient; for r > 0, where the mean normal is mixed
     in, it differs a little from finite differences.

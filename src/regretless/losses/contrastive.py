@@ -21,7 +21,7 @@ _COSTS = get_args(Cost)
 
 
 class NCE(ClosedFormLoss):
-    r"""Noise-contrastive loss: the true optimum against the mean of S (Mulamba et al. 2021, Eq. 6 and 9).
+    r"""Noise-contrastive loss: the true optimum against the mean of S (Mulamba et al. 2021, Eq. 5 and 8).
 
     .. math:: \frac{1}{|S|} \sum_{s \in S} f(v^*, \tilde c) - f(s, \tilde c)
 
@@ -87,7 +87,7 @@ class MAP(ClosedFormLoss):
 
     .. math:: \max_{s \in S} f(v^*, \tilde c) - f(s, \tilde c)
 
-    (Mulamba et al. 2021, Eq. 8 and 10). Gradient for linear f, up to the factor 2 of ``2c_hat-c``: :math:`v^* - s` at
+    (Mulamba et al. 2021, Eq. 6 and 9). Gradient for linear f, up to the factor 2 of ``2c_hat-c``: :math:`v^* - s` at
     the chosen member s.
 
     The choice of the member matters. ``select="shifted"`` takes the arg-max of the margin above, at the shifted cost:

@@ -21,7 +21,7 @@ Scale = Literal["relative", "fixed"]
 class ExpectedRegret(ClosedFormLoss):
     r"""Expected true cost of a solution drawn from S by its predicted cost, less the optimum (method ``soft``).
 
-    The paper's distribution (Eq. 4) restricted to the cache has a partition function that is a finite sum:
+    The paper's distribution (Eq. 3) restricted to the cache has a partition function that is a finite sum:
 
     .. math:: p(s \mid \hat c) = \frac{\exp(-f(s, \hat c) / T)}{\sum_{s' \in S} \exp(-f(s', \hat c) / T)},
               \qquad \sum_{s \in S} p(s \mid \hat c)\, f(s, c) - f(v^*, c)
@@ -32,8 +32,8 @@ class ExpectedRegret(ClosedFormLoss):
 
     Args:
         cache: the oracle that holds S; each step flips its coins and grows it.
-        temperature: T itself (``scale="fixed"``), or a multiple of the standard deviation of the predicted costs over S
-            (``scale="relative"``), which makes it independent of the scale of the costs.
+        temperature: T itself (``scale="fixed"``), or a multiple of the standard deviation of the predicted objective
+            values over S (``scale="relative"``), which makes it independent of the scale of the costs.
         scale: ``"relative"`` or ``"fixed"``.
         final_temperature: where given, the temperature falls (or rises) to it geometrically over ``anneal_steps``.
         anneal_steps: training steps until then; needed with ``final_temperature``.

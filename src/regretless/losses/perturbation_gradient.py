@@ -14,7 +14,7 @@ from regretless.oracle import Oracle
 
 @final
 class PerturbationGradient(ClosedFormLoss):
-    r"""Finite difference of the optimal value along the true costs (PG; Gupta and Huang, NeurIPS 2024).
+    r"""Finite difference of the optimal value along the true costs (PG; Huang and Gupta, NeurIPS 2024).
 
     With the optimal value :math:`V(c) = c^\top v^*(c)`:
 

@@ -35,7 +35,7 @@ class _Ranking(AutogradLoss):
 
 
 class Pointwise(_Ranking):
-    r"""Pointwise ranking: match the score of every solution (Mandi et al. 2022, Eq. 7).
+    r"""Pointwise ranking: match the score of every solution (Mandi et al. 2022).
 
     .. math:: \frac{1}{|S|} \sum_{s \in S} \big( f(s, \hat c) - f(s, c) \big)^2
 
@@ -50,7 +50,7 @@ class Pointwise(_Ranking):
 
 
 class Pairwise(_Ranking):
-    r"""Pairwise ranking: the best solution must lead every other by a margin (Mandi et al. 2022, Eq. 8).
+    r"""Pairwise ranking: the best solution must lead every other by a margin (Mandi et al. 2022).
 
     .. math:: \frac{1}{|S|} \sum_{s \in S} \max\big(0,\; \nu + f(s^*, \hat c) - f(s, \hat c) \big)
 
@@ -75,7 +75,7 @@ class Pairwise(_Ranking):
 
 
 class PairwiseDifference(_Ranking):
-    r"""Pairwise difference: match the lead of the best solution over every other (Mandi et al. 2022, Eq. 9).
+    r"""Pairwise difference: match the lead of the best solution over every other (Mandi et al. 2022).
 
     .. math::
         \frac{1}{|S|} \sum_{s \in S}
@@ -96,7 +96,7 @@ class PairwiseDifference(_Ranking):
 
 
 class Listwise(_Ranking):
-    r"""Listwise ranking: cross-entropy of two soft-max distributions over S (Mandi et al. 2022, Eq. 11).
+    r"""Listwise ranking: cross-entropy of two soft-max distributions over S (Mandi et al. 2022).
 
     .. math:: -\sum_{s \in S} p_T(s \mid c) \log p_T(s \mid \hat c), \qquad p_T(s \mid c) \propto \exp(-f(s, c) / T)
 

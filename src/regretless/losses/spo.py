@@ -11,7 +11,7 @@ from regretless.losses.closed_form import ClosedFormLoss
 
 
 class SPOPlus(ClosedFormLoss):
-    r"""SPO+ loss (Elmachtoub and Grigas, *Smart "Predict, then Optimize"*, 2017; the paper's section 3).
+    r"""SPO+ loss (Elmachtoub and Grigas, *Smart "Predict, then Optimize"*, Management Science 2022).
 
     .. math:: (2 \hat c - c)^\top (v^*(c) - v^*(2 \hat c - c))
 

@@ -133,7 +133,8 @@ def refuse_better_than_label(
         instance,
         "",
         f" has a solution with objective {found:.9g} at the true costs, better than its label with {label:.9g} "
-        f"(sense={sense!r}). A label is optimal by definition, so the oracle, the sense or the label is wrong.",
+        f"(sense={sense!r}). A label is optimal by definition, so the oracle, the sense or the label is wrong. "
+        "An oracle that is a heuristic has to return Status.FEASIBLE: see regretless.types.Solved.",
     )
 
 

@@ -68,8 +68,8 @@ def fit(
         clip: largest norm of the gradient over all weights of the optimizer; a longer one is scaled down.
         batch_size: instances per step, of each rank. The last batch of an epoch may be smaller; where the model has
             batch normalization, a single instance joins the batch before it.
-        seed: of the shuffling, and of what the model draws from torch's global generators, for dropout say; these are
-            afterwards as they were. The cache has its own.
+        seed: of the shuffling, and of what the model draws from torch's global generators, such as for dropout;
+            afterwards these are as they were. The cache has its own.
         validation: its exact regret is the history's column ``regret``.
         callbacks: stop rules, watches, schedules.
         checkpoint: file that stores the run after every epoch; where it exists already, the run continues from it.

@@ -28,7 +28,8 @@ def neighbor_labels(
 
     Each :math:`c_{ij}` has its own true optimum, so any loss takes the result. The mean of a loss over the copies of an
     instance is the robust loss. PyEPO's ``optDatasetKNN`` stores the mean costs and the mean solutions per instance
-    instead, which is the same for losses that are linear in the label (``NCE``, ``PerturbedFenchelYoung``).
+    instead, which gives the same gradient only where that is linear in the true optimum and does not depend on the true
+    costs (``NCE``, ``PerturbedFenchelYoung``).
 
     Args:
         problem: solves the optimum of every new cost vector: ``len(data) * neighbors`` labels.
