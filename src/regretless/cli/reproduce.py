@@ -14,6 +14,7 @@ from regretless.cli.spec_options import Json, comma_list
 from regretless.paper.reproduce import Outcome, plan, reproduce_runs
 from regretless.paper.table_text import layout
 from regretless.report import write
+from regretless.solvers.executors import checked_workers
 
 
 def reproduce(
@@ -25,7 +26,7 @@ def reproduce(
     ],
     methods: Annotated[str | None, typer.Option(help="Only these methods, separated by commas.")] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...) per method.")] = 10,
-    workers: Annotated[int, typer.Option(help="Runs at the same time.")] = 2,
+    workers: Annotated[int | None, typer.Option(help="Runs at the same time. Default: one per core.")] = None,
     executor: Annotated[
         str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
     ] = "processes",
@@ -50,7 +51,9 @@ def reproduce(
     specs = plan(group, methods=comma_list(methods), seeds=seeds, init=init, engine=engine, epochs=epochs)
     need_report_packages()
     refuse_unwritable(out)
-    outcome = reproduce_runs(group, specs, out, workers=workers, executor=executor, stream=None if json else sys.stderr)
+    outcome = reproduce_runs(
+        group, specs, out, workers=checked_workers(workers), executor=executor, stream=None if json else sys.stderr
+    )
     page = write(out, out / "report.html")
     if json:
         print_json(_summary(outcome, out, page))

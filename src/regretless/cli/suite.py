@@ -11,6 +11,7 @@ import typer
 from regretless.cli.output_check import need_report_packages, refuse_unwritable
 from regretless.cli.show import print_json
 from regretless.cli.spec_options import Json, comma_list
+from regretless.solvers.executors import checked_workers
 from regretless.suite import cells_of, plan_suite, run_suite
 from regretless.suite.leaderboard_text import leaderboard_markdown
 
@@ -23,7 +24,7 @@ def suite(
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...), each with its own draw of the data.")] = 1,
     start: Annotated[str, typer.Option(help="Initial weights: two-stage, random, or both.")] = "two-stage",
-    workers: Annotated[int, typer.Option(help="Runs at the same time.")] = 2,
+    workers: Annotated[int | None, typer.Option(help="Runs at the same time. Default: one per core.")] = None,
     executor: Annotated[
         str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
     ] = "processes",
@@ -42,7 +43,9 @@ def suite(
     specs = list({spec.digest: spec for spec in specs}.values())  # two-stage itself has one start
     need_report_packages()
     refuse_unwritable(out)
-    board = run_suite(specs, out, workers=workers, executor=executor, stream=None if json else sys.stderr)
+    board = run_suite(
+        specs, out, workers=checked_workers(workers), executor=executor, stream=None if json else sys.stderr
+    )
     if json:
         print_json(board.as_dict() | {"folder": str(out)})
     else:
