@@ -185,7 +185,11 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return train(problem, data, first, method=self.method, seed=seed, progress=False, **training, **settings)
 
     def predict(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Predicted costs ``(n, d)``."""
+        """Predicted costs ``(n, d)``, in the order of the problem's costs, also where the columns of ``y`` had another.
+
+        ``score`` and ``fit`` match costs in a data frame by name. Metrics of scikit-learn go by position: give them
+        ``y[list(problem.cost_names)]``.
+        """
         check_is_fitted(self, "model_")
         features = tensor("features", self._checked(X)).to(torch.get_default_dtype())
         return predict(self.model_, features).to(torch.float64).numpy()

@@ -5,8 +5,10 @@ import time
 
 import pytest
 
+import regretless.deciding.lanes as module
 from regretless.deciding.lanes import Lanes
 from regretless.errors import InputError
+from regretless.solvers import threads
 
 
 def test_jobs_run_at_once_and_return_their_answers() -> None:
@@ -84,3 +86,18 @@ def test_a_job_that_hangs_does_not_keep_the_process_alive() -> None:
 def test_lanes_must_be_positive() -> None:
     with pytest.raises(InputError, match="at least 1"):
         Lanes(0)
+
+
+def test_the_end_of_the_process_waits_for_a_job_that_was_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_EVERY", type(module._EVERY)())  # without the lanes of other tests
+    lanes, go_on = Lanes(1), threading.Event()
+    assert not threads.at_work()
+    left_behind, waiting = lanes.submit(go_on.wait), lanes.submit(lambda: 1)
+    assert not left_behind.wait(time.monotonic() + 0.02)
+    left_behind.abandoned = True
+    assert threads.at_work()
+    threading.Timer(0.05, go_on.set).start()
+    monkeypatch.setattr(threads, "EXIT_SECONDS", 60.0)
+    threads._wait_at_exit()
+    assert not threads.at_work()
+    assert waiting.answer == 1

@@ -74,6 +74,15 @@ def test_the_runner_up_differs_from_the_decision() -> None:
     assert ask(Engines(Outcome(BEST, Status.OPTIMAL)), BEST)[0].second is None
 
 
+def test_a_decision_that_differs_by_rounding_is_no_runner_up() -> None:
+    near = BEST + 1e-13
+    for outcome in (Outcome(BEST, Status.OPTIMAL), Outcome(None, Status.ERROR, np.inf, "broken")):
+        answer, _ = ask(Engines(outcome), near, BEST, POOR)
+        assert answer.second is not None
+        assert answer.second.tolist() == POOR.tolist()
+        assert ask(Engines(outcome), near, BEST)[0].second is None
+
+
 def test_an_incumbent_at_the_time_limit_has_the_gap_of_the_engine_or_of_the_relaxation() -> None:
     answer, _ = ask(Engines(Outcome(GOOD, Status.TIME_LIMIT, 2.0)))
     assert (answer.found, answer.status) == ("solved", Status.FEASIBLE)

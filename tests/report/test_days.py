@@ -54,6 +54,10 @@ def test_many_differences_are_counted() -> None:
     assert differences(decided, decided) == ("–", "–")
 
 
+def test_rounding_of_a_large_value_is_no_difference() -> None:
+    assert differences({"p": 466666.6, "q": 1.0}, {"p": 466666.60001, "q": 0.0}) == ("q = 1", "q = 0")
+
+
 def test_objective_and_best_sum_up() -> None:
     day = held_out_days(view())[0]
     assert day.best - day.objective == pytest.approx(day.regret)

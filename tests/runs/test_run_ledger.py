@@ -51,6 +51,8 @@ def test_a_ledger_is_one_line_without_the_purposes_that_had_no_solve() -> None:
     line = ledger_line({"labels": {"solves": 12345, "seconds": 0.04}, "growth": none, "watching": none})
     assert line == "solves: labels 12,345 (0.0 s)"
     assert ledger_line({"labels": none}) == "solves: none"
+    one = {"solves": 1, "seconds": 0.0}
+    assert ledger_line({"growth": one, "labels": one}) == "solves: labels 1 (0.0 s), growth 1 (0.0 s)"
 
 
 def test_labels_of_a_grid_count_once_per_problem_and_other_solves_add_up() -> None:

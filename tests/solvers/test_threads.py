@@ -132,6 +132,7 @@ def test_the_end_of_the_process_waits_for_jobs_that_were_left_behind(monkeypatch
         begun.set()
         go_on.wait()
 
+    monkeypatch.setattr(module, "OTHERS_AT_WORK", [])
     assert not at_work()
     with pytest.raises(ZeroDivisionError):
         Threads(fail_or_wait, workers=2, limit=None).map([True, False])

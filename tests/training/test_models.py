@@ -115,6 +115,8 @@ def test_a_model_is_built_from_arrays_and_lists_as_from_tensors():
     ("features", "costs", "message"),
     [
         (torch.zeros(0, 2), None, "a model needs training features for their mean and deviation, got 0 instances"),
+        (torch.zeros(5, 0), None, r"a model needs at least one column of features, got shape \(5, 0\): give a column"),
+        (torch.zeros(5, 3, 0), None, r"a model needs at least one column of features, got shape \(5, 3, 0\)"),
         (torch.rand(5, 2), torch.rand(5, 4), r"costs must have shape \(n, 3\), got \(5, 4\)"),
         (torch.rand(5, 2), torch.rand(3), r"costs must have shape \(n, 3\), got \(3,\)"),
     ],

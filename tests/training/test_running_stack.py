@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import torch
 
+from regretless import MILP, Dataset, Problem
 from regretless.training.models import make_model
 from regretless.training.stacked_models import Setting
 
@@ -62,5 +63,19 @@ def test_the_weight_of_an_anchor_does_not_depend_on_the_units_of_the_costs():
         scaled = replace(train, costs=train.costs * unit)
         model = make_model(train.features, 6, costs=scaled.costs)
         runs = run(problem, scaled, settings=[Setting(0, 0.03, anchor=0.3)], models=[model] * 3)
+        found.append(runs.models.predict_with(runs.snapshots[3], 2) / unit)
+    torch.testing.assert_close(found[1], found[0], rtol=1e-3, atol=1e-3)
+
+
+def test_the_weight_of_an_anchor_does_not_depend_on_the_units_of_known_costs():
+    _, train = data()
+    found = []
+    for unit in (1.0, 1024.0):
+        penalty = torch.tensor([0.0] * 6 + [2.0 * unit])  # two of six, or a penalty for each that is missing
+        model = MILP([[1.0] * 7], row_lower=2, upper=[1] * 6 + [2], cost_map=torch.eye(6, 7), fixed_cost=penalty)
+        problem = Problem(model)
+        scaled = Dataset.solve(problem, train.features, train.costs * unit + 2.0 * unit, progress=False)
+        linear = make_model(scaled.features, 6, costs=scaled.costs)
+        runs = run(problem, scaled, settings=[Setting(0, 0.03, anchor=0.3)], models=[linear] * 3)
         found.append(runs.models.predict_with(runs.snapshots[3], 2) / unit)
     torch.testing.assert_close(found[1], found[0], rtol=1e-3, atol=1e-3)

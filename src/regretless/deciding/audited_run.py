@@ -15,6 +15,7 @@ from torch import Tensor
 
 from regretless.begun_solves import BegunSolves
 from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.known_decisions import SAME, differ
 from regretless.deciding.named_values import NamedValues, places_of
 from regretless.errors import FileError, InputError
 from regretless.milp import MILP, Floats
@@ -28,7 +29,6 @@ from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_p
 from regretless.tables.saved_problem import FILE as PROBLEM
 from regretless.types import Status
 
-SAME = 1e-6  # difference of two decisions, or share of an objective, that rounding explains
 ROUNDING = 1e-12  # share of the largest objective, where an objective of about 0 is a sum that cancels
 
 
@@ -120,7 +120,7 @@ class AuditedRun:
         values = [_objective(milp, costs, one) for one in (decided, hindsight, two_stage)]
         changed = None
         if decided is not None and two_stage is not None:
-            changed = bool((np.abs(decided - two_stage) > SAME * np.maximum(1.0, np.abs(decided))).any())
+            changed = differ(decided, two_stage)
         return AuditedDay(
             record.instance, record.at, record.found, record.status, values[0], values[1],
             self._regret(values[0], values[1]), values[2], self._regret(values[2], values[1]), changed, proven,

@@ -195,7 +195,8 @@ class Decider:
             gap = 0.0 if answer.status == "optimal" else relative_gap(objective, bound)
         if runner_up and answer.second is not None:
             other = in_sense(request.value(answer.second))
-            second = RunnerUp(_named(names, answer.second), other, self.sign * (other - objective))
+            # Rounding could make one of two equally good decisions look better.
+            second = RunnerUp(_named(names, answer.second), other, max(0.0, self.sign * (other - objective)))
         return Decision(
             decision=_named(names, answer.x),
             predicted=_named(self.run.cost_names, predicted),

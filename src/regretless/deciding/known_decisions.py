@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from regretless.milp import MILP, TOLERANCE, Floats
 from regretless.solvers.found_decisions import CAPACITY, FoundDecisions
 
 BLOCK, COMPARED = 128, 512
+SAME = 1e-6  # difference of two decisions, or share of an objective, that rounding explains
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +22,7 @@ class Choice:
 
     Attributes:
         best: the feasible decision of smallest objective; ``None`` where none is feasible.
-        second: the next best one that is different.
+        second: the next best one that differs by more than rounding.
         nearest: of the 512 of smallest objective the one that violates least, where none is feasible.
     """
 
@@ -78,13 +78,20 @@ class KnownDecisions:
                 inside = _within(x[block], milp.lower, milp.upper) & _within(
                     activity[block], milp.row_lower, milp.row_upper
                 )
-                found += islice((x[i].copy() for i in block[inside] if milp.check(x[i])[0]), 2 - len(found))
+                for i in block[inside]:
+                    if len(found) < 2 and (not found or differ(found[0], x[i])) and milp.check(x[i])[0]:
+                        found.append(x[i].copy())
                 if len(found) == 2:
                     break
             if found:
                 return Choice(*found)
             near = order[:COMPARED]
             return Choice(nearest=x[near[int(total_violation(milp, x[near], activity[near]).argmin())]].copy())
+
+
+def differ(one: Floats, other: Floats) -> bool:
+    """Whether two decisions ``(n,)`` differ by more than rounding."""
+    return bool((np.abs(one - other) > SAME * np.maximum(1.0, np.abs(one))).any())
 
 
 def _within(values: Floats, low: Floats, high: Floats) -> NDArray[np.bool_]:

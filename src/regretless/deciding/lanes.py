@@ -10,10 +10,12 @@ import os
 import queue
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from regretless.number_checks import check_integer
+from regretless.solvers.threads import OTHERS_AT_WORK
 
 Answer = TypeVar("Answer")
 IDLE_SECONDS = 30.0
@@ -55,6 +57,7 @@ class Lanes:
     def __init__(self, most: int) -> None:
         self.most = check_integer("lanes", most, least=1)
         self._reset()
+        _EVERY.add(self)
 
     def submit(self, work: Callable[[], Answer]) -> Job[Answer]:
         """Start a job and return without waiting."""
@@ -79,6 +82,11 @@ class Lanes:
     def busy(self) -> int:
         """Threads that work or hang."""
         return self._alive - self._idle
+
+    @property
+    def at_work(self) -> bool:
+        """Whether this process has a job that has not ended."""
+        return self._process == os.getpid() and (self.busy > 0 or self._waiting > 0)
 
     def close(self) -> None:
         """End the threads that are idle; the others end after their job."""
@@ -112,3 +120,7 @@ class Lanes:
             del job  # otherwise the last answer stays in memory until the next job comes
             with self._lock:
                 self._idle += 1
+
+
+_EVERY: weakref.WeakSet[Lanes] = weakref.WeakSet()  # threads keep their lanes alive
+OTHERS_AT_WORK.append(lambda: any(lanes.at_work for lanes in tuple(_EVERY)))

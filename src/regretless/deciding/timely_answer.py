@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from regretless.deciding.decision import Found
-from regretless.deciding.known_decisions import Choice, KnownDecisions
+from regretless.deciding.known_decisions import Choice, KnownDecisions, differ
 from regretless.deciding.lane_engines import LaneEngines
 from regretless.deciding.lanes import Job, Lanes
 from regretless.deciding.least_infeasible import least_infeasible
@@ -145,7 +145,7 @@ class TimelyAnswers:
         if outcome.status is not Status.OPTIMAL:
             bound = max(bound, self._bound(request, relaxation))
         second = choice.best
-        if second is not None and np.array_equal(second, outcome.x):
+        if second is not None and not differ(second, outcome.x):
             second = choice.second
         status = Status.OPTIMAL if outcome.status is Status.OPTIMAL else Status.FEASIBLE
         message = "" if status is Status.OPTIMAL else outcome.message or "the time limit ended the solve"

@@ -120,7 +120,7 @@ def differences(decided: Mapping[str, float], best: Mapping[str, float]) -> tupl
     >>> differences({"a": 1.0, "b": 0.0, "c": 2.0}, {"a": 0.0, "b": 0.0, "c": 2.5})
     ('a = 1, c = 2', 'a = 0, c = 2.5')
     """
-    names = [name for name in decided if abs(decided[name] - best.get(name, math.inf)) > SAME]
+    names = [n for n, value in decided.items() if abs(value - best.get(n, math.inf)) > SAME * max(1.0, abs(value))]
     if not names:
         return MISSING, MISSING
     both = [listed([f"{name} = {values[name]:.6g}" for name in names], SHOWN) for values in (decided, best)]

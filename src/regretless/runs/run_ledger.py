@@ -70,11 +70,12 @@ def read_count(ledger: Any, purpose: str) -> dict[str, float]:
 
 
 def ledger_line(solves: Ledger) -> str:
-    """Write a ledger as one line, without the purposes that had no solve.
+    """Write a ledger as one line, in the order of the purposes, without those that had no solve.
 
     >>> ledger_line({"labels": {"solves": 1200, "seconds": 3.25}, "growth": {"solves": 0, "seconds": 0.0}})
     'solves: labels 1,200 (3.2 s)'
     """
-    made = {purpose: count for purpose, count in solves.items() if count["solves"]}
-    parts = [f"{purpose} {count['solves']:,} ({count['seconds']:.1f} s)" for purpose, count in made.items()]
+    # Not in the order of the ledger: files have their keys sorted.
+    made = [(purpose, solves[purpose]) for purpose in get_args(Purpose) if purpose in solves]
+    parts = [f"{purpose} {count['solves']:,} ({count['seconds']:.1f} s)" for purpose, count in made if count["solves"]]
     return f"solves: {', '.join(parts) or 'none'}"

@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Generic
 
 from regretless.errors import SolveError
@@ -17,6 +17,8 @@ from regretless.types import Status
 # Each of these still uses a core or memory: a solver that hangs this often is broken.
 MOST_HANGING = 32
 EXIT_SECONDS = 2.0  # that the end of the process waits for jobs that were left behind
+# Whether other threads that call engines, such as those of deciders, are at work.
+OTHERS_AT_WORK: list[Callable[[], bool]] = []
 
 
 class Threads(Generic[Job, Result]):
@@ -153,7 +155,8 @@ class _Thread(threading.Thread):
 
 def at_work() -> bool:
     """Whether a thread still works on a job, as after an interruption or where it was given up on."""
-    return any(isinstance(thread, _Thread) and thread.since is not None for thread in threading.enumerate())
+    ours = (thread for thread in threading.enumerate() if isinstance(thread, _Thread))
+    return any(thread.since is not None for thread in ours) or any(others() for others in OTHERS_AT_WORK)
 
 
 @atexit.register

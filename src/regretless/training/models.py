@@ -108,6 +108,11 @@ def make_model(
         )
     if not len(features):
         raise InputError("a model needs training features for their mean and deviation, got 0 instances")
+    if not features.shape[-1]:
+        raise InputError(
+            f"a model needs at least one column of features, got shape {tuple(features.shape)}: give a column of ones "
+            "where nothing is known, for the same prediction every time"
+        )
     if costs is not None and (costs.ndim != 2 or costs.shape[1] != dimension or not len(costs)):
         raise InputError(f"costs must have shape (n, {dimension}), got {tuple(costs.shape)}")
     shared = features.ndim == 3

@@ -86,7 +86,8 @@ class RunningStack:
             if len(kinds) > 1:
                 self.kinds = torch.tensor([kinds.index(start) for start in starts], device=self.device)
             # In units in which a weight of 1 balances a typical gradient against a deviation of the costs.
-            spread = self.solutions.std(dim=0, correction=0).mean()
+            # Known costs are not predicted and have no gradient: their coordinates come last.
+            spread = self.solutions[:, : self.costs.shape[1]].std(dim=0, correction=0).mean()
             self.anchors *= spread / self.costs.std(correction=0).clamp(min=1e-30)
 
     @property
