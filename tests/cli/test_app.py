@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
 import pytest
 
 from regretless import __version__
+from regretless.cli import main
 from regretless.cli.app import COMMANDS, load_command
+from regretless.solvers import threads
 
 from .files import CommandLine
 
@@ -63,3 +66,16 @@ def test_the_module_runs_and_fails_as_the_command_does() -> None:
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("error: problem must be one of synthetic-knapsack-60")
+
+
+def test_an_engine_at_work_ends_the_process_of_the_command_line_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = []
+    monkeypatch.setattr(threads, "at_work", lambda: True)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert ended == [], "a program that calls the function goes on"
+    monkeypatch.setattr(sys, "argv", ["regretless", "--version"])
+    with pytest.raises(SystemExit):
+        main()
+    assert ended == [0]

@@ -356,3 +356,8 @@ def test_all_cores_solve_by_default_and_give_the_numbers_of_one(
     one = cli.ok(*files.words("one", workers=1), "--json").json
     assert set(used) == {1}
     assert one["regret"] == several["regret"]
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+def test_costs_among_the_features_are_reported(files: Files, cli: CommandLine) -> None:
+    assert "equals the true cost of 'x_4' in every row" in cli.ok(*files.words(features=files.c)).err

@@ -15,7 +15,7 @@ from regretless.progress import end_bars
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit with its code."""
+    """Run the command line, by default with the words of this process, and exit with its code."""
     interrupts.begin()
     _print_any_character()
     try:
@@ -29,7 +29,8 @@ def main(arguments: list[str] | None = None) -> None:
         _drop_output()
         print(f"error: {error}", file=sys.stderr)
         code = 1
-    _leave_engines(code)
+    if arguments is None:  # the process is ours, and not that of a program that calls this function
+        _leave_engines(code)
     sys.exit(code)
 
 

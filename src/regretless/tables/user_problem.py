@@ -24,6 +24,7 @@ from regretless.progress import track
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
+from regretless.tables.cost_features import warn_of_cost_feature
 from regretless.tables.costs import row_order
 from regretless.tables.encoding import Encoding, Missing, Unseen
 from regretless.tables.features import feature_table
@@ -117,6 +118,7 @@ def load_model_file(
         features, cost_names, true, costs, planned[0].features.flatten().tolist(), id=id, categories=categories,
         missing=missing, unseen=unseen,
     )  # fmt: skip
+    warn_of_cost_feature(features, seen.values, seen.names, true.values, cost_names)
     paths = {"model": name, "features": features, "costs": costs}
     if constraints is not None:
         paths["constraints"] = constraints
