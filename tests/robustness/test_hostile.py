@@ -212,7 +212,7 @@ def test_hostile_names_go_through_the_command_line_into_the_report_as_text(
     (tmp_path / "m.mps").write_text(MPS.format(name=name, row=name + "r", x=name), encoding="utf-8")
     quoted = '"' + name.replace('"', '""') + '"'
     (tmp_path / "c.csv").write_text(f"{quoted},y\n" + "1,2\n2,1\n" * 6, encoding="utf-8")
-    (tmp_path / "x.csv").write_text("f\n" + "1\n2\n" * 6, encoding="utf-8")
+    (tmp_path / "x.csv").write_text("f\n" + "3\n4\n" * 6, encoding="utf-8")
     words = ["train", "m.mps", "--features", "x.csv", "--costs", "c.csv", "--method", "spo-cache", "--epochs", "1"]
     for command in (
         [*words, "--test", "0.5", "--out", "run"],
