@@ -41,7 +41,7 @@ def test_an_interrupted_command_keeps_its_decisions_and_continues(
     cli: CommandLine, trained_files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, log = trained_files.folder / "run", tmp_path / "d.db"
-    words = ("decide", run, "--features", days(tmp_path, trained_files), "--log", log)
+    words = ("decide", run, "--features", days(tmp_path, trained_files), "--log", log, "--workers", 1)
     decide, names = Decider.decide, iter(range(20))
 
     def interrupted(*given: Any, **how: Any) -> Decision:
