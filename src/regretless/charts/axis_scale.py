@@ -14,6 +14,7 @@ LIMIT = 1e100
 LOG_SPAN = 30.0
 # Inches that a character of a tick label takes.
 CHARACTER = 0.078
+# Ticks per power of ten of a logarithmic axis.
 LOG_STEPS = ((1.0, 2.0, 5.0), (1.0, 3.0), (1.0,))
 
 
@@ -39,7 +40,7 @@ def scale_axis(axes: Any, name: str, values: Sequence[float], *, log: bool | Non
         axes: the panel, an ``Axes`` of matplotlib.
         name: ``"x"`` or ``"y"``.
         values: what the axis must hold, at least one drawable number.
-        log: as for `is_log`.
+        log: as for ``is_log``.
         epochs: no margin, and ticks at integers only.
 
     Returns:
@@ -63,7 +64,7 @@ def scale_axis(axes: Any, name: str, values: Sequence[float], *, log: bool | Non
     locator = MaxNLocator(6 if name == "x" else 7, steps=[1, 2, 2.5, 5, 10], integer=epochs)
     if log and limits[1] / limits[0] > 5:
         locator = _log_locator(axes, name, limits)
-    elif name == "x" and not _fit(axes, locator, limits):
+    elif name == "x" and not _labels_fit(axes, locator, limits):
         locator.set_params(nbins=3)
     axis = getattr(axes, f"{name}axis")
     axis.set_major_locator(locator)
@@ -80,10 +81,10 @@ def _log_locator(axes: Any, name: str, limits: tuple[float, float]) -> Any:
     span = limits[1] / limits[0]
     wanted = LOG_STEPS[0 if span < 100 else 1 if span < 10_000 else 2 :]
     locators = [LogLocator(subs=steps, numticks=7) for steps in wanted]
-    return next((one for one in locators[:-1] if name == "y" or _fit(axes, one, limits)), locators[-1])
+    return next((one for one in locators[:-1] if name == "y" or _labels_fit(axes, one, limits)), locators[-1])
 
 
-def _fit(axes: Any, locator: Any, limits: tuple[float, float]) -> bool:
+def _labels_fit(axes: Any, locator: Any, limits: tuple[float, float]) -> bool:
     """Whether the labels of the ticks do not run into each other below the panel."""
     width = axes.figure.get_figwidth() * axes.get_position().width
     labels = [tick_label(tick) for tick in locator.tick_values(*limits) if limits[0] <= tick <= limits[1]]

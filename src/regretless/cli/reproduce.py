@@ -26,7 +26,9 @@ def reproduce(
     ],
     methods: Annotated[str | None, typer.Option(help="Only these methods, separated by commas.")] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...) per method.")] = 10,
-    workers: Annotated[int | None, typer.Option(help="Runs at the same time. Default: one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Runs at the same time. Default: one per core, at most 16.")
+    ] = None,
     executor: Annotated[
         str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
     ] = "processes",

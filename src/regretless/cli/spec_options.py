@@ -43,7 +43,7 @@ Engine = Annotated[
     ),
 ]
 Workers = Annotated[
-    int | None, typer.Option(help="Instances that an engine solves at the same time. Default: one per core.")
+    int | None, typer.Option(help="Instances that an engine solves at once. Default: one thread per core, at most 16.")
 ]
 Executor = Annotated[str, typer.Option(help="Where an engine's solves run: threads, processes or ray[:ADDRESS].")]
 TimeLimit = Annotated[float | None, typer.Option(help="Seconds per solve. Default: no limit.")]

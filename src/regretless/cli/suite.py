@@ -24,7 +24,9 @@ def suite(
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...), each with its own draw of the data.")] = 1,
     start: Annotated[str, typer.Option(help="Initial weights: two-stage, random, or both.")] = "two-stage",
-    workers: Annotated[int | None, typer.Option(help="Runs at the same time. Default: one per core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Runs at the same time. Default: one per core, at most 16.")
+    ] = None,
     executor: Annotated[
         str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
     ] = "processes",

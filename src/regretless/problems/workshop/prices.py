@@ -11,7 +11,7 @@ import numpy as np
 
 from regretless.milp import Floats
 from regretless.number_checks import check_integer, check_number
-from regretless.problems.knapsack.synthetic import wander
+from regretless.problems.autoregression import wander
 
 HOURS = 24
 FEATURE_NAMES = ("load forecast", "wind forecast", "solar forecast", "weekend")
