@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from regretless.errors import InputError
-from regretless.tensors import features_tensor, hash_of, ids, in_dtype, scalar, tensor
+from regretless.tensors import features_tensor, hash_of, ids, in_dtype, pullback, scalar, tensor
 
 
 @pytest.mark.parametrize(
@@ -125,3 +125,11 @@ def test_a_hash_tells_values_shapes_types_and_order_apart() -> None:
     assert hash_of([one.clone(), two.clone()]) == same
     others = ([two, one], [one + 1e-6, two], [one.reshape(2, 2), two], [one.double(), two], [one])
     assert len({same, *map(hash_of, others)}) == 6
+
+
+@pytest.mark.parametrize("given", [torch.float32, torch.float64])
+def test_a_pullback_has_the_gradient_to_the_bit(given: torch.dtype) -> None:
+    gradient = 1e3 * torch.randn(4, 3, dtype=given)
+    output = torch.randn(3, 4, requires_grad=True)
+    pullback(output.T, gradient).backward()
+    assert torch.equal(output.grad, gradient.T.float())

@@ -1,4 +1,4 @@
-"""User input (arrays, nested lists, data frames) as tensors, and what tensors hold as a hash."""
+"""User input (arrays, nested lists, data frames) as tensors, what tensors hold as a hash, and gradients of tensors."""
 
 from __future__ import annotations
 
@@ -41,6 +41,14 @@ def tensor(name: str, value: Any) -> Tensor:
         return torch.from_numpy(array.astype(np.float64) if array.dtype == object else array)
     except NOT_NUMBERS as error:
         raise InputError(f"{name} must be numbers, got {type(value).__name__}: {error}") from error
+
+
+def pullback(output: Tensor, gradient: Tensor) -> Tensor:
+    """Return a number whose gradient with respect to ``output`` is ``gradient``, to the bit.
+
+    ``torch.autograd.backward(output, gradient)`` needs no such number, but imports sympy, which takes half a second.
+    """
+    return torch.dot(output.reshape(-1), gradient.reshape(-1).to(output.dtype))
 
 
 def features_tensor(value: Any) -> Tensor:

@@ -130,15 +130,9 @@ def with_terms(model: nn.Module, features: Tensor, terms: Collection[str]) -> nn
 
 def _widened(layer: nn.Linear, *, at: int, by: int) -> nn.Linear:
     """A layer with more inputs at a position, whose weights are zero."""
-    # A layer without data draws no initial weights from the global generator.
-    empty = nn.Linear(layer.in_features + by, layer.out_features, bias=layer.bias is not None, device="meta")
-    wide = empty.to_empty(device="cpu").to(layer.weight)
-    with torch.no_grad():
-        wide.weight.zero_()
-        wide.weight[:, :at] = layer.weight[:, :at]
-        wide.weight[:, at + by :] = layer.weight[:, at:]
-        if layer.bias is not None:
-            wide.bias.copy_(layer.bias)
+    wide, weight = copy.deepcopy(layer), layer.weight.detach()  # a new layer would draw from the global generator
+    wide.in_features += by
+    wide.weight = nn.Parameter(torch.cat([weight[:, :at], weight.new_zeros(len(weight), by), weight[:, at:]], dim=1))
     return wide
 
 

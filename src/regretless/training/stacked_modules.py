@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
 from regretless.errors import RegretlessWarning
+from regretless.tensors import pullback
 from regretless.training.evaluation import to_model
 from regretless.training.stacked_models import Parameters
 
@@ -67,7 +68,7 @@ class StackedModules:
         """Gradients of the parameters; see ``StackedModels``."""
         assert self._last is not None
         leaves, predicted = self._last
-        found = torch.autograd.grad(predicted, list(leaves.values()), gradient, allow_unused=True)
+        found = torch.autograd.grad(pullback(predicted, gradient), list(leaves.values()), allow_unused=True)
         return {
             name: torch.zeros_like(leaf) if slope is None else slope
             for (name, leaf), slope in zip(leaves.items(), found, strict=True)

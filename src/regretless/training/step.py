@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError
+from regretless.tensors import pullback
 from regretless.training.evaluation import predicted_costs
 from regretless.training.fast_linear import linear_step
 
@@ -61,7 +62,7 @@ class GradientStep:
         """
         self.optimizer.zero_grad()
         if predicted.requires_grad:
-            torch.autograd.backward(predicted, gradient)
+            torch.autograd.backward(pullback(predicted, gradient))
             if self.clip is not None:
                 # Of the optimizer: gradients of other weights are never cleared.
                 trained = (weight for group in self.optimizer.param_groups for weight in group["params"])
