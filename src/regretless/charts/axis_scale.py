@@ -46,7 +46,7 @@ def scale_axis(axes: Any, name: str, values: Sequence[float], *, log: bool | Non
     Returns:
         ``", log scale"`` for the title of a logarithmic axis, else an empty string.
     """
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
     low, high = min(values), max(values)
     log = is_log(values, log)
@@ -69,8 +69,7 @@ def scale_axis(axes: Any, name: str, values: Sequence[float], *, log: bool | Non
     axis = getattr(axes, f"{name}axis")
     axis.set_major_locator(locator)
     axis.set_major_formatter(FuncFormatter(lambda value, _: tick_label(value)))
-    axis.set_minor_formatter(NullFormatter())
-    axis.set_tick_params(which="minor", size=0)
+    axis.set_minor_locator(NullLocator())
     return ", log scale" if log else ""
 
 

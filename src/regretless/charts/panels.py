@@ -38,9 +38,10 @@ def draw_panels(
         return None
     with chart_style():
         from matplotlib.figure import Figure
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
 
         rows = math.ceil(len(panels) / columns)
-        figure: Any = Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+        figure: Any = Figure(figsize=(size[0] * columns, size[1] * rows))
         axes = list(figure.subplots(rows, columns, squeeze=False).flat)
         hover: Hover = {}
         for index, (place, panel) in enumerate(zip_longest(axes, panels)):
@@ -52,6 +53,8 @@ def draw_panels(
             handles = {one.label: legend_handle(one.style, label=one.label) for panel in panels for one in panel.series}
             in_row = int(figure.get_figwidth() / (0.5 + 0.075 * max(map(len, handles)))) or 1
             figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=min(in_row, len(handles)))
+        # Once: as a setting of the figure, it would be found again, and all be drawn twice, for every file.
+        ConstrainedLayoutEngine().execute(figure)
         for place, panel in zip(axes, panels, strict=False):
             if panel.labeled:
                 label_points(place, panel.series)

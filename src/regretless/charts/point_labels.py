@@ -20,12 +20,12 @@ PLACES = (
 def label_points(axes: Any, series: Sequence[Series]) -> None:
     """Write each name beside the first point of its series where it covers no other name, point or bar.
 
-    A name without a free place is left out; pointing at the point still shows it.
+    A name without a free place is left out; pointing at the point still shows it. The figure must have its layout,
+    which decides where the points are.
     """
     from matplotlib.transforms import Bbox
 
     figure = axes.get_figure()
-    figure.draw_without_rendering()  # the layout decides where the points are
     points = [one.points[0] for one in series]
     bars = [
         axes.transData.transform([(point.x, max(end, axes.get_ylim()[0])) for end in point.ends]) for point in points
@@ -35,7 +35,6 @@ def label_points(axes: Any, series: Sequence[Series]) -> None:
         name = one.label if len(one.label) <= LONGEST else f"{one.label[: LONGEST - 1]}…"
         look = {"color": COLORS[one.style.color], "fontsize": 8.5, "gid": f"label-{one.key}"}
         label = axes.annotate(name, (point.x, point.y), xytext=(0, 0), textcoords="offset points", **look)
-        label.set_in_layout(False)
         for dx, dy, horizontal, vertical in PLACES:
             label.set(position=(dx, dy), ha=horizontal, va=vertical)
             box = label.get_window_extent()
