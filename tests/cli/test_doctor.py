@@ -12,7 +12,7 @@ from .files import CommandLine
 
 
 def test_engines_are_tried_and_listed_with_their_limits(cli: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")  # not a cluster that happens to be there, or that hangs
+    monkeypatch.setattr(doctor, "_ray_cluster", lambda: None)
     found = cli.ok("doctor", "--json").json
     engines = {engine["name"]: engine for engine in found["engines"]}
     assert list(engines) == list(names())
@@ -33,6 +33,12 @@ def test_the_table_names_engines_data_and_conflicts(cli: CommandLine, monkeypatc
     for word in ("highs", "commercial", "semo", "torch", "ray", "Ray cluster: 10.0.0.1:6379, 2 nodes, 8 CPUs"):
         assert word in printed
     assert "\nhighs:" not in printed, "an engine without a problem or limits needs no line"
+
+
+@pytest.mark.slow
+def test_a_cluster_that_is_not_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")  # not one that happens to be there, or that hangs
+    assert doctor._ray_cluster() is None
 
 
 def test_a_cluster_that_does_not_answer_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

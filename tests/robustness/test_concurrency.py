@@ -67,6 +67,7 @@ def test_a_problem_works_after_a_fork(engine: str) -> None:
     assert (solved(problem) == expected).all(), "the parent is as it was"
 
 
+@pytest.mark.slow
 def test_a_problem_travels_to_a_spawned_process() -> None:
     problem = small.problem(workers=2)
     expected = solved(problem)

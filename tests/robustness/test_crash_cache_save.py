@@ -28,7 +28,7 @@ def killed_while_saving(victims: Nursery, path: Path, kills: int, seed: int) -> 
 
 
 def test_a_killed_save_leaves_the_old_or_the_new_cache(victims: Nursery, tmp_path: Path) -> None:
-    assert sum(killed_while_saving(victims, tmp_path / "cache", 8, seed=0).values()) == 8
+    assert sum(killed_while_saving(victims, tmp_path / "cache", 4, seed=0).values()) == 4
 
 
 @pytest.mark.slow
