@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def _row(name: str, n: int, draws: list[BenchmarkProblem]) -> float:
-    """Print mean test regrets in per cent, and return that of a search with terms over that without."""
+    """Print mean test regrets in percent, and return that of a search with terms over that without."""
     rows = []
     for seed, loaded in enumerate(draws):
         plain, both = (

@@ -34,11 +34,11 @@ def main() -> int:
         name: 100 * evaluate(model, loaded.test, loaded.problem).relative_regret
         for name, model in {"two-stage": found.two_stage, "auto": found.model}.items()
     }
-    line("two-stage: test regret in per cent", test["two-stage"])
+    line("two-stage: test regret in percent", test["two-stage"])
     print(f"solves: {found.solves['growth']} for growth, {found.solves['scoring']} for scoring")
     share = sum(found.solves.values()) / SOLVES_OF_SPO
     good = line("solves of the search, as a share of those of SPO+", share, at_most=0.1)
-    return 0 if line("auto: test regret in per cent", test["auto"], at_most=5.5) and good else 1
+    return 0 if line("auto: test regret in percent", test["auto"], at_most=5.5) and good else 1
 
 
 if __name__ == "__main__":

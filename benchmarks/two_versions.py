@@ -3,8 +3,8 @@
 git worktree add ../before HEAD~5
 python benchmarks/two_versions.py ../before [ROUNDS]
 
-Prints the median over all rounds of the time of this version over that of the other one, for ``fit`` and for a loop of
-one's own, with one coin per instance and one per batch.
+Prints the median over all rounds of the time of this version over that of the other one, for ``fit`` and for an own
+training loop, with one coin per instance and one per batch.
 """
 
 from __future__ import annotations

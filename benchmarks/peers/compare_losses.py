@@ -115,7 +115,7 @@ def loaded_weights(model: torch.nn.Linear, row: Row) -> torch.nn.Linear:
 
 
 def regret(model: torch.nn.Module, loaded: BenchmarkProblem) -> float:
-    """Exact test regret in per cent of the optimal cost; the same evaluation for both sides."""
+    """Exact test regret in percent of the optimal cost; the same evaluation for both sides."""
     return 100 * evaluate(model, loaded.test, loaded.problem).relative_regret
 
 

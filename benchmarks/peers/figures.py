@@ -22,9 +22,9 @@ GUROBI: Side = ("pyepo", "gurobi", True)
 SLICED: tuple[Side, ...] = (("pyepo", "ortools", False), ("pyepo", "gurobi", False))
 SIDES: dict[Side, str] = {
     OURS: "regretless",
-    OWN_LOOP: "regretless, a loop of one's own",
+    OWN_LOOP: "regretless, own training loop",
     BATCH_COIN: "regretless, one coin per batch",
-    OWN_LOOP_BATCH_COIN: "regretless, a loop of one's own, one coin per batch",
+    OWN_LOOP_BATCH_COIN: "regretless, own training loop, one coin per batch",
     ORTOOLS: "PyEPO, OR-Tools",
     GUROBI: "PyEPO, Gurobi",
     SLICED[0]: "PyEPO, OR-Tools, batches sliced by hand",
@@ -35,12 +35,17 @@ NAMES: dict[Side, str] = {side: name.removeprefix(SIDES[OURS]) for side, name in
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times faster regretless is in one cell, and the target (``None``: reported only)."""
+    """How many times faster regretless is, and the target (``None``: reported only).
+
+    Of one cell, ``sides`` says what is compared, at which share of solves, and ``method`` is its column.
+    """
 
     what: str
     cpu: float
     wall: float
     target: float | None
+    sides: str = ""
+    method: str = ""
 
 
 def median(rows: Sequence[Row], figure: str, **where: Any) -> float | None:
@@ -82,7 +87,8 @@ def ratios(rows: Sequence[Row], problem: str) -> list[Ratio]:
             continue
         cpu, wall = (theirs / ours for theirs, ours in both if theirs is not None and ours is not None)
         what = f"{problem}, {TITLES[method]} at {p_solve:.0%}, {SIDES[side]} over ours{NAMES[mine]}"
-        found.append(Ratio(what, cpu, wall, target(mine, side, method, p_solve)))
+        sides = f"{p_solve:.0%}: {SIDES[side]} over {SIDES[mine]}"
+        found.append(Ratio(what, cpu, wall, target(mine, side, method, p_solve), sides, method))
     return found + [mean for mine in (OURS, BATCH_COIN) for mean in _mean(found, problem, mine)]
 
 

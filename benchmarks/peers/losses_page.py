@@ -136,7 +136,7 @@ def page(rows: list[Row]) -> tuple[str, bool]:
         "noise and batches most losses give the same weights on both sides (see also "
         "`benchmarks/peers/same_gradients.py`).",
         "",
-        "Numbers are regrets in per cent of the optimal cost: mean (standard error) over seeds of data, weights and "
+        "Numbers are regrets in percent of the optimal cost: mean (standard error) over seeds of data, weights and "
         f"batches; {number} seeds per cell.",
         "",
         "## Few solves against all solves",

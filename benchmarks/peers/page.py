@@ -51,8 +51,10 @@ def _problem(rows: Sequence[Row], problem: str) -> Iterable[str]:
                 body.append([name, *("-" if cell is None else f"{scale * cell:,.{digits}f}" for cell in cells)])
             yield _table(head, body)
     yield _memory(rows, problem)
-    yield "Speed-up in CPU time (wall time in parentheses), and its target:"
-    yield _ratios(ratios(rows, problem))
+    found = ratios(rows, problem)
+    yield "How many times faster, in CPU time; what is below its target is bold:"
+    yield _cells([ratio for ratio in found if ratio.method])
+    yield _ratios([ratio for ratio in found if not ratio.method])
 
 
 def _memory(rows: Sequence[Row], problem: str) -> str:
@@ -76,6 +78,22 @@ def _scale(rows: Sequence[Row]) -> str:
     return _table(head, body) + "\n\n" + _ratios(scale_ratios(rows))
 
 
+def _cells(found: Sequence[Ratio]) -> str:
+    """One line per pair of sides, one column per method."""
+    body = []
+    for sides in dict.fromkeys(ratio.sides for ratio in found):
+        line = {ratio.method: ratio for ratio in found if ratio.sides == sides}
+        shown = [_cell(line[method]) if method in line else "-" for method in METHODS]
+        targets = [f"{ratio.target:g}" for ratio in line.values() if ratio.target is not None]
+        body.append([sides, *shown, targets[0] if len(set(targets)) == 1 else " / ".join(targets)])
+    return _table(["p_solve, and what over what", *(TITLES[method] for method in METHODS), "target"], body)
+
+
+def _cell(ratio: Ratio) -> str:
+    missed = ratio.target is not None and ratio.cpu < ratio.target
+    return f"**{ratio.cpu:,.3g}**" if missed else f"{ratio.cpu:,.3g}"
+
+
 def _ratios(found: Sequence[Ratio]) -> str:
     body = [
         [
@@ -86,7 +104,7 @@ def _ratios(found: Sequence[Ratio]) -> str:
         ]
         for ratio in found
     ]
-    return _table(["what", "times faster", "target", ""], body)
+    return _table(["what", "times faster (in wall time)", "target", ""], body)
 
 
 def _table(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:

@@ -1,4 +1,4 @@
-"""A share as per cent, for people."""
+"""A share as percent, for people."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 
 def percentage(share: float) -> str:
-    """Write a share in per cent with two decimals, or with two digits where these would be zeros.
+    """Write a share in percent with two decimals, or with two digits where these would be zeros.
 
     >>> percentage(0.1234), percentage(0.00000123), percentage(0.0)
     ('12.34', '0.00012', '0.00')

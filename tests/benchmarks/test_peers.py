@@ -100,7 +100,7 @@ def test_page_without_marks_is_refused(module: Any) -> None:
 def test_missed_targets_are_written_as_missed(module: Any) -> None:
     figures, page = module("figures"), module("page")
     text = page.part(rows(figures, [1.0], [14.0]), ["a condition"], "a.svg")
-    assert "| p, SPO+ at 100%, PyEPO, OR-Tools over ours | 14 (14) | 15 | **missed** |" in text
+    assert "| 100%: PyEPO, OR-Tools over regretless | - | - | **14** | - | 15 |" in text
     assert "| met |" not in text
 
 
@@ -188,3 +188,13 @@ def test_the_leaderboard_names_the_losses_of_the_peer_best_first(module: Any) ->
     page = module("losses_page")
     rows = loss_rows(**{"pyepo_SPO+": [9.0, 11.0], "pyepo_PFY": [8.0, 9.0], "ours_map-dc": [7.0, 8.0]})
     assert "| 100 | 4 | PFY 8.50 (0.50), SPO+ 10.00 (1.00) | 7.50 (0.50) | - |" in page.leaderboard_part(rows)
+
+
+def test_a_line_of_the_page_has_a_column_per_method_and_bold_cells_below_their_targets(module: Any) -> None:
+    page, figures = module("page"), module("figures")
+    found = [
+        figures.Ratio("", 4.0, 4.0, 2.5, "5%: A over B", "nce"),
+        figures.Ratio("", 2.0, 2.0, 2.5, "5%: A over B", "map"),
+        figures.Ratio("", 9.0, 9.0, 3.0, "5%: A over B", "spo"),
+    ]
+    assert page._cells(found).splitlines()[2:] == ["| 5%: A over B | 4 | **2** | 9 | - | 2.5 / 2.5 / 3 |"]

@@ -96,7 +96,7 @@ def _table_of_cells(methods: Sequence[MethodScore], cells: Sequence[CellScore]) 
         lines.append(f"| {cell} | " + " | ".join(texts) + " |")
     seeds = sorted({score.seeds for score in cells})
     many = f"{seeds[0]}" if len(seeds) == 1 else f"{seeds[0]} to {seeds[-1]}"
-    title = f"Test regret in per cent (mean and sample deviation; number of seeds: {many}), the lowest in bold:"
+    title = f"Test regret in percent (mean and sample deviation; number of seeds: {many}), the lowest in bold:"
     return f"{title}\n\n" + "\n".join(lines)
 
 

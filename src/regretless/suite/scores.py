@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Regrets, in per cent of the objective, that differ by less count as equal: ratios of rounding errors say nothing.
+# Regrets, in percent of the objective, that differ by less count as equal: ratios of rounding errors say nothing.
 LEAST = 1e-4
 
 
@@ -16,7 +16,7 @@ class CellScore:
         cell: name of the cell.
         method: name of the method.
         seeds: number of runs.
-        regret: on test data, in per cent of the objective.
+        regret: on test data, in percent of the objective.
         deviation: its sample deviation; ``None`` for a single run.
         solves: exact solves of training and search.
         seconds: of training and search.
