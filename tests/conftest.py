@@ -5,16 +5,15 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
-import torch
 from hypothesis import settings
 
-from regretless.milp import MILP
-from regretless.search import check_settings
+if TYPE_CHECKING:  # The process that starts the workers runs no test: it need not wait for torch.
+    import numpy as np
 
-from .random_linear_models import minimum, random_model
+    from regretless.milp import MILP
 
 # The machine's load must not decide whether a property holds, and in CI neither must chance: there every run tries the
 # same cases, so that a change is judged by what it changed. Elsewhere each run looks for new ones. ``make test-all``
@@ -22,7 +21,6 @@ from .random_linear_models import minimum, random_model
 settings.register_profile("fast", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=30)
 settings.register_profile("thorough", settings.get_profile("fast"), max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
-torch.set_num_threads(1)
 # Runs and logs are written to disk to the last byte before a command ends, for which a test need not wait.
 MEMORY = "/dev/shm"
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 2 << 30:
@@ -39,7 +37,9 @@ gc.disable()
 
 def pytest_collection_finish() -> None:
     """From here on tests make garbage."""
-    gc.collect()
+    import torch
+
+    torch.set_num_threads(1)
     gc.freeze()
     gc.enable()
 
@@ -50,6 +50,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     Weights that a test draws without a seed of its own do not depend on the tests before it. Where a test replaces
     parts of the library, settings are checked again.
     """
+    import torch
+
+    from regretless.search import check_settings
+
     torch.default_generator.manual_seed(0)
     if "monkeypatch" in getattr(item, "fixturenames", ()):
         check_settings._PASSED.clear()
@@ -59,9 +63,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(name="random_model", scope="session")
 def _random_model() -> Callable[..., MILP]:
+    from .random_linear_models import random_model
+
     return random_model
 
 
 @pytest.fixture(name="minimum", scope="session")
 def _minimum() -> Callable[[MILP, np.ndarray], float]:
+    from .random_linear_models import minimum
+
     return minimum
