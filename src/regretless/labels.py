@@ -119,9 +119,7 @@ def refuse_wrong_labels(
         return
     row = infeasible_label(problem, solutions, members)
     if row is not None:
-        error = SolveError(f"the label of instance {row} is infeasible for the model: the oracle is wrong")
-        error.row = row
-        raise error
+        raise SolveError(f"the label of instance {row} is infeasible for the model: the oracle is wrong", row=row)
     if len(known) > COMPARED:
         known = known[torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:COMPARED]]
     ids = None if members is None else members[known]
