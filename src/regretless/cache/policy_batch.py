@@ -27,12 +27,7 @@ class Batch:
     """
 
     def __init__(
-        self,
-        at: Sequence[Tensor],
-        queries: Sequence[Tensor],
-        *,
-        asked: int,
-        gaps_at: Callable[[Tensor], Floats | None],
+        self, at: Sequence[Tensor], queries: Sequence[Tensor], *, asked: int, gaps_at: Callable[[Tensor], Floats | None]
     ) -> None:
         self._costs, self._gaps_at = {"solve": at, "lookup": queries}, gaps_at
         self.size, self.asked = at[0].shape[0], asked

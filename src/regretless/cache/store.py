@@ -216,11 +216,7 @@ class SolutionStore:
         self.settle()
         device, settled = self._columns.reserved.device, self._settled
         self.__init__(  # type: ignore[misc]
-            self.width,
-            instances=self.instances,
-            capacity=self.capacity,
-            evict=self.evict,
-            dtype=self.dtype,
+            self.width, instances=self.instances, capacity=self.capacity, evict=self.evict, dtype=self.dtype
         )
         self._settled = settled
         self.to(device)
