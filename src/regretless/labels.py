@@ -230,13 +230,12 @@ def _with_known(
     """Solve the rows that are neither in memory nor begun, check all, and put them into memory."""
     keys = None if memory is None else row_keys(problem, costs, members)
     found = {} if memory is None or keys is None else memory.find(keys)
-    if keys is not None and begun.path is not None:
-        for i, (row, end) in found.items():
-            begun.add(problem, [keys[i]], row[None], [end])
     solutions = torch.full((len(costs), problem.width), torch.nan, dtype=torch.float64)
     status = [Status.OPTIMAL] * len(costs)
     for i, (row, end) in found.items():
         solutions[i], status[i] = row, end
+        if keys is not None and begun.path is not None:
+            begun.add(problem, [keys[i]], row[None], [end])
     rest = [i for i in range(len(costs)) if i not in found]
     ids = None if members is None else members[rest]
     with problem.counted_as("labels"):
