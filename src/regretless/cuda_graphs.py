@@ -65,7 +65,9 @@ class CapturedSteps(Generic[State]):
         """
         batch = len(given)
         size = max(2, 1 << (batch - 1).bit_length())
-        graphs = self._captured(torch.cat([given, given[:1].expand(size - batch, *given.shape[1:])]))
+        full = torch.cat([given, given[:1].expand(size - batch, *given.shape[1:])])
+        graphs = self._graphs.find(size, lambda: self._capture(full.clone()))
+        graphs.place.copy_(full)
         graphs.begin.replay()
         for step in range(most):
             graphs.advance.replay()
@@ -74,12 +76,6 @@ class CapturedSteps(Generic[State]):
             if bool(graphs.state.ended.all()) or (deadline is not None and time.monotonic() > deadline):
                 break
         return graphs.state
-
-    def _captured(self, given: Tensor) -> _StepGraphs[State]:
-        """The graphs for this size, with the input in its place."""
-        graphs = self._graphs.find(len(given), lambda: self._capture(given.clone()))
-        graphs.place.copy_(given)
-        return graphs
 
     def _capture(self, place: Tensor) -> _StepGraphs[State]:
         state = self.begin(place)

@@ -18,7 +18,9 @@ class SolveError(RegretlessError, RuntimeError):
         row: position in the batch of the first instance that failed, where there is one.
     """
 
-    row: int | None = None
+    def __init__(self, *args: object, row: int | None = None) -> None:
+        super().__init__(*args)
+        self.row = row
 
 
 class FileError(RegretlessError, OSError):

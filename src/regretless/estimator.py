@@ -297,9 +297,8 @@ def _report_missing(decisions: Decisions, *, refuse: bool) -> None:
     why = f"{decisions.status[row]}. {decisions.message.get(row, '')}".strip()
     said = f"{len(missing)} of {len(decisions.solution)} instances have no decision, the first of them row {row}: {why}"
     if refuse:
-        error = SolveError(f"{said} Build the problem with on_failure='skip' for a row of NaN in place of this error.")
-        error.row = row
-        raise error
+        remedy = "Build the problem with on_failure='skip' for a row of NaN in place of this error."
+        raise SolveError(f"{said} {remedy}", row=row)
     warnings.warn(f"{said} Their rows are NaN: rows {missing[:10]}", RegretlessWarning, stacklevel=3)
 
 

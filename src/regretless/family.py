@@ -241,10 +241,13 @@ class _CostSpace:
         self.first, n, d = first, first.n, first.dimension
         self.map, self.place = None, np.arange(n)
         if first.cost_map is not None:
-            shown = {int(j): row for row, j in reversed(list(_unit_rows(first.cost_map)))}
+            G = first.cost_map
+            unit_rows = np.flatnonzero(np.diff(G.indptr) == 1)
+            unit_rows = unit_rows[G.data[G.indptr[unit_rows]] == 1.0][::-1]  # of equal rows the first one counts
+            shown = dict(zip(G.indices[G.indptr[unit_rows]].tolist(), unit_rows.tolist(), strict=True))
             rest = [j for j in range(n) if j not in shown]
             unit = sparse.csr_array((np.ones(len(rest)), (np.arange(len(rest)), rest)), shape=(len(rest), n))
-            self.map = sparse.csr_array(sparse.vstack([first.cost_map, unit]))
+            self.map = sparse.csr_array(sparse.vstack([G, unit]))
             shown |= {j: d + k for k, j in enumerate(rest)}
             self.place = np.array([shown[j] for j in range(n)], dtype=np.int64)
         self.variables = n if self.map is None else int(self.map.shape[0])
@@ -277,14 +280,6 @@ class _CostSpace:
             return milp, known
         constant = 1.0 if milp.constant != 0.0 else 0.0
         return milp.replaced(cost_map=self.map, fixed_cost=np.zeros(milp.n), constant=constant), known
-
-
-def _unit_rows(matrix: Any) -> Iterator[tuple[int, int]]:
-    """Rows of a sparse matrix that have one entry, a 1, and the column of it."""
-    for row in np.flatnonzero(np.diff(matrix.indptr) == 1):
-        start = matrix.indptr[row]
-        if matrix.data[start] == 1.0:
-            yield int(row), int(matrix.indices[start])
 
 
 def _key(milp: MILP, known: Floats) -> bytes:

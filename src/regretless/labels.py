@@ -119,9 +119,7 @@ def refuse_wrong_labels(
         return
     row = infeasible_label(problem, solutions, members)
     if row is not None:
-        error = SolveError(f"the label of instance {row} is infeasible for the model: the oracle is wrong")
-        error.row = row
-        raise error
+        raise SolveError(f"the label of instance {row} is infeasible for the model: the oracle is wrong", row=row)
     if len(known) > COMPARED:
         known = known[torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:COMPARED]]
     ids = None if members is None else members[known]
@@ -232,13 +230,12 @@ def _with_known(
     """Solve the rows that are neither in memory nor begun, check all, and put them into memory."""
     keys = None if memory is None else row_keys(problem, costs, members)
     found = {} if memory is None or keys is None else memory.find(keys)
-    if keys is not None and begun.path is not None:
-        for i, (row, end) in found.items():
-            begun.add(problem, [keys[i]], row[None], [end])
     solutions = torch.full((len(costs), problem.width), torch.nan, dtype=torch.float64)
     status = [Status.OPTIMAL] * len(costs)
     for i, (row, end) in found.items():
         solutions[i], status[i] = row, end
+        if keys is not None and begun.path is not None:
+            begun.add(problem, [keys[i]], row[None], [end])
     rest = [i for i in range(len(costs)) if i not in found]
     ids = None if members is None else members[rest]
     with problem.counted_as("labels"):

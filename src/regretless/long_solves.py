@@ -18,13 +18,7 @@ GAP = 0.001  # that is suggested
 
 
 def advise(parts: Iterator[slice], n: int, problem: Problem) -> Iterator[slice]:
-    """Yield the parts of ``n`` instances, and warn once if the rest will take long and could take less.
-
-    Args:
-        parts: are solved one after the other.
-        n: number of instances.
-        problem: what is solved.
-    """
+    """Yield the parts of ``n`` instances, and warn once if the rest will take long and could take less."""
     began: float | None = time.monotonic()  # None once the estimate is made
     for part in parts:
         yield part

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -54,6 +54,26 @@ class Solved:
     decision: Tensor | None = None
     message: Mapping[int, str] = field(default_factory=dict)
     finite: bool = False
+
+    @classmethod
+    def of_arrays(
+        cls,
+        device: torch.device,
+        solution: Any,
+        status: Sequence[Status],
+        gap: Sequence[float],
+        message: Mapping[int, str],
+        decision: Any = None,
+    ) -> Solved:
+        """A batch on ``device`` from NumPy arrays, with a status and a gap for every instance."""
+        return cls(
+            solution=torch.as_tensor(solution, device=device),
+            status=None if all(end is Status.OPTIMAL for end in status) else status,
+            # Optima may have one, too: those of CP-SAT carry the rounding of their costs.
+            gap=torch.as_tensor(gap, dtype=torch.float64, device=device) if any(gap) else None,
+            decision=None if decision is None else torch.as_tensor(decision, device=device),
+            message=message,
+        )
 
     @property
     def found(self) -> Tensor:

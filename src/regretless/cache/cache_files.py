@@ -76,10 +76,7 @@ def settings_of(cache: SolutionCache) -> dict[str, Any]:
 
 
 def restored(
-    path: Path | str,
-    state: dict[str, Any],
-    build: Callable[[dict[str, Any]], SolutionCache],
-    given: Mapping[str, Any],
+    path: Path | str, state: dict[str, Any], build: Callable[[dict[str, Any]], SolutionCache], given: Mapping[str, Any]
 ) -> SolutionCache:
     """Build a cache with the settings of a file and fill it.
 

@@ -16,10 +16,6 @@ FEW = 512
 class Columns:
     """One solution per column, so that the product of a look-up needs no transposition.
 
-    Args:
-        width: length of a solution.
-        dtype: of the numbers.
-
     Attributes:
         reserved: ``(width, reserved)`` all columns, whether they are in use or not.
     """

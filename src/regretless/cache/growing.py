@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.cache.batch_view import BatchView
 from regretless.cache.coins import Coins
 from regretless.cache.gap_bound import GapBound
 from regretless.cache.growth_exchange import Growth, exchange
 from regretless.cache.heads import Heads, solve_heads
 from regretless.cache.policies import Mask, Policy, checked_mask
+from regretless.cache.policy_batch import Batch
 from regretless.cache.served_instances import join_members, served
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import SolutionStore
@@ -143,7 +143,7 @@ class Growing:
     def _flip(self, policy: Policy, at: Sequence[Tensor], queries: Sequence[Tensor], instance: Tensor | None) -> Mask:
         """Mask of the instances that are solved exactly."""
         gaps = partial(self._gaps, instance=instance)
-        batch = BatchView(at, queries, asked=self.statistics.asked, gaps=gaps)
+        batch = Batch(at, queries, asked=self.statistics.asked, gaps_at=gaps)
         mask = checked_mask(policy, policy.choose(batch, self.coins.of_step(self.ranks)), batch.size)
         if self._one_coin is not None:
             self._one_coin.append(mask)

@@ -9,30 +9,12 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from regretless.cache.policy_batch import Batch, GapAt
 from regretless.errors import InputError, RegretlessWarning
+from regretless.milp import Floats
 from regretless.number_checks import check_integer, check_number
 
 Mask = NDArray[np.bool_]
-GapAt = Literal["lookup", "solve"]
-
-
-class Batch(Protocol):
-    """What a policy sees of a batch.
-
-    Attributes:
-        size: number of instances.
-        asked: instances that the policy decided on before this batch.
-    """
-
-    @property
-    def size(self) -> int: ...  # noqa: D102
-
-    @property
-    def asked(self) -> int: ...  # noqa: D102
-
-    def gaps(self, at: GapAt) -> NDArray[np.float64] | None:
-        """Certified relative gaps ``(size,)``, computed on request; ``None`` for a problem without a bound."""
-        ...
 
 
 class Policy(Protocol):
@@ -105,7 +87,7 @@ class _ByGap(ABC):
         return generator.random(batch.size) < self.p
 
     @abstractmethod
-    def _choose_by(self, gaps: NDArray[np.float64], generator: np.random.Generator) -> Mask:
+    def _choose_by(self, gaps: Floats, generator: np.random.Generator) -> Mask:
         """Return a mask from the relative gaps."""
 
 
@@ -128,7 +110,7 @@ class LargestGap(_ByGap):
     def __repr__(self) -> str:
         return f"LargestGap(p={self.p}, gap_at={self.gap_at!r})"
 
-    def _choose_by(self, gaps: NDArray[np.float64], generator: np.random.Generator) -> Mask:
+    def _choose_by(self, gaps: Floats, generator: np.random.Generator) -> Mask:
         heads = int((generator.random(len(gaps)) < self.p).sum())
         mask = np.zeros(len(gaps), dtype=bool)
         mask[np.argsort(-gaps, kind="stable")[:heads]] = True
@@ -159,7 +141,7 @@ class GapAbove(_ByGap):
     def __repr__(self) -> str:
         return f"GapAbove(epsilon={self.epsilon:g}, gap_at={self.gap_at!r})"
 
-    def _choose_by(self, gaps: NDArray[np.float64], generator: np.random.Generator) -> Mask:
+    def _choose_by(self, gaps: Floats, generator: np.random.Generator) -> Mask:
         return gaps > self.epsilon
 
 

@@ -11,10 +11,6 @@ from regretless.tensors import scalar
 class RunningMean:
     """Sum and number of solutions; for a family, of the feasible ones per instance.
 
-    Args:
-        width: length of a solution.
-        instances: number of instances of a family, or ``None``.
-
     Attributes:
         sum: ``(instances or 1, width)`` in float64.
         count: ``(instances or 1,)`` in float64.

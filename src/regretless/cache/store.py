@@ -216,11 +216,7 @@ class SolutionStore:
         self.settle()
         device, settled = self._columns.reserved.device, self._settled
         self.__init__(  # type: ignore[misc]
-            self.width,
-            instances=self.instances,
-            capacity=self.capacity,
-            evict=self.evict,
-            dtype=self.dtype,
+            self.width, instances=self.instances, capacity=self.capacity, evict=self.evict, dtype=self.dtype
         )
         self._settled = settled
         self.to(device)
@@ -305,15 +301,12 @@ class SolutionStore:
         if serves is not None:
             for position, before in found.repeated:
                 serves[:, before] |= serves[:, position]
-            self._serve_more(serves, found.stored)
+            for position, place in found.stored:
+                new = serves[:, position] & ~self._serves[:, place]
+                if bool(new.any()):
+                    self._serves[new, place] = True
+                    self._mean.add(self._columns.reserved[:, place][None], new[:, None])
         return found.fresh
-
-    def _serve_more(self, serves: Tensor, pairs: list[tuple[int, int]]) -> None:
-        for position, place in pairs:
-            new = serves[:, position] & ~self._serves[:, place]
-            if bool(new.any()):
-                self._serves[new, place] = True
-                self._mean.add(self._columns.reserved[:, place][None], new[:, None])
 
     def _places(self, wanted: int) -> tuple[slice | Tensor, Sequence[int]]:
         """Where the new solutions go, as an index and as numbers: free places first, then those of evicted ones."""

@@ -57,7 +57,9 @@ class FirstOrderSolver:
         if self._rays is None or bool(done.all()) or (deadline is not None and time.monotonic() > deadline):
             return x, status
         lost = (~done).nonzero()[:, 0]
-        endless = self._falls(c[lost], deadline)
+        on_device = _there(self._rays, c.device)
+        ray, settled = solve_first_order(on_device, c[lost], tolerance=self.tolerance, deadline=deadline)
+        endless = settled & falls(c[lost], ray)
         for place in lost[endless].tolist():
             status[place] = Status.UNBOUNDED
         rest = lost[~endless]
@@ -66,12 +68,6 @@ class FirstOrderSolver:
             for place, ok in zip(rest.tolist(), again.tolist(), strict=True):
                 status[place] = Status.OPTIMAL if ok else Status.ERROR
         return x, status
-
-    def _falls(self, c: Tensor, deadline: float | None) -> Tensor:
-        """Mask of the costs that fall along a direction to infinity."""
-        assert self._rays is not None
-        ray, done = solve_first_order(_there(self._rays, c.device), c, tolerance=self.tolerance, deadline=deadline)
-        return done & falls(c, ray)
 
 
 def _there(rows: dict[torch.device, ScaledRows], device: torch.device) -> ScaledRows:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -32,8 +33,7 @@ LEAVE = 0.2
 LAUNCH_BOUND = 1 << 22
 
 
-@dataclass
-class Iterate:
+class Iterate(NamedTuple):
     """A batch of primal-dual points.
 
     Attributes:
@@ -48,18 +48,13 @@ class Iterate:
     distance: Tensor
     multiplier: Tensor
 
-    @property
-    def parts(self) -> tuple[Tensor, ...]:
-        """All tensors."""
-        return self.z, self.y, self.distance, self.multiplier
-
     def take(self, chosen: Tensor) -> Iterate:
         """The chosen programs."""
-        return Iterate(*(part[chosen] for part in self.parts))
+        return Iterate(*(part[chosen] for part in self))
 
     def put(self, chosen: Tensor, other: Iterate) -> None:
         """Overwrite the chosen programs."""
-        for part, new in zip(self.parts, other.parts, strict=True):
+        for part, new in zip(self, other, strict=True):
             part[chosen] = new
 
 
@@ -75,7 +70,7 @@ class _State:
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:
-        return self.cost, *self.now.parts, *self.final.parts, self.good, self.ended
+        return self.cost, *self.now, *self.final, self.good, self.ended
 
     def take(self, chosen: Tensor) -> _State:
         return _State(
@@ -107,9 +102,9 @@ def solve_interior(
     cost = torch.cat([c / scale, c.new_zeros(len(c), len(form.lower) - form.n)], dim=1)
     if launch_bound(form, len(c)):
         state = method.captured.run(cost, first_check=FIRST_CHECK, most=ITERATIONS + 1, deadline=deadline)
-        return Iterate(*(part[: len(c)].clone() for part in state.final.parts)), state.good[: len(c)].clone(), scale
+        return Iterate(*(part[: len(c)].clone() for part in state.final)), state.good[: len(c)].clone(), scale
     state = method.begin(cost)
-    final, done = Iterate(*(part.clone() for part in state.final.parts)), state.good.clone()
+    final, done = Iterate(*(part.clone() for part in state.final)), state.good.clone()
     at = torch.arange(len(c), device=c.device)
     for iteration in range(ITERATIONS + 1):
         method.advance(state)
@@ -149,7 +144,7 @@ class _Method:
         """Programs at the start; see ``NormalEquations`` for ``checked``."""
         now = self._start(cost, checked)
         nothing = torch.zeros(len(cost), dtype=torch.bool, device=cost.device)
-        return _State(cost.clone(), now, Iterate(*(part.clone() for part in now.parts)), nothing, nothing.clone())
+        return _State(cost.clone(), now, Iterate(*(part.clone() for part in now)), nothing, nothing.clone())
 
     def advance(self, state: _State) -> None:
         """Keep the points that have converged, then make one step; in place and without a synchronization."""
@@ -159,7 +154,7 @@ class _Method:
         mu = (now.distance * now.multiplier).sum(dim=1, keepdim=True) / self.count
         good = self._converged(state, reduced, primal)
         new = (good & ~state.good)[:, None]
-        for part, current in zip(state.final.parts, now.parts, strict=True):
+        for part, current in zip(state.final, now, strict=True):
             torch.where(new, current, part, out=part)
         state.good |= good
         torch.logical_or(state.good, ~torch.isfinite(mu[:, 0]), out=state.ended)
@@ -212,10 +207,8 @@ class _Method:
         second_order = torch.where(scattered, 0.0, away * change)
         dz, dy, away, change = direction(self.has * (share * mu) - second_order)
         first, second = (BACK_OFF * step for step in self._longest(now, away, change))
-        now.z += first * dz
-        now.distance += first * away
-        now.y += second * dy
-        now.multiplier += second * change
+        for value, step, move in zip(now, (first, second, first, second), (dz, dy, away, change), strict=True):
+            value += step * move
 
     def _longest(self, now: Iterate, away: Tensor, change: Tensor) -> tuple[Tensor, Tensor]:
         """Longest steps ``(batch, 1)``, at most 1, that keep distances and multipliers nonnegative."""

@@ -19,15 +19,7 @@ class _ImplicitMLE(PerturbedLoss):
     """What I-MLE and AI-MLE share: finite differences of the mean perturbed solution, with the same noise."""
 
     def __init__(
-        self,
-        oracle: Oracle,
-        *,
-        sigma: float,
-        samples: int,
-        task: Task,
-        central: bool,
-        seed: int,
-        reduction: Reduction,
+        self, oracle: Oracle, *, sigma: float, samples: int, task: Task, central: bool, seed: int, reduction: Reduction
     ) -> None:
         super().__init__(oracle, sigma=sigma, samples=samples, seed=seed, reduction=reduction)
         self.task, self.central = known_task(task), central

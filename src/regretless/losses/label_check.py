@@ -52,12 +52,7 @@ class LabelCheck:
         self.known = True
 
     def note(
-        self,
-        answers: Sequence[Tensor],
-        true: Tensor,
-        solution: Tensor,
-        instance: Tensor | None,
-        problem: Problem,
+        self, answers: Sequence[Tensor], true: Tensor, solution: Tensor, instance: Tensor | None, problem: Problem
     ) -> None:
         """Note answers ``(batch, width)`` at minimizing true costs; earlier ones are refused first.
 

@@ -89,14 +89,8 @@ class ConvexProgram:
                         solution[k, -1] = self._costs.known.value
             if said:
                 message[k] = said
-        gap = np.where([ended is Status.OPTIMAL for ended in status], 0.0, np.inf)
-        return Solved(
-            solution=torch.as_tensor(solution, device=costs.device),
-            status=status if message else None,
-            gap=torch.as_tensor(gap, device=costs.device) if message else None,
-            decision=torch.as_tensor(x, device=costs.device) if decision else None,
-            message=message,
-        )
+        gap = [0.0 if ended is Status.OPTIMAL else np.inf for ended in status]
+        return Solved.of_arrays(costs.device, solution, status, gap, message, x if decision else None)
 
     def _run(self, row: Floats) -> tuple[Status, str]:
         """Solve one row of costs; say how it ended, and why where it is not optimal."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
@@ -58,7 +57,8 @@ def refuse_misread(path: Path, text: str) -> None:
             f"{path}: HiGHS reads the first letters of the name {found[0][:40]!r} as a number: rename it, or use .mps"
         )
     before, row = "", ""  # kind of the last token that is no sign; name of the row
-    for (kind, word), (follows, _) in pairwise([*_tokens(_rows(plain)), ("", "")]):
+    tokens = [(found.lastgroup or "", found[0]) for found in TOKEN.finditer(_rows(plain))]
+    for (kind, word), (follows, _) in pairwise([*tokens, ("", "")]):
         if kind == "name" and follows == "colon":
             row = word
         where = f"{path}: the row {row!r}" if row else f"{path}: a row"
@@ -111,8 +111,3 @@ def _rows(plain: str) -> str:
         return ""
     end = NEXT.search(plain, start.end())
     return plain[start.end() : end.start() if end else len(plain)]
-
-
-def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    for found in TOKEN.finditer(text):
-        yield found.lastgroup or "", found[0]

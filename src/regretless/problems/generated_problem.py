@@ -80,12 +80,6 @@ class Settings(Solving):
         """
         problem.name = name
         train, validation, test = self.labelled(problem, features, costs, self.rows())
-        return BenchmarkProblem(
-            name=name,
-            problem=problem,
-            train=train,
-            test=test,
-            validation=validation if len(validation) else None,
-            model=model or partial(seeded, partial(nn.Linear, features.shape[1], costs.shape[1])),
-            batch_size=BATCH_SIZE,
-        )
+        model = model or partial(seeded, partial(nn.Linear, features.shape[1], costs.shape[1]))
+        held_out = validation if len(validation) else None
+        return BenchmarkProblem(name, problem, train, test, held_out, model, BATCH_SIZE)

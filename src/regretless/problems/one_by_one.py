@@ -10,7 +10,7 @@ from torch import Tensor
 
 from regretless.milp import Floats
 from regretless.solvers.engine import Outcome
-from regretless.types import Solved, Status
+from regretless.types import Solved
 
 POWER = 20
 LARGEST = 2.0**POWER
@@ -27,10 +27,5 @@ def one_by_one(solve: Callable[[Floats], Outcome], costs: Tensor) -> Solved:
     largest = np.abs(rows).max(axis=1, initial=0.0, keepdims=True)
     outcomes = [solve(row) for row in np.ldexp(rows, POWER - np.frexp(largest)[1])]
     solution = np.stack([np.full(rows.shape[1], np.nan) if o.x is None else o.x for o in outcomes])
-    plain = all(outcome.status is Status.OPTIMAL for outcome in outcomes)
-    return Solved(
-        solution=torch.as_tensor(solution, device=costs.device),
-        status=None if plain else [outcome.status for outcome in outcomes],
-        gap=None if plain else torch.tensor([outcome.gap for outcome in outcomes], device=costs.device).double(),
-        message={row: outcome.message for row, outcome in enumerate(outcomes) if outcome.message},
-    )
+    message = {row: outcome.message for row, outcome in enumerate(outcomes) if outcome.message}
+    return Solved.of_arrays(costs.device, solution, [o.status for o in outcomes], [o.gap for o in outcomes], message)

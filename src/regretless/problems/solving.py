@@ -46,12 +46,6 @@ class Solving:
         if self.gap and self.engine == "oracle":
             raise InputError("gap= is for engines, and the problem's own solver has none: add engine='highs'")
 
-    @property
-    def of_engine(self) -> dict[str, Any]:
-        """Arguments of a ``Problem`` that an engine solves."""
-        how = {"workers": self.workers, "executor": self.executor, "time_limit": self.time_limit}
-        return how | ({"gap": self.gap} if self.gap else {})
-
     def problem(
         self, model: MILP | Family, sense: Sense, oracle: Callable[[], Backend] | None = None, **about: Any
     ) -> Problem:
@@ -66,7 +60,9 @@ class Solving:
         if self.engine == "oracle" and oracle is not None:
             return Problem(model, oracle=oracle(), sense=sense, **about)
         engine = "highs" if self.engine == "oracle" else self.engine
-        return Problem(model, sense=sense, engine=engine, **self.of_engine, **about)
+        how: dict[str, Any] = {"workers": self.workers, "executor": self.executor, "time_limit": self.time_limit}
+        how |= {"gap": self.gap} if self.gap else {}
+        return Problem(model, sense=sense, engine=engine, **how, **about)
 
     def labelled(
         self, problem: Problem, features: Any, costs: Any, parts: Sequence[Rows], instance: Any = None

@@ -18,13 +18,7 @@ class GridProgress:
 
     Runs of one kind take about the same time, and kinds differ by factors of hundreds. The time left is therefore the
     sum over the runs left of the mean time of their kind, or of all kinds for a kind without a finished run.
-
-    Args:
-        label: what is being done.
-        specs: the runs to do.
-        skipped: runs that were done before.
-        workers: how many are done at the same time.
-        stream: where to write; ``None`` writes nothing.
+    Of all runs, ``specs`` are to be done and ``skipped`` were done before. Without a ``stream`` nothing is written.
     """
 
     def __init__(

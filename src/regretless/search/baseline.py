@@ -37,13 +37,7 @@ class Baseline:
 
 
 def fit_baseline(
-    model: nn.Module,
-    held_out: HeldOut,
-    streams: Sequence[Tensor],
-    *,
-    forms: Sequence[Terms],
-    seed: int,
-    ordered: bool,
+    model: nn.Module, held_out: HeldOut, streams: Sequence[Tensor], *, forms: Sequence[Terms], seed: int, ordered: bool
 ) -> Baseline:
     """Fit two-stage models on every stream.
 

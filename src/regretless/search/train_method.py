@@ -149,15 +149,7 @@ def train(
         options = chosen(method, settings)
         if validation is not None:  # it selects the weights; as many generations as there are never end the search
             options |= {"validation": validation, "patience": patience or options["generations"]}
-        fitted = row.search(
-            net,
-            problem,
-            data,
-            seed=seed,
-            checkpoint=checkpoint,
-            progress=progress,
-            **options,
-        )
+        fitted = row.search(net, problem, data, seed=seed, checkpoint=checkpoint, progress=progress, **options)
         return Trained(net, fitted.history, fitted.reason)
     if validation is not None:
         more_callbacks.append(Watch(problem, validation, name="validation"))

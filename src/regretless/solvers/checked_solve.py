@@ -86,13 +86,11 @@ def refuse_failures(solved: Solved, instance: Tensor | None = None, rows: Sequen
         # Of a part of the caller's batch, the count would be that of some group of solves.
         more = f" ({len(missing)} of {len(solved.solution)} failed)" if len(missing) > 1 and rows is None else ""
         said = solved.message.get(row, "").rstrip(" .")
-        _refuse(
-            row,
-            rows,
-            instance,
-            "no solution for ",
-            f": {solved.status[row]}{more}.{f' {said}.' if said else ''} "
+        name, place = _place(row, rows, instance)
+        raise SolveError(
+            f"no solution for {name}: {solved.status[row]}{more}.{f' {said}.' if said else ''} "
             "Set on_failure='cache' or 'skip' (train --on-failure) to go on without such instances.",
+            row=place,
         )
 
 
@@ -127,14 +125,12 @@ def refuse_better_than_label(
         return
     row, sign = int(better.nonzero()[0]), 1.0 if sense == "min" else -1.0
     found, label = sign * float(values[row]) + 0.0, sign * float(label_values[row]) + 0.0
-    _refuse(
-        row,
-        rows,
-        instance,
-        "",
-        f" has a solution with objective {found:.9g} at the true costs, better than its label with {label:.9g} "
+    name, place = _place(row, rows, instance)
+    raise SolveError(
+        f"{name} has a solution with objective {found:.9g} at the true costs, better than its label with {label:.9g} "
         f"(sense={sense!r}). A label is optimal by definition, so the oracle, the sense or the label is wrong. "
         "An oracle that is a heuristic has to return Status.FEASIBLE: see regretless.types.Solved.",
+        row=place,
     )
 
 
@@ -144,13 +140,11 @@ def value_scale(costs: Tensor, *solutions: Tensor) -> Tensor:
     return torch.stack(sizes).sum(dim=0)
 
 
-def _refuse(row: int, rows: Sequence[int] | None, instance: Tensor | None, before: str, after: str) -> None:
-    """Raise a ``SolveError`` about one row; its name stands between the two parts of the message."""
+def _place(row: int, rows: Sequence[int] | None, instance: Tensor | None) -> tuple[str, int]:
+    """The name of a row in messages, and its number as the caller counts."""
     place = row if rows is None else rows[row]
     member = "" if instance is None else f" (family member {int(instance[row])})"
-    error = SolveError(f"{before}instance {place} of the batch{member}{after}")
-    error.row = place
-    raise error
+    return f"instance {place} of the batch{member}", place
 
 
 def _without_garbage(solved: Solved, name: str) -> Solved:

@@ -81,19 +81,11 @@ class FunctionBackend:
             except SolveError as error:
                 late = isinstance(answer, Unanswered) and answer.status is Status.TIME_LIMIT
                 status[k], message[k] = Status.TIME_LIMIT if late else Status.ERROR, str(error)
-        values = torch.as_tensor(solution, device=costs.device)
-        shown = None
+        x = None
         if decision:
             x = solution[:, : self._visible] if self._family is None else self._family.decisions(solution)
-            shown = torch.as_tensor(x, device=costs.device)
-        gap = torch.as_tensor(np.where(np.isnan(solution).any(axis=1), np.inf, 0.0), device=costs.device)
-        return Solved(
-            solution=values,
-            status=status if message else None,
-            gap=gap if message else None,
-            decision=shown,
-            message=message,
-        )
+        gap = np.where(np.isnan(solution).any(axis=1), np.inf, 0.0)
+        return Solved.of_arrays(costs.device, solution, status, gap.tolist(), message, x)
 
     def _checked(self, answer: Floats | str | Unanswered, instance: int | None) -> Floats:
         if isinstance(answer, Unanswered):

@@ -136,14 +136,7 @@ def _gather(milps: list[MILP], outcomes: list[Outcome], first: MILP, device: tor
     for row, (milp, outcome) in enumerate(zip(milps, outcomes, strict=True)):
         if outcome.x is not None:
             x[row], solution[row] = outcome.x, milp.solution(outcome.x)[0]
-    plain = all(outcome.status is Status.OPTIMAL for outcome in outcomes)
-    gaps = [outcome.gap for outcome in outcomes]  # an optimum of CP-SAT may carry the rounding of its costs
+    status, gaps = [one.status for one in outcomes], [one.gap for one in outcomes]
     # Some engines have nothing to say but the status.
     said = {row: one.message for row, one in enumerate(outcomes) if one.message.lower() not in ("", one.status)}
-    return Solved(
-        solution=torch.as_tensor(solution, device=device),
-        status=None if plain else [outcome.status for outcome in outcomes],
-        gap=torch.tensor(gaps, dtype=torch.float64, device=device) if any(gaps) else None,
-        decision=torch.as_tensor(x, device=device) if decision else None,
-        message=said,
-    )
+    return Solved.of_arrays(device, solution, status, gaps, said, x if decision else None)

@@ -19,13 +19,7 @@ MOST_FAILED_STARTS = 5  # one after another
 
 
 class Crew:
-    """Starts actors, gives them slices, and replaces those that are lost.
-
-    Args:
-        ray: the package, connected to a cluster.
-        work: pickled; it travels once.
-        limit: seconds for one job, or ``None``.
-        workers: actors.
+    """Starts ``workers`` actors, gives them slices, and replaces those that are lost; the pickled work travels once.
 
     Raises:
         SolveError: no actor can be started.

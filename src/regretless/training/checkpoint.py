@@ -69,12 +69,7 @@ def save(
         "loader": None if parts.loader is None else parts.loader.get_state(),
         "global": torch.get_rng_state(),  # dropout and the like draw from it
         "device": device_state(next(parts.model.parameters()).device),
-        "epoch": progress.epoch,
-        "step": progress.step,
-        "order": progress.order,
-        "row": progress.row,
-        "history": progress.history.rows,
-        "stopped": progress.stopped,
+        **(vars(progress) | {"history": progress.history.rows}),
         "found": found_decisions.saved(getattr(parts.loss.problem, "found", None)),
     }
     if ranks is not None:

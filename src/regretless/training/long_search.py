@@ -13,11 +13,7 @@ LONG = 1800.0  # seconds from which on a search is long
 
 
 class LongSearch:
-    """Estimates the time of a search from its first steps, and warns once if it is long.
-
-    Args:
-        steps: all steps of the search that are left.
-    """
+    """Estimates the time of a search with ``steps`` left from the first of them, and warns once if it is long."""
 
     def __init__(self, steps: int) -> None:
         self.steps, self.done = steps, 0

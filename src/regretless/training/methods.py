@@ -236,14 +236,7 @@ def build_loss(name: str, oracle: Oracle, *, reduction: Reduction = "mean", **op
 
 
 def make_cache(problem: Problem, train: Dataset, *, seed: int = 0, **settings: Any) -> SolutionCache:
-    """Build a cache that starts from the training optima.
-
-    Args:
-        problem: what to solve.
-        train: training data.
-        seed: of the coin.
-        settings: of the cache and its policy; see ``make_loss``.
-    """
+    """Build a cache that starts from the training optima; ``settings`` are of the cache and its policy."""
     policy = named_policy(settings, instances=len(train))
     more = {key: value for key, value in settings.items() if key not in POLICY_SETTINGS}
     cache = SolutionCache(problem, train.solutions, instance=train.instance, seed=seed, policy=policy, **more)

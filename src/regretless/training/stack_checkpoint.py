@@ -56,11 +56,7 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
 def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: Sequence[int]) -> StackProgress:
     """Continue from a checkpoint: fill the stack, and return how far it was; call it inside of ``seeded_draws``.
 
-    Args:
-        path: of the file.
-        stack: to fill.
-        identity: everything that determines the numbers.
-        snapshots: epochs after which parameters are kept.
+    ``snapshots`` are the epochs after which parameters are kept.
 
     Raises:
         FileError: the file is damaged or foreign, or belongs to another search (each difference is named).

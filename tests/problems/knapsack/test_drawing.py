@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 
 from regretless.errors import InputError
-from regretless.problems.knapsack.drawing import TAKEN, draw_knapsack
+from regretless.problems.knapsack.drawing import draw_knapsack
+from regretless.problems.pictures import CHOSEN
 
 
 def test_taken_slots_are_dark_and_totals_are_told():
     picture = draw_knapsack([6.0, 9.0, 3.0], [3, 3, 3], [1, 1, 0], title="a < b")
     root = ElementTree.fromstring(picture)
     bars = [group for group in root.iter("{http://www.w3.org/2000/svg}g") if group.get("id", "").startswith("slot-")]
-    assert [TAKEN in ElementTree.tostring(bar, encoding="unicode") for bar in bars] == [True, True, False]
+    assert [CHOSEN in ElementTree.tostring(bar, encoding="unicode") for bar in bars] == [True, True, False]
     assert bars[0][0].text == "slot 0: value 6, weight 3, taken"
     assert "a &lt; b: value 15, weight 6" in picture
 

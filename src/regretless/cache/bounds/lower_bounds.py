@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, get_args
 
 import torch
 from torch import Tensor
@@ -143,13 +143,11 @@ def make_bound(problem: Problem, kind: BoundKind | Bound | None = None) -> Bound
     Raises:
         InputError: an unknown kind, or one that the problem does not have.
     """
-    if kind is not None and not isinstance(kind, str):
-        if isinstance(kind, type) or not callable(kind):
-            got = f"the class {kind.__name__}" if isinstance(kind, type) else repr(kind)
-            raise InputError(f"bound must be 'own', 'lagrangian', 'linear' or a bound, got {got}")
+    if callable(kind) and not isinstance(kind, type):
         return kind
-    if kind not in (None, "own", "lagrangian", "linear"):
-        raise InputError(f"bound must be 'own', 'lagrangian', 'linear' or a bound, got {kind!r}")
+    if not isinstance(kind, str | None) or kind not in (None, *get_args(BoundKind)):
+        got = f"the class {kind.__name__}" if isinstance(kind, type) else repr(kind)
+        raise InputError(f"bound must be 'own', 'lagrangian', 'linear' or a bound, got {got}")
     if kind == "own" and problem.bound is None:
         raise InputError("bound='own' needs a problem with its own bound: Problem(..., bound=function)")
     if kind in ("lagrangian", "linear") and problem.model is None:

@@ -111,13 +111,10 @@ class EnergyOracle:
         failed = {k: found for k, found in searched.items() if found.status is not Status.OPTIMAL}
         plain = Found(None, Status.OPTIMAL)
         ends = [failed.get(k, plain) for k in range(len(starts))]
-        return Solved(
-            solution=torch.as_tensor(solution, device=costs.device),
-            status=[end.status for end in ends] if failed else None,
-            gap=torch.tensor([end.gap for end in ends], dtype=torch.float64) if failed else None,
-            decision=torch.as_tensor(self._decisions(starts, searched), device=costs.device) if decision else None,
-            message={k: _message(found) for k, found in failed.items()},
-        )
+        status, gaps = [end.status for end in ends], [end.gap for end in ends]
+        message = {k: _message(found) for k, found in failed.items()}
+        x = self._decisions(starts, searched) if decision else None
+        return Solved.of_arrays(costs.device, solution, status, gaps, message, x)
 
     def _decisions(self, starts: Starts, searched: dict[int, Found]) -> Floats:
         """Convert starts to decisions of the MILP, with the machines from the packing."""

@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike
 
 from regretless.charts import Chart, chart_style, svg_file
 from regretless.errors import InputError
-
-TAKEN, LEFT_OUT = "#1f5fa8", "#c9d3de"
+from regretless.problems.pictures import CHOSEN, LEFT_OUT
 
 
 def draw_knapsack(values: ArrayLike, weights: ArrayLike, solution: ArrayLike, *, title: str = "") -> str:
@@ -37,7 +36,7 @@ def draw_knapsack(values: ArrayLike, weights: ArrayLike, solution: ArrayLike, *,
 
         figure = Figure(figsize=(7.6, 3.2), layout="constrained")
         axes = figure.subplots()
-        color = [TAKEN if chosen > 0.5 else LEFT_OUT for chosen in taken]
+        color = [CHOSEN if chosen > 0.5 else LEFT_OUT for chosen in taken]
         height = np.maximum(value / weight, 0.0)
         bars = axes.bar(starts, height, weight, align="edge", color=color, edgecolor="white", linewidth=0.8)
         for slot, bar in enumerate(bars):
@@ -48,6 +47,6 @@ def draw_knapsack(values: ArrayLike, weights: ArrayLike, solution: ArrayLike, *,
         axes.set_title(f"{title}: {total}" if title else total, loc="left", fontweight="bold")
         axes.set(xlabel="half-hour slots, each as wide as its weight", ylabel="value per unit of weight", xticks=[])
         axes.margins(x=0.01)
-        handles = [Patch(color=TAKEN, label="taken"), Patch(color=LEFT_OUT, label="left")]
+        handles = [Patch(color=CHOSEN, label="taken"), Patch(color=LEFT_OUT, label="left")]
         figure.legend(handles=handles, loc="outside lower left", ncols=2)
         return svg_file(Chart(figure, hover))

@@ -71,8 +71,7 @@ def _loaded(
     split: tuple[Days, Days, Days],
     solving: dict[str, Any],
 ) -> BenchmarkProblem:
-    how = Solving(**solving)
-    problem = knapsack_problem(weights, _capacity(name), engine=how.engine, **how.of_engine)
+    problem = knapsack_problem(weights, _capacity(name), **solving)
     problem.name = name
-    train, validation, test = how.labelled(problem, features, values, split)
+    train, validation, test = Solving(**solving).labelled(problem, features, values, split)
     return BenchmarkProblem(name, problem, train, test, validation, shared_linear(features.shape[-1]), BATCH_SIZE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.knapsack.bound import KnapsackBound
 from regretless.problems.knapsack.weight_counts import make_counts
+from regretless.problems.solving import Solving
 from regretless.types import Solved
 
 BLOCK_VALUES = 4_000_000
@@ -79,24 +81,17 @@ def knapsack_milp(weights: ArrayLike, capacity: float) -> MILP:
     return MILP(np.atleast_2d(np.asarray(weights, dtype=np.float64)), row_upper=float(capacity))
 
 
-def knapsack_problem(
-    weights: ArrayLike, capacity: float, *, engine: str = "oracle", time_limit: float | None = None, **how: Any
-) -> Problem:
+def knapsack_problem(weights: ArrayLike, capacity: float, **solving: Any) -> Problem:
     """Return the knapsack as a maximization problem.
 
     Args:
         weights: ``(n,)`` positive integers.
         capacity: an integer.
-        engine: ``"oracle"`` for the special exact solver, or the name of an engine that solves the model.
-        time_limit: seconds per solve of an engine.
-        how: ``workers`` and ``executor`` of an engine.
+        solving: see ``Solving``.
     """
-    milp = knapsack_milp(weights, capacity)
-    name = f"knapsack-{capacity:g}"
-    bound = KnapsackBound(weights, capacity)
-    if engine == "oracle":
-        return Problem(milp, oracle=KnapsackOracle(weights, capacity), sense="max", bound=bound, name=name)
-    return Problem(milp, engine=engine, sense="max", time_limit=time_limit, bound=bound, name=name, **how)
+    oracle, bound = partial(KnapsackOracle, weights, capacity), KnapsackBound(weights, capacity)
+    milp, name = knapsack_milp(weights, capacity), f"knapsack-{capacity:g}"
+    return Solving(**solving).problem(milp, "max", oracle, bound=bound, name=name)
 
 
 def _integers(weights: ArrayLike, capacity: float) -> tuple[NDArray[np.int64], int]:

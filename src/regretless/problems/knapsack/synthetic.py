@@ -19,9 +19,7 @@ from regretless.problems.irish_market import SLOTS
 def prices(days: int, *, seed: int = 0) -> tuple[Floats, Floats]:
     """Make unscaled features ``(days, 48, 8)``, as in ``irish_market.FEATURE_NAMES``, and prices ``(days, 48)``.
 
-    Args:
-        days: number of days, at least 1; day 0 is January 1.
-        seed: seed of all random numbers.
+    Day 0 is January 1.
     """
     check_integer("days", days, least=1)
     generator = np.random.default_rng(seed)

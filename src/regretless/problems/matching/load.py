@@ -65,16 +65,8 @@ def load_matching(
     parts = np.split(np.arange(len(order)), [TRAIN, TRAIN + VALIDATION])
     costs = links(network, ids)[order]
     train, validation, test = how.labelled(problem, papers, costs, parts, instance=order)
-    words = torch.as_tensor(network.words.toarray())
-    return BenchmarkProblem(
-        name,
-        problem,
-        train=train,
-        test=test,
-        validation=validation,
-        model=pair_perceptron(words, product=product),
-        batch_size=1,
-    )
+    model = pair_perceptron(torch.as_tensor(network.words.toarray()), product=product)
+    return BenchmarkProblem(name, problem, train, test, validation, model, batch_size=1)
 
 
 def _order(split: str, seed: int) -> Ids:

@@ -46,7 +46,7 @@ class MatchingOracle:
         gains = -costs.detach().cpu().to(torch.float64).numpy()
         ids = [0] * len(gains) if instance is None else instance.tolist()
         solution = np.zeros((len(gains), *self.shape))
-        status, gap, message = [Status.OPTIMAL] * len(gains), np.zeros(len(gains)), {}
+        status, gap, message = [Status.OPTIMAL] * len(gains), [0.0] * len(gains), {}
         for k, (gain, index) in enumerate(zip(gains, ids, strict=True)):
             answer = self._solve_one(gain.reshape(self.shape), self.sides[index])
             left = np.flatnonzero(answer.partners >= 0)
@@ -54,14 +54,8 @@ class MatchingOracle:
             if answer.status is not Status.OPTIMAL:
                 status[k], message[k] = answer.status, f"the small MIP ended with '{answer.status}'"
                 gap[k] = (answer.bound - answer.best) / max(abs(answer.best), 1e-12)
-        out = torch.as_tensor(solution.reshape(len(gains), self.shape[0] * self.shape[1]), device=costs.device)
-        return Solved(
-            solution=out,
-            status=status if message else None,
-            gap=torch.as_tensor(gap) if message else None,
-            decision=out if decision else None,
-            message=message,
-        )
+        flat = solution.reshape(len(gains), self.shape[0] * self.shape[1])
+        return Solved.of_arrays(costs.device, flat, status, gap, message, flat if decision else None)
 
     def _solve_one(self, gain: Floats, side: Side) -> Answer:
         gain, unit = _scaled(gain)

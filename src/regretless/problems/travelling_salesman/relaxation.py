@@ -15,9 +15,6 @@ class SubtourRelaxation:
     """Every node has degree 2, and every set of nodes is entered at least twice (Dantzig, Fulkerson, Johnson, 1954).
 
     Of the exponentially many sets only those that a solution violates become rows.
-
-    Args:
-        nodes: at least 3.
     """
 
     def __init__(self, nodes: int) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 from regretless.milp import Floats
 from regretless.number_checks import check_integer, check_number
 from regretless.problems.autoregression import wander
+from regretless.problems.workshop.formulation import HOURS
 
-HOURS = 24
 FEATURE_NAMES = ("load forecast", "wind forecast", "solar forecast", "weekend")
 MEAN, STEEP, CHEAP, THRESHOLD = 60.0, 50.0, 12.0, 1.0
 

@@ -3,18 +3,18 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from regretless.cache.batch_view import BatchView
+from regretless.cache.policy_batch import Batch
 
 AT = [torch.zeros(2, 3)]
 QUERIES = [torch.tensor([[1.0, 0, 0], [4.0, 0, 0]]), torch.tensor([[2.0, 0, 0], [3.0, 0, 0]])]
 
 
-def view(calls: list[torch.Tensor], found=lambda costs: costs[:, 0].double().numpy()) -> BatchView:
+def view(calls: list[torch.Tensor], found=lambda costs: costs[:, 0].double().numpy()) -> Batch:
     def gaps(costs):
         calls.append(costs)
         return found(costs)
 
-    return BatchView(AT, QUERIES, asked=7, gaps=gaps)
+    return Batch(AT, QUERIES, asked=7, gaps_at=gaps)
 
 
 def test_a_policy_that_needs_no_gaps_computes_none():
