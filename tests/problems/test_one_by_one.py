@@ -5,6 +5,7 @@ import torch
 
 from regretless.problems.one_by_one import one_by_one
 from regretless.solvers.engine import Outcome
+from regretless.solvers.highs import ProgramError
 from regretless.types import Status
 
 
@@ -34,3 +35,15 @@ def test_every_instance_keeps_its_own_status_gap_and_message():
     assert solved.gap.tolist() == [0.0, 0.5, float("inf")]
     assert solved.found.tolist() == [True, True, False]
     assert solved.message == {1: "late", 2: "none"}
+
+
+def test_a_program_that_fails_is_an_error_of_its_instance_and_of_no_other():
+    def solve(costs):
+        if costs[0] < 0:
+            raise ProgramError("HiGHS ended a linear program with 'Unknown'")
+        return Outcome(np.ones(1), Status.OPTIMAL)
+
+    solved = one_by_one(solve, torch.tensor([[1.0], [-1.0]]))
+    assert solved.statuses == [Status.OPTIMAL, Status.ERROR]
+    assert solved.gap.tolist() == [0.0, float("inf")]
+    assert solved.message == {1: "HiGHS ended a linear program with 'Unknown'"}

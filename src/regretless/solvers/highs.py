@@ -85,7 +85,7 @@ class HighsEngine:
         model_status = highs.getModelStatus()
         # After an error HiGHS still shows the previous solution: it must not be read then.
         if run == highspy.HighsStatus.kError:
-            return Outcome(None, Status.ERROR, message=f"HiGHS failed: {highs.modelStatusToString(model_status)}")
+            return Outcome(None, Status.ERROR, np.inf, f"HiGHS failed: {highs.modelStatusToString(model_status)}")
         status, message = self._status(model_status, objective)
         info = highs.getInfo()
         has_solution = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
@@ -150,6 +150,23 @@ def bare_highs(why: str) -> tuple[Any, Any]:
     for name, value in BARE.items():  # silence first: setOptionValue itself prints
         highs.setOptionValue(name, value)
     return highspy, highs
+
+
+class ProgramError(RuntimeError):
+    """HiGHS ended without an optimum of a linear program, and without a proof that there is none."""
+
+
+def is_feasible(highspy: Any, highs: Any) -> bool:
+    """Solve the linear program of a HiGHS object, which is bounded; whether it has a solution.
+
+    Raises:
+        ProgramError: HiGHS does not know.
+    """
+    kinds, run = highspy.HighsModelStatus, highs.run()
+    status = highs.getModelStatus()
+    if run == highspy.HighsStatus.kError or status not in (kinds.kOptimal, kinds.kInfeasible):
+        raise ProgramError(f"HiGHS ended a linear program with '{highs.modelStatusToString(status)}'")
+    return bool(status == kinds.kOptimal)
 
 
 def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:

@@ -3,10 +3,12 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 
 from regretless.problems.complete_graph import graph_edges
 from regretless.problems.travelling_salesman.relaxation import SubtourRelaxation
 from regretless.problems.travelling_salesman.subtours import violated_sets
+from regretless.solvers.highs import ProgramError
 
 
 def free(d):
@@ -46,3 +48,11 @@ def test_bounds_on_edges_are_kept_and_a_value_stops_the_search():
     lower[0], upper[1:4] = 1.0, 0.0  # node 0 has one edge left: no degree of 2
     assert relaxation.minimum(lower, upper, np.inf) == (None, np.inf)
     assert relaxation.minimum(*free(10), 4.9)[0] is None  # a tour has length 5
+
+
+def test_a_failure_of_highs_is_not_taken_for_a_branch_without_a_tour():
+    relaxation = SubtourRelaxation(6)
+    relaxation._highs.setOptionValue("simplex_iteration_limit", 0)
+    relaxation.start(np.random.default_rng(0).random(15))
+    with pytest.raises(ProgramError, match="HiGHS ended a linear program with 'Iteration limit reached'"):
+        relaxation.minimum(*free(15), np.inf)

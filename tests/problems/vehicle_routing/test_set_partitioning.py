@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from regretless.problems.vehicle_routing.set_partitioning import SetPartitioning
+from regretless.solvers import highs
 from regretless.types import Status
 
 # All pairs and triples of six elements.
@@ -46,3 +47,9 @@ def test_a_choice_holds_every_element_once():
 def test_what_cannot_be_covered_is_infeasible():
     partitioning = SetPartitioning(MEMBERS, 4, 4)  # four sets hold at least eight elements
     assert partitioning.relaxed(np.ones(len(SETS))) is None
+
+
+def test_a_failure_of_highs_is_not_taken_for_a_bound(monkeypatch):
+    monkeypatch.setitem(highs.BARE, "simplex_iteration_limit", 0)
+    with pytest.raises(highs.ProgramError, match="HiGHS ended a linear program with 'Iteration limit reached'"):
+        SetPartitioning(MEMBERS, 2, 3).relaxed(np.random.default_rng(0).normal(size=len(SETS)))

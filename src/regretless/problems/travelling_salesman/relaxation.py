@@ -8,7 +8,7 @@ from scipy import sparse
 from regretless.milp import Floats
 from regretless.problems.complete_graph import graph_edges
 from regretless.problems.travelling_salesman.subtours import violated_sets
-from regretless.solvers.highs import bare_highs, highs_lp
+from regretless.solvers.highs import bare_highs, highs_lp, is_feasible
 
 
 class SubtourRelaxation:
@@ -38,11 +38,13 @@ class SubtourRelaxation:
 
         Returns:
             ``None`` for the minimum where it is not below ``value``, or where there is none.
+
+        Raises:
+            ProgramError: HiGHS fails.
         """
         self._highs.changeColsBounds(len(lower), self._columns, lower, upper)
         while True:
-            self._highs.run()
-            if self._highs.getModelStatus() != self._highspy.HighsModelStatus.kOptimal:
+            if not is_feasible(self._highspy, self._highs):
                 return None, np.inf
             length = float(self._highs.getInfo().objective_function_value)
             if length >= value:

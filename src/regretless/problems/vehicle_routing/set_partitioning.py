@@ -9,7 +9,7 @@ import numpy as np
 from regretless.milp import MILP, Floats
 from regretless.problems.feasible_sets import Ids
 from regretless.solvers.engine import Outcome
-from regretless.solvers.highs import HighsEngine, bare_highs
+from regretless.solvers.highs import HighsEngine, bare_highs, is_feasible
 
 NEGATIVE = 1e-7
 SETS_PER_ROUND = 200
@@ -33,6 +33,9 @@ class SetPartitioning:
 
         Few sets take part: the program starts with some, and those whose reduced cost is negative join it until there
         are none (column generation).
+
+        Raises:
+            ProgramError: HiGHS fails.
         """
         highspy, highs = bare_highs("solve vehicle routing")
         rows, none = len(self._rows), np.zeros(0)
@@ -45,7 +48,7 @@ class SetPartitioning:
         while True:
             outside[joining] = False
             _add(highs, lengths[joining], self._rows[:, joining], highspy.kHighsInf)
-            highs.run()
+            is_feasible(highspy, highs)  # always, by the artificial sets; but HiGHS may fail
             solution = highs.getSolution()
             reduced = lengths - np.asarray(solution.row_dual) @ self._rows
             joining = np.flatnonzero((reduced < -NEGATIVE) & outside)
