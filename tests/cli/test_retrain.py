@@ -39,6 +39,8 @@ def test_only_new_rows_are_labelled_and_the_old_run_stays(files: Files, cli: Com
     figures = cli.ok(*retrain(files, "--json")).json
     assert figures["ledger"]["labels"]["solves"] == 10
     assert figures["instances"] == 10, "a fifth of 50 rows, the newest"
+    counts = figures["training_rows"], figures["training_rows_new"], figures["training_rows_held_out_before"]
+    assert counts == (30, 6, 6)
     assert listing(files.folder / "run") == before
     data = load_state(files.folder / "new" / "data.safetensors", kind="data")
     assert [len(data[part]["costs"]) for part in ("train", "validation", "test")] == [30, 10, 10]

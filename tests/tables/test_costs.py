@@ -48,6 +48,7 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
         ("instance,variable,cost\na,x,1\na,z,1\n", r"line 3, column 'variable': 'z' is not one of the 2"),
         ("instance,variable,cost\na,x,1\na,y,\n", "line 3, column 'cost': the cell is empty"),
         ("instance,variable,km,cost\na,x,1,1\n", "expected one column with the costs .*, got km, cost"),
+        ("Instance,variable,cost\na,x,1\n", r"no column 'instance' \('Instance' is probably 'instance'\), which names"),
         ("variable,cost\nx,1\n", "there is a column 'variable' but no column 'instance'"),
     ],
 )
@@ -64,6 +65,7 @@ def test_wrong_costs_per_variable_are_refused(tmp_path: Path, text: str, said: s
         ("day,item,cost", "needs the columns 'instance' and 'variable'"),
         ("2024-01-01,4.2", "the first line must name the columns"),
         ("x,yy", "missing: y; unknown: yy$"),
+        ("X,Y", "'X' is probably 'x', 'Y' is probably 'y'; name the columns as the model does$"),
     ],
 )
 def test_the_message_on_wrong_columns_says_what_to_do(tmp_path: Path, header: str, said: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from regretless.runs.decide import decider
 from regretless.runs.known_files import found_before
 from regretless.runs.new_rows import Rows, compared
 from regretless.runs.spec import Spec
+from regretless.runs.training_rows import training_rows
 from regretless.runs.training_run import run
 from regretless.tables.row_dates import warn_of_order
 from regretless.tables.saved_data import FILE as DATA
@@ -90,11 +92,15 @@ def load_more(
     kept = ready.saved
     assert kept is not None
     shares = options.get("validation", 0.0), options.get("test", 0.0)
-    if options.get("split") == "random":
-        return assembled(spec.problem, kept, old.problem, _spread(parts, new, shares, options.get("seed", 0)))
-    everything = joined([known, new])
-    warn_of_order(f"{spec.retrain} and {options['costs']}", everything.names, sum(shares))
-    return assembled(spec.problem, kept, old.problem, cut(everything, *shares, None))
+    drawn = options.get("split") == "random"
+    if drawn:
+        grown = _spread(parts, new, shares, options.get("seed", 0))
+    else:
+        everything = joined([known, new])
+        warn_of_order(f"{spec.retrain} and {options['costs']}", everything.names, sum(shares))
+        grown = cut(everything, *shares, None)
+    counts = training_rows(len(grown[0]), len(old.train), len(known), released=not drawn)
+    return replace(assembled(spec.problem, kept, old.problem, grown), counts=counts)
 
 
 def _unknown(rows: Rows, known: Dataset, spec: Spec) -> Rows:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.listing import first_repeated
+from regretless.listing import first_repeated, probable
 from regretless.tables.row_names import row_key, row_names
 from regretless.tables.table import other_columns
 from regretless.tables.whole_columns import number_cells
@@ -66,7 +66,14 @@ class Cells:
     def refuse_unnamed(self, id: str) -> None:
         """Refuse a table without the column that names the rows, where the user chose that column."""
         if id != "instance" and id not in self.columns:
-            raise self.error(f"there is no column {id!r}, which names the rows: add it, or train without --id")
+            raise self.error(
+                f"there is no column {id!r}, which names the rows{self.instead(id)}: add it, or train without --id"
+            )
+
+    def instead(self, name: str) -> str:
+        """Which column probably is the one that is missing, in brackets; empty where none is."""
+        said = probable(list(self.columns), [name])
+        return f" ({said})" if said else ""
 
     def unique_key(self, name: str) -> tuple[str, ...] | None:
         """The cells of a column that names the rows; a name that occurs twice is an error."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.listing import listed, missing_and_unknown
+from regretless.listing import listed, missing_and_unknown, probable
 from regretless.milp import Floats
 from regretless.tables.cells import Cells, missing_and_extra, number
 from regretless.tables.features import Features, stacked, without_instances
@@ -56,7 +56,7 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
     """Costs from a table with one row per variable of an instance."""
     names = cells.key(id)
     if names is None:
-        raise cells.error(without_instances(id))
+        raise cells.error(without_instances(cells, id))
     values = cells.without([id, "variable"])
     if len(values.columns) != 1:
         found = listed(list(values.columns)) or "none"
@@ -70,7 +70,9 @@ def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> N
     """Refuse a table whose columns are not the cost variables, and say what is most likely meant."""
     missing, extra = missing_and_unknown(list(cells.columns), cost_names)
     remedy = ""
-    if missing and any(number(name) is not None for name in extra):
+    if probable(list(cells.columns), cost_names):
+        remedy = "name the columns as the model does"
+    elif missing and any(number(name) is not None for name in extra):
         remedy = "the first line must name the columns"
     elif len(missing) == len(cost_names):
         remedy = f"a table with one row per variable needs the columns {id!r} and 'variable'"

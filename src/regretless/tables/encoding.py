@@ -116,10 +116,13 @@ class Encoding:
         unknown = [name for name in categories if name not in cells.columns]
         if unknown:
             raise cells.error(
-                f"there is no column {unknown[0]!r} for categories; there are {listed(list(cells.columns))}"
+                f"there is no column {unknown[0]!r} for categories{cells.instead(unknown[0])}; there are "
+                f"{listed(list(cells.columns))}"
             )
         if id != "instance" and id not in cells.columns:
-            raise cells.error(f"there is no column {id!r} for id; there are {listed(list(cells.columns))}")
+            raise cells.error(
+                f"there is no column {id!r} for id{cells.instead(id)}; there are {listed(list(cells.columns))}"
+            )
         names = [name for name in cells.columns if name != id or _is_date(cells, id)]
         # Words and names stay as they are written.
         marks = marks_of_numbers(cells, [name for name in names if name != id and name not in categories])

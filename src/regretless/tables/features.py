@@ -90,7 +90,7 @@ def feature_table(path: Path | str, cost_names: Sequence[str], *, id: str = "ins
         return FeatureTable(cells, id, rows, cells.unique_key(id), False)
     names = cells.key(id)
     if names is None:
-        raise cells.error(without_instances(id))
+        raise cells.error(without_instances(cells, id))
     return FeatureTable(cells, id, stacked(cells, names, cost_names), tuple(dict.fromkeys(names)), True)
 
 
@@ -131,11 +131,11 @@ def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:
     return Features(np.ascontiguousarray(values), names, strings(path, arrays, "instance", len(values)))
 
 
-def without_instances(id: str) -> str:
+def without_instances(cells: Cells, id: str) -> str:
     """What is wrong with a table that has one row per variable, but does not name the instances."""
     return (
-        f"there is a column 'variable' but no column {id!r}, which names the instances: add it, or train with --id and "
-        "the name of another column"
+        f"there is a column 'variable' but no column {id!r}{cells.instead(id)}, which names the instances: add it, "
+        "or train with --id and the name of another column"
     )
 
 
