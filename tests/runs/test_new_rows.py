@@ -19,6 +19,12 @@ def test_names_decide_where_both_have_them() -> None:
     assert compared(rows(("x", "y")), KNOWN).known == 0
 
 
+def test_a_day_is_known_however_it_is_written() -> None:
+    known = Dataset(KNOWN.features, KNOWN.costs, KNOWN.solutions, names=("31.01.2024", "01.02.2024", "02.02.2024"))
+    found = compared(rows(("2024-01-31", "2024-02-03")), known)
+    assert (found.new.names, found.known, found.changed) == (("2024-02-03",), 1, 0)
+
+
 def test_numbers_decide_where_names_are_missing() -> None:
     found = compared(rows(None), KNOWN)
     assert (found.new.costs.tolist(), found.known, found.changed) == ([[5, 6, 7]], 1, 0)

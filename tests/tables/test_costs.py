@@ -48,7 +48,11 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
         ("instance,variable,cost\na,x,1\na,z,1\n", r"line 3, column 'variable': 'z' is not one of the 2"),
         ("instance,variable,cost\na,x,1\na,y,\n", "line 3, column 'cost': the cell is empty"),
         ("instance,variable,km,cost\na,x,1,1\n", "expected one column with the costs .*, got km, cost"),
-        ("Instance,variable,cost\na,x,1\n", r"no column 'instance' \('Instance' is probably 'instance'\), which names"),
+        ("Instance,variable,cost\na,x,1\n", r"no column 'instance' \('Instance' is probably meant\), which names"),
+        (
+            "instance,variable,cost\n1.2.2024,x,1\n2024-02-01,y,1\n",
+            "line 3: '1.2.2024' and '2024-02-01' are the same: write",
+        ),
         ("variable,cost\nx,1\n", "there is a column 'variable' but no column 'instance'"),
     ],
 )
@@ -88,6 +92,12 @@ def test_arrays_are_matched_by_their_names(tmp_path: Path) -> None:
     np.savez(tmp_path / "c.npz", costs=np.zeros((2, 3)))
     with pytest.raises(InputError, match=r"must have shape \(n, 2\), got \(2, 3\)"):
         read_costs(tmp_path / "c.npz", NAMES)
+
+
+def test_days_are_matched_however_they_are_written() -> None:
+    features = Features(np.array([[1.0], [2.0]]), ("a",), ("31.01.2024", "1.2.2024"))
+    costs = Costs(np.zeros((2, 2)), ("2024-02-01", "2024-01-31"))
+    assert matched(features, costs, names=("x", "c")).values.tolist() == [[2.0], [1.0]]
 
 
 def test_rows_are_matched_by_instance_where_both_files_name_them_and_by_position_where_neither_does() -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from regretless.data import Dataset
+from regretless.tables.row_names import row_key
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +58,10 @@ def compared(rows: Rows, known: Dataset) -> Compared:
         had = set(there)
         fresh = [i for i, content in enumerate(here) if content not in had]
         return Compared(rows.at(fresh), len(rows) - len(fresh), 0)
-    content_of = dict(zip(known.names, there, strict=True))
-    new = [i for i, name in enumerate(rows.names) if name not in content_of]
-    changed = sum(content_of.get(name, content) != content for name, content in zip(rows.names, here, strict=True))
+    content_of = dict(zip(map(row_key, known.names), there, strict=True))
+    keys = [row_key(name) for name in rows.names]
+    new = [i for i, key in enumerate(keys) if key not in content_of]
+    changed = sum(content_of.get(key, content) != content for key, content in zip(keys, here, strict=True))
     return Compared(rows.at(new), len(rows) - len(new), changed)
 
 

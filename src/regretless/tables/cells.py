@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.listing import first_repeated, probable
+from regretless.listing import first_repeated, folded
 from regretless.tables.row_names import row_key, row_names
 from regretless.tables.table import other_columns
 from regretless.tables.whole_columns import number_cells
@@ -71,21 +71,22 @@ class Cells:
             )
 
     def instead(self, name: str) -> str:
-        """Which column probably is the one that is missing, in brackets; empty where none is."""
-        said = probable(list(self.columns), [name])
-        return f" ({said})" if said else ""
+        """Which column is probably meant by a name that no column has, in brackets; empty where none is."""
+        meant = [column for column in self.columns if folded(column) == folded(name)]
+        return f" ({meant[0]!r} is probably meant)" if meant else ""
 
     def unique_key(self, name: str) -> tuple[str, ...] | None:
         """The cells of a column that names the rows; a name that occurs twice is an error."""
         names = self.key(name)
         first: dict[str, int] = {}
         for i, value in enumerate(names or ()):
-            if value in first:
-                there = self.lines[first[value]]
+            key = row_key(value)
+            if key in first:
+                there = self.lines[first[key]]
                 raise self.error(
                     f"{value!r} occurs twice, first in {there}: remove one of the rows", row=i, column=name
                 )
-            first[value] = i
+            first[key] = i
         return names
 
 

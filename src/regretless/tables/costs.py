@@ -16,6 +16,7 @@ from regretless.tables.cells import Cells, missing_and_extra, number
 from regretless.tables.features import Features, stacked, without_instances
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import numeric_table, read_or_take, read_table
+from regretless.tables.row_names import row_key
 from regretless.tables.table import ordered, suffix_of
 
 
@@ -111,13 +112,14 @@ def row_order(
     """
     if have is not None and wanted is not None:
         for one, other, what in ((have, wanted, names), (wanted, have, names[::-1])):
-            if alone := sorted(set(one) - set(other)):
+            there = {row_key(name) for name in other}
+            if alone := sorted({name for name in one if row_key(name) not in there}):
                 raise InputError(
                     f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}; "
                     f"those of {what[1]} are {listed(other)}"
                 )
-        place = {instance: i for i, instance in enumerate(have)}
-        return [place[instance] for instance in wanted]
+        place = {row_key(name): i for i, name in enumerate(have)}
+        return [place[row_key(name)] for name in wanted]
     if have is not None or wanted is not None:
         named, other = names if have is not None else names[::-1]
         raise InputError(

@@ -16,6 +16,7 @@ from regretless.tables.cells import Cells
 from regretless.tables.encoding import Encoding
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_cells import read_cells
+from regretless.tables.row_names import row_key
 from regretless.tables.table import ordered, suffix_of
 
 
@@ -144,7 +145,10 @@ def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) 
     variables = cells.key("variable") or ()
     known = set(cost_names)
     found: dict[str, dict[str, int]] = {name: {} for name in instance}
+    written: dict[str, str] = {}
     for i, (which, variable) in enumerate(zip(instance, variables, strict=True)):
+        if written.setdefault(row_key(which), which) != which:
+            raise cells.error(f"{written[row_key(which)]!r} and {which!r} are the same: write both in one way", row=i)
         if variable not in known:
             raise cells.error(
                 f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)}): correct the name, "
