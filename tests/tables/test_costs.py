@@ -48,6 +48,10 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
         ("instance,variable,cost\na,x,1\na,z,1\n", r"line 3, column 'variable': 'z' is not one of the 2"),
         ("instance,variable,cost\na,x,1\na,y,\n", "line 3, column 'cost': the cell is empty"),
         ("instance,variable,km,cost\na,x,1,1\n", "expected one column with the costs .*, got km, cost"),
+        (
+            "instance,variable,cost\na,x,1\nb,x,1\n",
+            "column 'variable': no row is about y: add rows, or select the variables",
+        ),
         ("Instance,variable,cost\na,x,1\n", r"no column 'instance' \('Instance' is probably meant\), which names"),
         (
             "instance,variable,cost\n1.2.2024,x,1\n2024-02-01,y,1\n",

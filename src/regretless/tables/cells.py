@@ -156,7 +156,7 @@ def row_name(cell: Any) -> str:
     cell = plain_cell(cell)
     if cell is None:
         raise InputError("an instance needs a name, got an empty one")
-    return row_key(_text(cell))
+    return row_names([_text(cell)])[0]
 
 
 def _text(cell: Any) -> str:

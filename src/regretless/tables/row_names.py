@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 # A day as 2024-01-31 or 31.1.2024, perhaps with a time and an offset.
 POINT = re.compile(
@@ -28,8 +29,12 @@ def row_names(names: Sequence[str]) -> tuple[str, ...]:
 def row_key(name: str) -> str:
     """A name to compare with those of other tables: the same day or time has one key, however it is written.
 
+    Times with an offset are compared as points in time.
+
     >>> row_key("31.1.2024"), row_key("2024-01-31T00:00:00"), row_key("31.01.2024 12:30"), row_key("monday")
     ('2024-01-31', '2024-01-31', '2024-01-31 12:30:00', 'monday')
+    >>> row_key("2024-01-31 12:30+01:00") == row_key("2024-01-31T11:30:00Z")
+    True
     """
     found = POINT.fullmatch(name)
     if found is None:
@@ -38,5 +43,9 @@ def row_key(name: str) -> str:
     date = f"{year or dotted_year}-{month or dotted_month.zfill(2)}-{day or dotted_day.zfill(2)}"
     fraction = fraction.rstrip("0")
     time = f"{minutes or '00:00'}:{seconds or '00'}{'.' if fraction else ''}{fraction}"
-    offset = "+00:00" if offset == "Z" else f"{offset[:3]}:{offset[-2:]}" if offset else ""
-    return date if time == "00:00:00" and not offset else f"{date} {time}{offset}"
+    if not offset:
+        return date if time == "00:00:00" else f"{date} {time}"
+    try:
+        return str(datetime.fromisoformat(f"{date} {time}{offset}").astimezone(UTC))
+    except (ValueError, OverflowError):  # no such time
+        return name
