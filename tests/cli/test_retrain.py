@@ -182,7 +182,16 @@ def test_known_names_with_other_numbers_are_told(files: Files, cli: CommandLine)
     words = ("--features", files.x, "--costs", files.c, "--out", files.folder / "new")
     said = cli("retrain", files.folder / "run", *words).error
     assert "has all 2 rows of" in said
-    assert "1 of them hold other numbers there" in said
+    assert "1 of them hold other numbers there, which are kept" in said
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+def test_costs_in_other_units_are_reported(files: Files, cli: CommandLine) -> None:
+    cli.ok(*files.words())
+    x, c = more(files)
+    write_csv(c, ITEMS, np.random.default_rng(0).uniform(1000, 9000, (10, 5)).tolist())
+    words = ("--features", x, "--costs", c, "--out", files.folder / "new")
+    assert f"warning: the costs of {c} are on another scale" in cli.ok("retrain", files.folder / "run", *words).err
 
 
 @pytest.mark.parametrize("split", ["chronological", "random"])

@@ -82,6 +82,11 @@ def test_the_message_on_wrong_columns_says_what_to_do(tmp_path: Path, header: st
         read_costs(put(tmp_path / "c.csv", f"{header}\n{row}\n"), NAMES)
 
 
+def test_an_unknown_column_beside_the_chosen_id_names_no_rows(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"unknown: holiday; leave the column out$"):
+        read_costs(put(tmp_path / "c.csv", "day,x,y,holiday\n1,1,1,0\n"), NAMES, id="day")
+
+
 def test_a_variable_may_be_called_instance(tmp_path: Path) -> None:
     costs = read_costs(put(tmp_path / "c.csv", "x,instance\n1,2\n"), ("instance", "x"))
     assert costs.values.tolist() == [[2, 1]]

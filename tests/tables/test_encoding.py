@@ -47,6 +47,15 @@ def test_columns_are_matched_by_name_in_any_order() -> None:
         encoding.apply(cells(**{"zon" if name == "zone" else name: c for name, c in TABLE.columns.items()}))
 
 
+def test_levels_that_differ_in_case_only_are_reported_and_the_known_one_is_named() -> None:
+    table = cells(zone=["north", "North", "south"] * 4)
+    said = r"x\.csv, line 1, column 'zone': 'North' and 'north' count as two categories: write them in one way"
+    with pytest.warns(RegretlessWarning, match=said):
+        Encoding.learn(table)
+    with pytest.raises(InputError, match=r"'NORTH' was never seen .* south \('north' is probably meant\): correct"):
+        Encoding.learn(TABLE).apply(cells(**(TABLE.columns | {"zone": ["NORTH"] * len(TABLE)})))
+
+
 def test_an_encoding_is_json_and_the_same_afterwards() -> None:
     for settings in ({}, {"missing": "fill", "unseen": "other", "id": "day", "categories": ["wind"]}):
         encoding = Encoding.learn(TABLE, **settings)  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError, RegretlessWarning
 from regretless.runs import run_folder as files
+from regretless.runs.cost_scale import warn_of_scale
 from regretless.runs.decide import decider
 from regretless.runs.known_files import found_before
 from regretless.runs.new_rows import Rows, compared
@@ -88,7 +89,9 @@ def load_more(
     parts = old.train, old.validation, old.test if old.evaluated_on == "test" else None
     known = joined([part for part in parts if part is not None])
     rows = ready.rows(options["features"], options["costs"], options.get("constraints"))
-    new = ready.labelled(_unknown(rows, known, spec), store)
+    fresh = _unknown(rows, known, spec)
+    warn_of_scale(fresh.costs, known.costs, source=options["costs"], run=spec.retrain)
+    new = ready.labelled(fresh, store)
     kept = ready.saved
     assert kept is not None
     shares = options.get("validation", 0.0), options.get("test", 0.0)
@@ -110,7 +113,10 @@ def _unknown(rows: Rows, known: Dataset, spec: Spec) -> Rows:
         return rows
     source, changed = spec.options["features"], ""
     if found.changed:
-        changed = f"; {found.changed} of them hold other numbers there, so correct the names if the rows are others"
+        changed = (
+            f"; {found.changed} of them hold other numbers there, which are kept: correct the names if the rows are "
+            "others, or train a new run on all rows if the numbers were corrected"
+        )
     if not len(found.new):
         raise InputError(
             f"{spec.retrain} has all {len(rows)} rows of {source} already: give rows that are new{changed}"

@@ -87,7 +87,9 @@ def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> N
     elif missing and not extra:
         remedy = "add them, or select the variables with predicted costs (train --cost-variables)"
     elif extra and not missing:
-        remedy = f"leave the column out, or train with --id {extra[0]} if it names the rows"
+        remedy = "leave the column out"
+        if id == "instance":  # the user has not named another one
+            remedy += f", or train with --id {extra[0]} if it names the rows"
     missing_and_extra(cells, cost_names, "cost", remedy)
 
 
