@@ -186,6 +186,17 @@ def test_known_names_with_other_numbers_are_told(files: Files, cli: CommandLine)
 
 
 @pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+def test_known_rows_under_other_names_are_told(files: Files, cli: CommandLine) -> None:
+    name_rows(files)
+    cli.ok(*files.words())
+    for path in (files.x, files.c):
+        path.write_text(path.read_text().replace("\nd", "\nday "))
+    words = ("--features", files.x, "--costs", files.c, "--out", files.folder / "new")
+    said = f"40 new rows of {files.x} have the features and costs of rows of {files.folder / 'run'} under other names"
+    assert said in cli.ok("retrain", files.folder / "run", *words).err
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
 def test_costs_in_other_units_are_reported(files: Files, cli: CommandLine) -> None:
     cli.ok(*files.words())
     x, c = more(files)

@@ -16,7 +16,8 @@ def rows(names: tuple[str, ...] | None, first: float = 1.0) -> Rows:
 def test_names_decide_where_both_have_them() -> None:
     found = compared(rows(("c", "d"), first=2.0), KNOWN)
     assert (found.new.names, found.known, found.changed) == (("d",), 1, 1)
-    assert compared(rows(("x", "y")), KNOWN).known == 0
+    renamed = compared(rows(("x", "y")), KNOWN)
+    assert (renamed.known, renamed.renamed) == (0, 1), "the first row has the numbers of a"
 
 
 def test_a_day_is_known_however_it_is_written() -> None:

@@ -54,6 +54,14 @@ def test_a_day_that_is_written_in_two_ways_occurs_twice() -> None:
         cells.unique_key("day")
 
 
+def test_an_hour_that_occurs_twice_needs_an_offset() -> None:
+    hours = ["2023-10-29 02:00", "2023-10-29 02:00"]
+    with pytest.raises(InputError, match=r"occurs twice, first in line 2: remove one of the rows, or write times with"):
+        Cells("x", {"at": hours}, ("line 2", "line 3")).unique_key("at")
+    aware = Cells("x", {"at": ["2023-10-29 02:00+02:00", "2023-10-29 02:00+01:00"]}, ("line 2", "line 3"))
+    assert aware.unique_key("at") == ("2023-10-29 02:00+02:00", "2023-10-29 02:00+01:00")
+
+
 def test_cells_and_arrays_of_days_have_the_same_names() -> None:
     cells = Cells("x", {"day": [dt.datetime(2024, 1, 31), dt.datetime(2024, 2, 1)]}, ("row 1", "row 2"))
     assert cells.unique_key("day") == DAYS

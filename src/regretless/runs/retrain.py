@@ -109,6 +109,12 @@ def load_more(
 def _unknown(rows: Rows, known: Dataset, spec: Spec) -> Rows:
     """The rows that the run does not have yet."""
     found = compared(rows, known)
+    if found.renamed:
+        said = (
+            f"{found.renamed} new rows of {spec.options['features']} have the features and costs of rows of "
+            f"{spec.retrain} under other names: if they are the same rows, name them as there, or they count twice"
+        )
+        warnings.warn(said, RegretlessWarning, stacklevel=2)
     if not found.known:
         return rows
     source, changed = spec.options["features"], ""

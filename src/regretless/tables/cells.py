@@ -11,7 +11,7 @@ from typing import Any
 
 from regretless.errors import InputError
 from regretless.listing import first_repeated, folded
-from regretless.tables.row_names import row_key, row_names
+from regretless.tables.row_names import is_local_time, row_key, row_names
 from regretless.tables.table import other_columns
 from regretless.tables.whole_columns import number_cells
 
@@ -83,8 +83,9 @@ class Cells:
             key = row_key(value)
             if key in first:
                 there = self.lines[first[key]]
+                offset = ", or write times with an offset, as in +01:00" if is_local_time(value) else ""
                 raise self.error(
-                    f"{value!r} occurs twice, first in {there}: remove one of the rows", row=i, column=name
+                    f"{value!r} occurs twice, first in {there}: remove one of the rows{offset}", row=i, column=name
                 )
             first[key] = i
         return names

@@ -26,6 +26,16 @@ def row_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(day[1] if day else name for day, name in zip(days, names, strict=True)) if all(days) else tuple(names)
 
 
+def is_local_time(name: str) -> bool:
+    """Whether a name is a time without an offset, which occurs twice where clocks are set back.
+
+    >>> is_local_time("2023-10-29 02:00"), is_local_time("2023-10-29 02:00+01:00"), is_local_time("2023-10-29")
+    (True, False, False)
+    """
+    found = POINT.fullmatch(name)
+    return found is not None and found[7] is not None and found[10] is None
+
+
 def row_key(name: str) -> str:
     """A name to compare with those of other tables: the same day or time has one key, however it is written.
 
