@@ -62,8 +62,8 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
     if len(values.columns) != 1:
         found = listed(list(values.columns)) or "none"
         raise cells.error(f"expected one column with the costs beside {id!r} and 'variable', got {found}")
-    nowhere, _ = missing_and_unknown(cells.key("variable") or (), cost_names)
-    if nowhere and len(set(names)) > 1:
+    nowhere, unknown = missing_and_unknown(cells.key("variable") or (), cost_names)
+    if nowhere and not unknown and len(set(names)) > 1:
         raise cells.error(
             f"no row is about {listed(nowhere)}: add rows, or select the variables with predicted costs (train "
             "--cost-variables)",

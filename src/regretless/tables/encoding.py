@@ -119,6 +119,9 @@ class Encoding:
                 f"there is no column {unknown[0]!r} for categories{cells.instead(unknown[0])}; there are "
                 f"{listed(list(cells.columns))}"
             )
+        if id == "instance" and id not in cells.columns and (near := cells.instead(id)):
+            said = f"there is no column {id!r}, which names the rows{near}: the other one counts as a feature"
+            warnings.warn(str(cells.error(said)), RegretlessWarning, stacklevel=2)
         if id != "instance" and id not in cells.columns:
             raise cells.error(
                 f"there is no column {id!r} for id{cells.instead(id)}; there are {listed(list(cells.columns))}"
@@ -148,6 +151,8 @@ class Encoding:
         cells = _cells(table)
         wanted = [column.name for column in self.columns]
         remedy = "the columns must be those of training; with other columns, train a new run on all rows"
+        if self.id not in cells.columns and (near := cells.instead(self.id)):
+            remedy = f"the rows are named by the column {self.id!r}{near}"
         missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature", remedy)
         trained = {column.name: column.mark for column in self.columns if column.kind == "number"}
         cells = with_points(cells, trained, trained=trained)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.listing import listed
+from regretless.listing import folded, listed
 from regretless.milp import Floats
 from regretless.tables.cells import Cells
 from regretless.tables.encoding import Encoding
@@ -87,6 +87,9 @@ def feature_table(path: Path | str, cost_names: Sequence[str], *, id: str = "ins
     if set(cells.columns) <= {id, "variable"} and id == "instance":
         raise InputError(f"{path} has no column with a feature")
     if "variable" not in cells.columns:
+        near, names = cells.instead("variable"), cells.key(id)
+        if near and names is not None and len(set(names)) < len(names):
+            raise cells.error(f"there is no column 'variable'{near}, and {id!r} names several rows: rename the column")
         rows = tuple((i,) for i in range(len(cells)))
         return FeatureTable(cells, id, rows, cells.unique_key(id), False)
     names = cells.key(id)
@@ -150,8 +153,10 @@ def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) 
         if written.setdefault(row_key(which), which) != which:
             raise cells.error(f"{written[row_key(which)]!r} and {which!r} are the same: write both in one way", row=i)
         if variable not in known:
+            near = [f"; {name!r} is probably meant" for name in cost_names if folded(name) == folded(variable)]
             raise cells.error(
-                f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)}): correct the name, "
+                f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)}"
+                f"{''.join(near[:1])}): correct the name, "
                 "leave the rows of this variable out, or train a new run in which it is one (--cost-variables)",
                 row=i,
                 column="variable",
