@@ -56,6 +56,15 @@ def test_levels_that_differ_in_case_only_are_reported_and_the_known_one_is_named
         Encoding.learn(TABLE).apply(cells(**(TABLE.columns | {"zone": ["NORTH"] * len(TABLE)})))
 
 
+def test_a_date_that_names_rows_and_is_a_feature_is_named_once() -> None:
+    encoding = Encoding.learn(TABLE, id="day")
+    renamed = cells(**{"Day" if name == "day" else name: c for name, c in TABLE.columns.items()})
+    with pytest.raises(
+        InputError, match=r"unknown: Day; 'Day' is probably 'day'; the columns must be those of training"
+    ):
+        encoding.apply(renamed)
+
+
 def test_the_column_of_names_in_other_case_is_reported() -> None:
     said = (
         r"no column 'instance', which names the rows \('Instance' is probably meant\): the other one counts as a feat"

@@ -151,7 +151,7 @@ class Encoding:
         cells = _cells(table)
         wanted = [column.name for column in self.columns]
         remedy = "the columns must be those of training; with other columns, train a new run on all rows"
-        if self.id not in cells.columns and (near := cells.instead(self.id)):
+        if self.id not in {*cells.columns, *wanted} and (near := cells.instead(self.id)):
             remedy = f"the rows are named by the column {self.id!r}{near}"
         missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature", remedy)
         trained = {column.name: column.mark for column in self.columns if column.kind == "number"}
