@@ -28,6 +28,11 @@ def test_columns_that_are_numbers_match_names_that_are_numbers():
     assert by_name(frame, ("0", "1")).to_numpy().tolist() == [[2.0, 1.0]]
 
 
+def test_a_column_in_other_case_is_named_as_the_probable_one():
+    with pytest.raises(InputError, match=r"missing: y; unknown: Y; 'Y' is probably 'y'\. Rename"):
+        by_name(pd.DataFrame({"x": [1.0], "Y": [2.0]}), ("x", "y"))
+
+
 def test_many_faults_are_listed_in_short():
     frame = pd.DataFrame([range(9)], columns=[f"x{j}" for j in range(9)])
     with pytest.raises(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from regretless.listing import first_repeated, listed, missing_and_unknown, numbered
+from regretless.listing import first_repeated, listed, missing_and_unknown, numbered, probable
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,19 @@ def test_names_are_compared_in_linear_time() -> None:
     assert missing_and_unknown(have, wanted) == (["v1000"], ["v0"])
     assert first_repeated(have) is None
     assert Counted.looked_up <= 6 * 1000
+
+
+@pytest.mark.parametrize(
+    ("have", "said"),
+    [
+        (["Price", "wind"], "'Price' is probably 'price'"),
+        ([" price", "WIND "], "' price' is probably 'price', 'WIND ' is probably 'wind'"),
+        (["price", "wind", "Price"], ""),  # nothing is missing
+        (["cost", "wind"], ""),
+    ],
+)
+def test_a_name_in_other_case_or_with_spaces_is_the_probable_one(have: list[str], said: str) -> None:
+    assert probable(have, ["price", "wind"]) == said
 
 
 def test_the_first_repeated_name_is_found() -> None:

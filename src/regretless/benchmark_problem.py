@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import nn
@@ -27,6 +27,7 @@ class BenchmarkProblem:
         evaluated_on: what ``test`` really is: ``test``, or ``validation`` or ``train`` where nothing was held out.
         test_names: names of the instances in ``test``, where the data has them.
         kept: what a run's folder must keep to need no other file, for problems that have no name in the table.
+        counts: of rows, for the figures of a run that goes on from another.
     """
 
     name: str
@@ -39,3 +40,4 @@ class BenchmarkProblem:
     evaluated_on: str = "test"
     test_names: tuple[str, ...] | None = None
     kept: dict[str, Any] | None = None
+    counts: dict[str, int] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.listing import listed, missing_and_unknown
+from regretless.listing import listed, missing_and_unknown, probable
 
 
 def by_name(costs: Any, names: Sequence[str] | None) -> Any:
@@ -35,7 +35,8 @@ def by_name(costs: Any, names: Sequence[str] | None) -> Any:
         "twice": [name for name, count in Counter(have).items() if count > 1],
     }
     if any(faults.values()):
-        found = "; ".join(f"{what}: {listed(some)}" for what, some in faults.items() if some)
+        parts = [f"{what}: {listed(some)}" for what, some in faults.items() if some]
+        found = "; ".join(filter(None, [*parts, probable(have, names)]))
         raise InputError(
             f"the columns of costs must be the model's {len(names)} cost variables ({listed(names)}); {found}. "
             "Rename or drop columns, or pass an array to go by position"

@@ -24,6 +24,27 @@ def missing_and_unknown(have: Sequence[str], wanted: Sequence[str]) -> tuple[lis
     return [name for name in wanted if name not in there], [name for name in have if name not in expected]
 
 
+def probable(have: Sequence[str], wanted: Sequence[str]) -> str:
+    """Which of the unknown names are probably missing ones, in other case or with other spaces; for messages.
+
+    >>> probable(["Price ", "x"], ["price", "wind"])
+    "'Price ' is probably 'price'"
+    """
+    missing, unknown = missing_and_unknown(have, wanted)
+    meant = {folded(name): name for name in missing}
+    pairs = [f"{name!r} is probably {meant[key]!r}" for name in unknown if (key := folded(name)) in meant]
+    return listed(pairs, most=3)
+
+
+def folded(name: str) -> str:
+    """A name without what is easily written differently: case, and spaces before and after it.
+
+    >>> folded(" Unit  Price")
+    'unit price'
+    """
+    return " ".join(name.split()).casefold()
+
+
 def first_repeated(names: Sequence[str]) -> str | None:
     """The first name that occurs a second time; ``None`` where all differ.
 

@@ -89,6 +89,8 @@ def test_what_is_wrong_is_one_line_and_the_old_file_stays(
     x = write_csv(tmp_path / "x.csv", ["a", "b", "z"], trained_files.features.tolist())
     error = cli("decide", run, "--features", x, "--out", out).error
     assert "missing: c; unknown: z" in error
+    x = write_csv(tmp_path / "x.csv", ["a", "b", "C"], trained_files.features.tolist())
+    assert "unknown: C; 'C' is probably 'c'" in cli("decide", run, "--features", x, "--out", out).error
     x = write_csv(tmp_path / "x.csv", ["instance", "variable", "a", "b", "c"], [["i", "x_0", 1, 2, 3]])
     assert "has no row for the variable 'x_1'" in cli("decide", run, "--features", x, "--out", out).error
     np.savez(tmp_path / "x.npz", features=np.array([{}]))

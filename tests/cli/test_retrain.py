@@ -39,6 +39,8 @@ def test_only_new_rows_are_labelled_and_the_old_run_stays(files: Files, cli: Com
     figures = cli.ok(*retrain(files, "--json")).json
     assert figures["ledger"]["labels"]["solves"] == 10
     assert figures["instances"] == 10, "a fifth of 50 rows, the newest"
+    counts = figures["training_rows"], figures["training_rows_new"], figures["training_rows_held_out_before"]
+    assert counts == (30, 6, 6)
     assert listing(files.folder / "run") == before
     data = load_state(files.folder / "new" / "data.safetensors", kind="data")
     assert [len(data[part]["costs"]) for part in ("train", "validation", "test")] == [30, 10, 10]
@@ -180,7 +182,27 @@ def test_known_names_with_other_numbers_are_told(files: Files, cli: CommandLine)
     words = ("--features", files.x, "--costs", files.c, "--out", files.folder / "new")
     said = cli("retrain", files.folder / "run", *words).error
     assert "has all 2 rows of" in said
-    assert "1 of them hold other numbers there" in said
+    assert "1 of them hold other numbers there, which are kept" in said
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+def test_known_rows_under_other_names_are_told(files: Files, cli: CommandLine) -> None:
+    name_rows(files)
+    cli.ok(*files.words())
+    for path in (files.x, files.c):
+        path.write_text(path.read_text().replace("\nd", "\nday "))
+    words = ("--features", files.x, "--costs", files.c, "--out", files.folder / "new")
+    said = f"40 new rows of {files.x} have the features and costs of rows of {files.folder / 'run'} under other names"
+    assert said in cli.ok("retrain", files.folder / "run", *words).err
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+def test_costs_in_other_units_are_reported(files: Files, cli: CommandLine) -> None:
+    cli.ok(*files.words())
+    x, c = more(files)
+    write_csv(c, ITEMS, np.random.default_rng(0).uniform(1000, 9000, (10, 5)).tolist())
+    words = ("--features", x, "--costs", c, "--out", files.folder / "new")
+    assert f"warning: the costs of {c} are on another scale" in cli.ok("retrain", files.folder / "run", *words).err
 
 
 @pytest.mark.parametrize("split", ["chronological", "random"])

@@ -20,7 +20,15 @@ from ..terminal import wide_terminal
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "-"), (math.nan, "-"), (12345.6, "12346"), (123.45, "123.5"), (0.123456, "0.1235"), (7, "7"), ("a", "a")],
+    [
+        (None, "-"),
+        (math.nan, "-"),
+        (12345.6, "12,346"),
+        (0.123456, "0.1235"),
+        (123456, "123,456"),
+        (True, "True"),
+        ("a", "a"),
+    ],
 )
 def test_numbers_are_written_the_way_a_person_reads_them(value: object, text: str) -> None:
     assert number(value) == text

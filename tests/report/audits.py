@@ -27,6 +27,6 @@ def make_audit(*pairs: tuple[float | None, float | None], **changed: object) -> 
     days = tuple(audited_day(k, *pair) for k, pair in enumerate(pairs))
     both = [(two_stage, regret) for regret, two_stage in pairs if regret is not None and two_stage is not None]
     both = [(*pair, 100.0) for pair in both]
-    verdict = judge(*(torch.tensor(column) for column in zip(*both, strict=True))) if both else None
+    verdict = judge(*torch.tensor(both, dtype=torch.float64).T) if both else None
     made = Audit(days, "min", verdict, NO_DRIFT, replace(NO_DRIFT, test="Kolmogorov-Smirnov"), (), (), 0, 0)
     return replace(made, **changed)  # type: ignore[arg-type]

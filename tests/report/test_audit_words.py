@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from regretless.number_text import number_text
 from regretless.report.audit_words import findings, limits, sentences
 
 from .audits import make_audit
@@ -27,7 +30,15 @@ def test_a_loss_is_called_a_loss_and_an_unsure_gain_unsure() -> None:
 def test_negative_numbers_of_the_command_line_can_be_printed_by_every_console() -> None:
     audit = make_audit(*[(3.0, 1.0)] * 10)
     assert "\N{MINUS SIGN}20.00" in findings(audit)[1]
-    assert "between -20.00 and -20.00" in sentences(audit)[1]
+    assert "between -20 and -20" in sentences(audit)[1]
+
+
+@pytest.mark.parametrize("size", [1e9, 1e-9])
+def test_large_and_tiny_numbers_of_the_command_line_can_be_printed_by_every_console(size: float) -> None:
+    audit = make_audit(*[(3.0 * size, 1.0 * size)] * 10)
+    assert "× 10" in findings(audit)[1]
+    assert f"lost {number_text(20 * size)} against it" in sentences(audit)[1]
+    assert all(sentence.isascii() for sentence in sentences(audit))
     assert all(sentence.isascii() for sentence in sentences(audit))
 
 

@@ -33,6 +33,13 @@ def test_a_search_shows_verdict_candidates_and_days() -> None:
         assert words in page
 
 
+def test_a_run_that_goes_on_from_another_says_how_many_rows_are_new() -> None:
+    counts = {"training_rows": 30, "training_rows_new": 6, "training_rows_held_out_before": 0}
+    spec = {"problem": "m.lp", "method": "spo", "seed": 0, "retrain": "run"}
+    (found,) = run_details([Run("new", spec, DONE, METRICS | counts, days=DAYS)])
+    assert found.findings[0] == "Training data: 30 rows, 6 of them new since the old run."
+
+
 def test_runs_of_the_same_method_and_problem_are_told_apart_by_their_folders() -> None:
     other = Run("spo", {"problem": "m.lp", "method": "spo", "seed": 0}, DONE, METRICS, days=DAYS)
     titles = [found.title for found in run_details([auto_run("first"), auto_run("later"), other])]

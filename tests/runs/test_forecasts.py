@@ -22,6 +22,12 @@ def test_rows_are_matched_by_name_and_columns_by_variable(path: Path) -> None:
     assert found.tolist() == [[6.0, 5.0], [2.0, 1.0]]
 
 
+def test_a_day_is_matched_however_it_is_written(path: Path) -> None:
+    path.write_text("instance,b,a\n2024-01-31,1,2\n2024-02-01,3,4\n")
+    found = read_forecasts(path, ["a", "b"], ["01.02.2024"], 1, where="test data")
+    assert found.tolist() == [[4.0, 3.0]]
+
+
 def test_rows_without_names_are_matched_by_position(path: Path) -> None:
     path.write_text(PLAIN)
     assert read_forecasts(path, ["a", "b"], None, 2, where="test data").tolist() == [[2.0, 1.0], [4.0, 3.0]]

@@ -16,7 +16,14 @@ def rows(names: tuple[str, ...] | None, first: float = 1.0) -> Rows:
 def test_names_decide_where_both_have_them() -> None:
     found = compared(rows(("c", "d"), first=2.0), KNOWN)
     assert (found.new.names, found.known, found.changed) == (("d",), 1, 1)
-    assert compared(rows(("x", "y")), KNOWN).known == 0
+    renamed = compared(rows(("x", "y")), KNOWN)
+    assert (renamed.known, renamed.renamed) == (0, 1), "the first row has the numbers of a"
+
+
+def test_a_day_is_known_however_it_is_written() -> None:
+    known = Dataset(KNOWN.features, KNOWN.costs, KNOWN.solutions, names=("31.01.2024", "01.02.2024", "02.02.2024"))
+    found = compared(rows(("2024-01-31", "2024-02-03")), known)
+    assert (found.new.names, found.known, found.changed) == (("2024-02-03",), 1, 0)
 
 
 def test_numbers_decide_where_names_are_missing() -> None:

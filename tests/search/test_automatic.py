@@ -410,6 +410,8 @@ def test_every_setting_that_determines_the_numbers_identifies_a_search(tmp_path,
     for name, value in changes.items():
         with pytest.raises(FileError, match=rf"belongs to another search: it differs in {name}$"):
             auto(problem, data, **how | {name: value})
+    with pytest.raises(FileError, match=r"differs in .*data.*\. The data have changed since: restore the tables, or"):
+        auto(problem, squared(25)[1], **how)
     with pytest.raises(FileError, match=r"differs in candidates$"):
         auto(problem, data, **how | {"methods": "spo-cache"})
     with pytest.raises(FileError, match=r"differs in data"):

@@ -87,6 +87,7 @@ def test_parquet_files_hold_the_same(tmp_path: Path) -> None:
             "row:capacty\n1\n",
             r"line 1, column 'row:capacty': the model has no row 'capacty'; did you mean row:capacity\?",
         ),
+        ("row:CAPACITY\n1\n", r"the model has no row 'CAPACITY'; did you mean row:capacity\?"),
         ("sep=;\nrow:capacty\n1,5\n", r"line 2, column 'row:capacty': the model has no row"),
         ("upper:z\n1\n", r"line 1, column 'upper:z': the model has no variable 'z'; its variables are a, b, c"),
         ("row:range\n1\n", r"column 'row:range': .* two sides, 0 and 5: use row_lower:range and row_upper:range"),

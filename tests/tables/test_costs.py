@@ -48,6 +48,16 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
         ("instance,variable,cost\na,x,1\na,z,1\n", r"line 3, column 'variable': 'z' is not one of the 2"),
         ("instance,variable,cost\na,x,1\na,y,\n", "line 3, column 'cost': the cell is empty"),
         ("instance,variable,km,cost\na,x,1,1\n", "expected one column with the costs .*, got km, cost"),
+        (
+            "instance,variable,cost\na,x,1\nb,x,1\n",
+            "column 'variable': no row is about y: add rows, or select the variables",
+        ),
+        ("instance,variable,cost\na,X,1\nb,X,1\n", r"line 2, .*'X' is not one of .* \(x, y; 'x' is probably meant\)"),
+        ("Instance,variable,cost\na,x,1\n", r"no column 'instance' \('Instance' is probably meant\), which names"),
+        (
+            "instance,variable,cost\n1.2.2024,x,1\n2024-02-01,y,1\n",
+            "line 3: '1.2.2024' and '2024-02-01' are the same: write",
+        ),
         ("variable,cost\nx,1\n", "there is a column 'variable' but no column 'instance'"),
     ],
 )
@@ -64,12 +74,18 @@ def test_wrong_costs_per_variable_are_refused(tmp_path: Path, text: str, said: s
         ("day,item,cost", "needs the columns 'instance' and 'variable'"),
         ("2024-01-01,4.2", "the first line must name the columns"),
         ("x,yy", "missing: y; unknown: yy$"),
+        ("X,Y", "'X' is probably 'x', 'Y' is probably 'y'; name the columns as the model does$"),
     ],
 )
 def test_the_message_on_wrong_columns_says_what_to_do(tmp_path: Path, header: str, said: str) -> None:
     row = ",".join("1" for _ in header.split(","))
     with pytest.raises(InputError, match=said):
         read_costs(put(tmp_path / "c.csv", f"{header}\n{row}\n"), NAMES)
+
+
+def test_an_unknown_column_beside_the_chosen_id_names_no_rows(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"unknown: holiday; leave the column out$"):
+        read_costs(put(tmp_path / "c.csv", "day,x,y,holiday\n1,1,1,0\n"), NAMES, id="day")
 
 
 def test_a_variable_may_be_called_instance(tmp_path: Path) -> None:
@@ -86,6 +102,12 @@ def test_arrays_are_matched_by_their_names(tmp_path: Path) -> None:
     np.savez(tmp_path / "c.npz", costs=np.zeros((2, 3)))
     with pytest.raises(InputError, match=r"must have shape \(n, 2\), got \(2, 3\)"):
         read_costs(tmp_path / "c.npz", NAMES)
+
+
+def test_days_are_matched_however_they_are_written() -> None:
+    features = Features(np.array([[1.0], [2.0]]), ("a",), ("31.01.2024", "1.2.2024"))
+    costs = Costs(np.zeros((2, 2)), ("2024-02-01", "2024-01-31"))
+    assert matched(features, costs, names=("x", "c")).values.tolist() == [[2.0], [1.0]]
 
 
 def test_rows_are_matched_by_instance_where_both_files_name_them_and_by_position_where_neither_does() -> None:

@@ -47,6 +47,38 @@ def test_columns_are_matched_by_name_in_any_order() -> None:
         encoding.apply(cells(**{"zon" if name == "zone" else name: c for name, c in TABLE.columns.items()}))
 
 
+def test_levels_that_differ_in_case_only_are_reported_and_the_known_one_is_named() -> None:
+    table = cells(zone=["north", "North", "south"] * 4)
+    said = r"x\.csv, line 1, column 'zone': 'North' and 'north' count as two categories: write them in one way"
+    with pytest.warns(RegretlessWarning, match=said):
+        Encoding.learn(table)
+    with pytest.raises(InputError, match=r"'NORTH' was never seen .* south \('north' is probably meant\): correct"):
+        Encoding.learn(TABLE).apply(cells(**(TABLE.columns | {"zone": ["NORTH"] * len(TABLE)})))
+
+
+def test_a_date_that_names_rows_and_is_a_feature_is_named_once() -> None:
+    encoding = Encoding.learn(TABLE, id="day")
+    renamed = cells(**{"Day" if name == "day" else name: c for name, c in TABLE.columns.items()})
+    with pytest.raises(
+        InputError, match=r"unknown: Day; 'Day' is probably 'day'; the columns must be those of training"
+    ):
+        encoding.apply(renamed)
+
+
+def test_the_column_of_names_in_other_case_is_reported() -> None:
+    said = (
+        r"no column 'instance', which names the rows \('Instance' is probably meant\): the other one counts as a feat"
+    )
+    with pytest.warns(RegretlessWarning, match=said):
+        Encoding.learn(cells(Instance=[1, 2, 3], wind=[1.0, 2.0, 3.0]))
+    assert Encoding.learn(cells(Instance=[1, 2, 3], wind=[1.0, 2.0, 3.0]), id="Instance").feature_names == ("wind",)
+    encoding = Encoding.learn(cells(instance=[1, 2, 3], wind=[1.0, 2.0, 3.0]))
+    with pytest.raises(
+        InputError, match=r"unknown: INSTANCE; the rows are named by the column 'instance' \('INSTANCE'"
+    ):
+        encoding.apply(cells(INSTANCE=[1, 2, 3], wind=[1.0, 2.0, 3.0]))
+
+
 def test_an_encoding_is_json_and_the_same_afterwards() -> None:
     for settings in ({}, {"missing": "fill", "unseen": "other", "id": "day", "categories": ["wind"]}):
         encoding = Encoding.learn(TABLE, **settings)  # type: ignore[arg-type]

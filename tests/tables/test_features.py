@@ -30,6 +30,10 @@ def test_long_tables_become_features_of_variables(tmp_path: Path) -> None:
         ("instance,variable,a\n1,z,1\n", r"x\.csv, line 2, column 'variable': 'z' is not one of the 2 cost .* new run"),
         ("instance,variable,a\n1,x,1\n1,x,2\n", r"line 3: instance '1' has 'x' twice"),
         ("instance,variable,a\n1,x,1\n", "instance '1' has no row for the variable 'y': add the row, or leave"),
+        (
+            "instance,Variable,a\n1,x,1\n1,y,1\n",
+            r"no column 'variable' \('Variable' is probably meant\), and 'instance' n",
+        ),
         ("instance\n1\n", "no column with a feature"),
         ("instance,a\n1,1\n1,2\n", r"line 3, column 'instance': '1' occurs twice"),
     ],

@@ -270,7 +270,10 @@ def start(path: Path, loss=None, *, train=TRAIN, net=None, **change):
         ({"seed": 3}, "seed was 2, is 3"),
         ({"batch_size": 5}, "batch_size was 4, is 5"),
         ({"lr": 0.2}, r"lr was \[0\.1\], is \[0\.2\]"),
-        ({"train": data(12)}, "instances was 13, is 12; data was"),
+        (
+            {"train": data(12)},
+            r"instances was 13, is 12; data was .*\. The data have changed since: restore the tables",
+        ),
         ({"loss": SPOPlus(cache(TRAIN))}, r"loss was \"MAP\(cost='c_hat-c'.*is \"SPOPlus\("),
         ({"loss": MAP(cache(TRAIN), cost="c_hat")}, "loss was"),
         ({"loss": MAP(cache(TRAIN, p_solve=0.9))}, r"policy was 'Bernoulli\(p=0\.4\)', is 'Bernoulli\(p=0\.9\)'"),

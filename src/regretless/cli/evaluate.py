@@ -10,6 +10,7 @@ import typer
 
 from regretless.cli import show
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
+from regretless.number_text import number_text
 from regretless.runs.evaluate import evaluate_run
 from regretless.runs.run_folder import read_spec
 from regretless.search import Verdict
@@ -60,7 +61,7 @@ def evaluate(
     columns = {name: one.as_dict() for name, one in figures.items()}
     # What is not exact is shown where there is some: the warning above says what it means.
     shown = [
-        (show.figure_name(name), *(show.number(column[name]) for column in columns.values()))
+        (show.figure_name(name), *(column[name] for column in columns.values()))
         for name in result
         if any(column[name] is not None and (column[name] or name not in show.INEXACT) for column in columns.values())
     ]
@@ -79,8 +80,8 @@ def _compared(verdict: Verdict, other: str) -> str:
     if verdict.low == verdict.high == 0:
         return f"The model and {name} lead to equally good decisions."
     figures = (
-        f"gain {verdict.gain:.4g} per instance, {100 * verdict.level:.0f} % interval {verdict.low:.4g} to "
-        f"{verdict.high:.4g}"
+        f"gain {number_text(verdict.gain)} per instance, {100 * verdict.level:.0f} % interval "
+        f"{number_text(verdict.low)} to {number_text(verdict.high)}"
     )
     if verdict.low > 0:
         return f"The model leads to better decisions than {name}: {figures}."

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from regretless.number_text import number_text
 from regretless.runs import Spec
 from regretless.runs.run_ledger import Ledger, ledger_line
 from regretless.runs.spec_check import engine_of
@@ -73,13 +74,10 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
 
 
 def number(value: Any) -> str:
-    """Write a number with four significant digits or fewer; ``-`` for none."""
+    """Write a cell of a table: numbers as in all sentences; ``-`` for none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "-"
-    if isinstance(value, float):
-        size = abs(value)
-        return f"{value:.0f}" if size >= 1e4 else f"{value:.1f}" if size >= 100 else f"{value:.4g}"
-    return str(value)
+    return number_text(value) if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 def print_ledger(solves: Ledger | None) -> None:

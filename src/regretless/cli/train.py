@@ -14,7 +14,6 @@ from regretless.cli.columns_read import columns_read
 from regretless.cli.output_check import refuse_taken
 from regretless.cli.show import (
     figure_name,
-    number,
     print_json,
     print_ledger,
     print_table,
@@ -24,6 +23,7 @@ from regretless.cli.show import (
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
 from regretless.runs.spec_check import check_spec
+from regretless.runs.training_rows import training_rows_sentence
 from regretless.search.unused_arguments import refuse_unused
 
 # The solves are not among them: a line of their own counts them by purpose.
@@ -140,11 +140,13 @@ def _two_stage(method: str, epochs: int | None, lr: float | None) -> dict[str, A
 def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:
     """Print what a run found, and where it is kept."""
     on = figures.get("on", "test")
-    rows = [(figure_name(name), number(figures[name])) for name in SHOWN if figures.get(name) is not None]
-    print_table(f"{title}: {on} figures", ("figure", "value"), rows)
+    table = [(figure_name(name), figures[name]) for name in SHOWN if figures.get(name) is not None]
+    print_table(f"{title}: {on} figures", ("figure", "value"), table)
     print_ledger(figures.get("ledger"))
     if columns := columns_read(out):
         print(columns)
+    if rows := training_rows_sentence(figures):
+        print(rows)
     if "verdict" in figures:
         print(f"{figures['verdict']} Chosen: {figures['chosen']}.")
     if on != "test":

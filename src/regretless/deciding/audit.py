@@ -137,13 +137,14 @@ def audit_decisions(
         raise InputError(
             f"{source} must have a column {last.saved.id!r} with the names that the decisions were logged under"
         )
-    with_costs = [row_key(name) for name in true.instance]
+    with_costs = {row_key(name): name for name in true.instance}
     if not set(with_costs) & set(latest):
+        logged = [record.instance for record in latest.values()]
         raise InputError(
-            f"no instance of {source} ({listed(with_costs)}) is in {log.path} ({listed(tuple(latest))}): use the "
+            f"no instance of {source} ({listed(true.instance)}) is in {log.path} ({listed(logged)}): use the "
             "names of the log"
         )
-    not_logged, waiting = missing_and_unknown(tuple(latest), with_costs)
+    not_logged, waiting = missing_and_unknown(tuple(latest), tuple(with_costs))
     pairs = [(latest[name], true.values[i]) for i, name in enumerate(with_costs) if name in latest]
     with kept_until_done(beside(log.path)) as begun:
         days = [
@@ -156,8 +157,8 @@ def audit_decisions(
         verdict=_verdict(days),
         regret_drift=_regret_drift([days[i] for i in _as_logged(records, [record for record, _ in pairs])], last.view),
         feature_drift=_feature_drift([record for record, _ in pairs if record.run == records[-1].run], last),
-        waiting=tuple(waiting),
-        not_logged=tuple(not_logged),
+        waiting=tuple(latest[key].instance for key in waiting),
+        not_logged=tuple(with_costs[key] for key in not_logged),
         superseded=len(records) - len(latest),
         infeasible=sum(record.found == "infeasible" for record, _ in pairs),
     )

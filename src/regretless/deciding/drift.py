@@ -15,6 +15,7 @@ import numpy as np
 
 from regretless.listing import listed
 from regretless.milp import Floats
+from regretless.number_text import number_text
 
 LEVEL = 0.05
 SEASON = (":year_sin", ":year_cos")  # how the names of features end that are the time of the year of a date
@@ -59,7 +60,7 @@ def regret_drift(reference: Floats, regrets: Floats, *, what: str) -> Drift:
     from scipy import stats  # half a second, which no other command needs
 
     p = float(stats.mannwhitneyu(b, a, alternative="two-sided").pvalue)
-    numbers = f"{test}, p {_shown(p)}; mean {b.mean():.4g} against {a.mean():.4g} on {what}"
+    numbers = f"{test}, p {_shown(p)}; mean {number_text(b.mean())} against {number_text(a.mean())} on {what}"
     if not p < LEVEL:  # also where all values are equal
         return Drift(test, p, False, (), f"No drift of the regret was found ({numbers}).")
     # The test is about ranks, so the medians decide in which direction; the mean, where they are equal.

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from regretless.charts.text import MINUS, show
+from collections.abc import Callable
+
+from regretless.charts.text import show
 from regretless.deciding.audit import Audit
 from regretless.listing import listed
+from regretless.number_text import number_text
 from regretless.percentage import percentage
 
 
 def sentences(audit: Audit) -> list[str]:
-    """The findings first, then what limits them; as plain text, since not every console has a minus sign."""
-    said = [*findings(audit), audit.regret_drift.sentence, audit.feature_drift.sentence, *limits(audit)]
-    return [sentence.replace(MINUS, "-") for sentence in said]
+    """The findings first, then what limits them; as plain text: not every console has a minus sign or a superscript."""
+    drift = [audit.regret_drift.sentence, audit.feature_drift.sentence]
+    return [*findings(audit, number_text), *drift, *limits(audit)]
 
 
-def findings(audit: Audit) -> list[str]:
-    """What the decisions cost, and what they gained."""
+def findings(audit: Audit, write: Callable[[float], str] = show) -> list[str]:
+    """What the decisions cost, and what they gained; ``write`` turns a number into text."""
     total = audit.totals()
     if not audit.known:
         return ["No logged decision has a regret yet."]
@@ -26,8 +29,8 @@ def findings(audit: Audit) -> list[str]:
     count = len(audit.known)
     days = _count(count, "instance", "instances")
     said = [
-        f"The decisions for {days} have a total objective of {show(objective)}; the best decisions in hindsight would "
-        f"have had {show(best)}: a regret of {show(regret)}{share}."
+        f"The decisions for {days} have a total objective of {write(objective)}; the best decisions in hindsight would "
+        f"have had {write(best)}: a regret of {write(regret)}{share}."
     ]
     if audit.verdict is None or total["gain"] is None:
         return [*said, "What two-stage would have decided is not known: the run has no two-stage baseline."]
@@ -41,10 +44,10 @@ def findings(audit: Audit) -> list[str]:
     else:
         sure = "lies" if low > 0 or high < 0 else "includes zero and lies"
         interval = f", and the {100 * audit.verdict.level:.0f} % interval of the gain {sure} between "
-        interval += f"{show(low)} and {show(high)}"
+        interval += f"{write(low)} and {write(high)}"
     said.append(
-        f"Two-stage would have had a regret of {show(total['two_stage_regret'])}: the decisions {words} "
-        f"{show(abs(gain))} against it in total{interval}."
+        f"Two-stage would have had a regret of {write(total['two_stage_regret'] or 0.0)}: the decisions {words} "
+        f"{write(abs(gain))} against it in total{interval}."
     )
     return [*said, f"{changed} of {compared} decisions differ from those of two-stage."]
 

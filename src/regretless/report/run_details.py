@@ -15,6 +15,7 @@ from regretless.report.days import Day, worst_table
 from regretless.report.problem_charts import PageChart
 from regretless.report.report_data import DONE, Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
+from regretless.runs.training_rows import training_rows_sentence
 from regretless.search.verdict import judge
 
 MOST = 8  # runs with a section of their own
@@ -55,12 +56,17 @@ def _details(run: Run, title: str, anchor: str) -> RunDetails:
     return RunDetails(
         anchor,
         title,
-        [*_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))],
+        [*_rows(run), *_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))],
         charts,
         legend,
         worst_table(run.days),
         _candidates(run.search.get("candidates")),
     )
+
+
+def _rows(run: Run) -> list[str]:
+    """How many training rows are new in a run that goes on from another."""
+    return [said] if (said := training_rows_sentence(run.metrics)) else []
 
 
 def _verdict(run: Run) -> list[str]:

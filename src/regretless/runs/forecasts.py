@@ -10,6 +10,7 @@ from torch import Tensor
 
 from regretless.tables import read_costs
 from regretless.tables.costs import row_order
+from regretless.tables.row_names import row_key
 
 
 def read_forecasts(
@@ -39,8 +40,8 @@ def read_forecasts(
     values = torch.as_tensor(found.values).to(torch.float64)
     kept = list(range(len(values)))
     if found.instance is not None and names is not None:
-        wanted = set(names)
-        kept = [row for row, name in enumerate(found.instance) if name in wanted] or kept
+        wanted = {row_key(name) for name in names}
+        kept = [row for row, name in enumerate(found.instance) if row_key(name) in wanted] or kept
     have = None if found.instance is None else [found.instance[row] for row in kept]
     order = row_order(have, names, counts=(len(kept), count), names=(str(path), where))
     return values[[kept[row] for row in order]]

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from regretless.data import Dataset
+from regretless.tables.row_names import row_key
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +44,19 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Rows that a run does not have, how many others it has, and how many of these hold other numbers there."""
+    """Rows that a run has and those that it does not have.
+
+    Attributes:
+        new: rows that the run does not have.
+        known: number of the others.
+        changed: how many of the others hold other numbers in the run.
+        renamed: how many of the new ones hold the numbers of a row of the run, under another name.
+    """
 
     new: Rows
     known: int
-    changed: int
+    changed: int = 0
+    renamed: int = 0
 
 
 def compared(rows: Rows, known: Dataset) -> Compared:
@@ -56,11 +65,13 @@ def compared(rows: Rows, known: Dataset) -> Compared:
     if rows.names is None or known.names is None:
         had = set(there)
         fresh = [i for i, content in enumerate(here) if content not in had]
-        return Compared(rows.at(fresh), len(rows) - len(fresh), 0)
-    content_of = dict(zip(known.names, there, strict=True))
-    new = [i for i, name in enumerate(rows.names) if name not in content_of]
-    changed = sum(content_of.get(name, content) != content for name, content in zip(rows.names, here, strict=True))
-    return Compared(rows.at(new), len(rows) - len(new), changed)
+        return Compared(rows.at(fresh), len(rows) - len(fresh))
+    content_of = dict(zip(map(row_key, known.names), there, strict=True))
+    keys = [row_key(name) for name in rows.names]
+    new = [i for i, key in enumerate(keys) if key not in content_of]
+    changed = sum(content_of.get(key, content) != content for key, content in zip(keys, here, strict=True))
+    had = set(there)
+    return Compared(rows.at(new), len(rows) - len(new), changed, sum(here[i] in had for i in new))
 
 
 def _contents(rows: Rows | Dataset) -> list[bytes]:

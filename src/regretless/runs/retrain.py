@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError, RegretlessWarning
 from regretless.runs import run_folder as files
+from regretless.runs.cost_scale import warn_of_scale
 from regretless.runs.decide import decider
 from regretless.runs.known_files import found_before
 from regretless.runs.new_rows import Rows, compared
 from regretless.runs.spec import Spec
+from regretless.runs.training_rows import training_rows
 from regretless.runs.training_run import run
 from regretless.tables.row_dates import warn_of_order
 from regretless.tables.saved_data import FILE as DATA
@@ -86,25 +89,40 @@ def load_more(
     parts = old.train, old.validation, old.test if old.evaluated_on == "test" else None
     known = joined([part for part in parts if part is not None])
     rows = ready.rows(options["features"], options["costs"], options.get("constraints"))
-    new = ready.labelled(_unknown(rows, known, spec), store)
+    fresh = _unknown(rows, known, spec)
+    warn_of_scale(fresh.costs, known.costs, source=options["costs"], run=spec.retrain)
+    new = ready.labelled(fresh, store)
     kept = ready.saved
     assert kept is not None
     shares = options.get("validation", 0.0), options.get("test", 0.0)
-    if options.get("split") == "random":
-        return assembled(spec.problem, kept, old.problem, _spread(parts, new, shares, options.get("seed", 0)))
-    everything = joined([known, new])
-    warn_of_order(f"{spec.retrain} and {options['costs']}", everything.names, sum(shares))
-    return assembled(spec.problem, kept, old.problem, cut(everything, *shares, None))
+    drawn = options.get("split") == "random"
+    if drawn:
+        grown = _spread(parts, new, shares, options.get("seed", 0))
+    else:
+        everything = joined([known, new])
+        warn_of_order(f"{spec.retrain} and {options['costs']}", everything.names, sum(shares))
+        grown = cut(everything, *shares, None)
+    counts = training_rows(len(grown[0]), len(old.train), len(known), released=not drawn)
+    return replace(assembled(spec.problem, kept, old.problem, grown), counts=counts)
 
 
 def _unknown(rows: Rows, known: Dataset, spec: Spec) -> Rows:
     """The rows that the run does not have yet."""
     found = compared(rows, known)
+    if found.renamed:
+        said = (
+            f"{found.renamed} new rows of {spec.options['features']} have the features and costs of rows of "
+            f"{spec.retrain} under other names: if they are the same rows, name them as there, or they count twice"
+        )
+        warnings.warn(said, RegretlessWarning, stacklevel=2)
     if not found.known:
         return rows
     source, changed = spec.options["features"], ""
     if found.changed:
-        changed = f"; {found.changed} of them hold other numbers there, so correct the names if the rows are others"
+        changed = (
+            f"; {found.changed} of them hold other numbers there, which are kept: correct the names if the rows are "
+            "others, or train a new run on all rows if the numbers were corrected"
+        )
     if not len(found.new):
         raise InputError(
             f"{spec.retrain} has all {len(rows)} rows of {source} already: give rows that are new{changed}"

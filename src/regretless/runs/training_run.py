@@ -114,7 +114,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     # Of a training that was interrupted, only the history has the epochs of an earlier process.
     seconds = max(seconds, history.total("seconds"))
     figures = {"status": "done", "reason": fitted.reason, "epochs": len(history), "train_seconds": seconds}
-    figures |= {"on": loaded.evaluated_on, **result.as_dict()}
+    figures |= {"on": loaded.evaluated_on, **result.as_dict(), **loaded.counts}
     figures |= {"epoch_seconds": history.total("seconds") / len(history) if len(history) else None}
     figures |= {"solver_seconds": history.total("solver_seconds")}
     figures |= {name: int(history.total(name)) for name in ("solves", "lookups")}

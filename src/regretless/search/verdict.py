@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.number_text import number_text
 from regretless.percentage import percentage
 
 # Numbers of a block of resamples.
@@ -76,7 +77,8 @@ class Verdict:
         if math.isnan(self.error):
             return f"Whether decision-focused training pays here is not known from one held-out instance: {figures}."
         figures += (
-            f"; gain {self.gain:.4g} per instance, {100 * self.level:.0f} % interval {self.low:.4g} to {self.high:.4g}"
+            f"; gain {number_text(self.gain)} per instance, {100 * self.level:.0f} % interval {number_text(self.low)} "
+            f"to {number_text(self.high)}"
         )
         if self.pays:
             return f"Decision-focused training pays here: {figures}."
@@ -86,7 +88,7 @@ class Verdict:
 
     def _regret(self, value: float) -> str:
         """A regret, with its share of the objective where that is not zero."""
-        return f"{value:.4g}" + (f" ({percentage(value / self.scale)} %)" if self.scale > 0 else "")
+        return number_text(value) + (f" ({percentage(value / self.scale)} %)" if self.scale > 0 else "")
 
 
 def judge(two_stage: Tensor, model: Tensor, optimal: Tensor, *, seed: int = 0) -> Verdict:

@@ -10,8 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.listing import first_repeated
-from regretless.tables.row_names import row_key, row_names
+from regretless.listing import first_repeated, folded
+from regretless.tables.row_names import is_local_time, row_key, row_names
 from regretless.tables.table import other_columns
 from regretless.tables.whole_columns import number_cells
 
@@ -66,19 +66,28 @@ class Cells:
     def refuse_unnamed(self, id: str) -> None:
         """Refuse a table without the column that names the rows, where the user chose that column."""
         if id != "instance" and id not in self.columns:
-            raise self.error(f"there is no column {id!r}, which names the rows: add it, or train without --id")
+            raise self.error(
+                f"there is no column {id!r}, which names the rows{self.instead(id)}: add it, or train without --id"
+            )
+
+    def instead(self, name: str) -> str:
+        """Which column is probably meant by a name that no column has, in brackets; empty where none is."""
+        meant = [column for column in self.columns if folded(column) == folded(name)]
+        return f" ({meant[0]!r} is probably meant)" if meant else ""
 
     def unique_key(self, name: str) -> tuple[str, ...] | None:
         """The cells of a column that names the rows; a name that occurs twice is an error."""
         names = self.key(name)
         first: dict[str, int] = {}
         for i, value in enumerate(names or ()):
-            if value in first:
-                there = self.lines[first[value]]
+            key = row_key(value)
+            if key in first:
+                there = self.lines[first[key]]
+                offset = ", or write times with an offset, as in +01:00" if is_local_time(value) else ""
                 raise self.error(
-                    f"{value!r} occurs twice, first in {there}: remove one of the rows", row=i, column=name
+                    f"{value!r} occurs twice, first in {there}: remove one of the rows{offset}", row=i, column=name
                 )
-            first[value] = i
+            first[key] = i
         return names
 
 
@@ -148,7 +157,7 @@ def row_name(cell: Any) -> str:
     cell = plain_cell(cell)
     if cell is None:
         raise InputError("an instance needs a name, got an empty one")
-    return row_key(_text(cell))
+    return row_names([_text(cell)])[0]
 
 
 def _text(cell: Any) -> str:

@@ -197,6 +197,7 @@ def _refuse_identifiers(cells: Cells, column: str) -> None:
     if levels > MOST_LEVELS and 2 * levels > len(words):
         raise cells.error(
             f"{levels} different words in {len(words)} rows, such as {words[0][:40]!r}: declare the column with "
-            f"--categories {column} or --id {column}, write dates as 2024-01-31, or leave it out",
+            f"--categories {column} or --id {column}, write numbers without a unit and dates as 2024-01-31, or "
+            "leave it out",
             column=column,
         )

@@ -12,7 +12,7 @@ import numpy as np
 
 from regretless.errors import InputError
 from regretless.family import Family
-from regretless.listing import listed
+from regretless.listing import folded, listed
 from regretless.milp import MILP, ROW_SIDES, Floats, with_infinities
 from regretless.tables.cells import Cells, row_cells
 from regretless.tables.costs import row_order
@@ -147,7 +147,8 @@ def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int
     known = (milp.row_names if of_row else milp.names) or ()
     what = "row" if of_row else "variable"
     if name not in known:
-        close = difflib.get_close_matches(name, known, n=1)
+        same = [one for one in known if folded(one) == folded(name)]
+        close = same or difflib.get_close_matches(name, known, n=1)
         hint = f"did you mean {word}:{close[0]}?" if close else f"its {what}s are {listed(known) or 'not named'}"
         raise table.cells.error(f"the model has no {what} {name!r}; {hint}", column=column)
     place = known.index(name)

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.listing import listed, missing_and_unknown
+from regretless.listing import listed, missing_and_unknown, probable
 from regretless.milp import Floats
 from regretless.tables.cells import Cells, missing_and_extra, number
 from regretless.tables.features import Features, stacked, without_instances
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import numeric_table, read_or_take, read_table
+from regretless.tables.row_names import row_key
 from regretless.tables.table import ordered, suffix_of
 
 
@@ -56,11 +57,18 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
     """Costs from a table with one row per variable of an instance."""
     names = cells.key(id)
     if names is None:
-        raise cells.error(without_instances(id))
+        raise cells.error(without_instances(cells, id))
     values = cells.without([id, "variable"])
     if len(values.columns) != 1:
         found = listed(list(values.columns)) or "none"
         raise cells.error(f"expected one column with the costs beside {id!r} and 'variable', got {found}")
+    nowhere, unknown = missing_and_unknown(cells.key("variable") or (), cost_names)
+    if nowhere and not unknown and len(set(names)) > 1:
+        raise cells.error(
+            f"no row is about {listed(nowhere)}: add rows, or select the variables with predicted costs (train "
+            "--cost-variables)",
+            column="variable",
+        )
     rows = stacked(cells, names, cost_names)
     table = numeric_table(values, id=None)
     return Costs(table.values[np.array(rows), 0], tuple(dict.fromkeys(names)))
@@ -70,14 +78,18 @@ def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> N
     """Refuse a table whose columns are not the cost variables, and say what is most likely meant."""
     missing, extra = missing_and_unknown(list(cells.columns), cost_names)
     remedy = ""
-    if missing and any(number(name) is not None for name in extra):
+    if probable(list(cells.columns), cost_names):
+        remedy = "name the columns as the model does"
+    elif missing and any(number(name) is not None for name in extra):
         remedy = "the first line must name the columns"
     elif len(missing) == len(cost_names):
         remedy = f"a table with one row per variable needs the columns {id!r} and 'variable'"
     elif missing and not extra:
         remedy = "add them, or select the variables with predicted costs (train --cost-variables)"
     elif extra and not missing:
-        remedy = f"leave the column out, or train with --id {extra[0]} if it names the rows"
+        remedy = "leave the column out"
+        if id == "instance":  # the user has not named another one
+            remedy += f", or train with --id {extra[0]} if it names the rows"
     missing_and_extra(cells, cost_names, "cost", remedy)
 
 
@@ -109,13 +121,14 @@ def row_order(
     """
     if have is not None and wanted is not None:
         for one, other, what in ((have, wanted, names), (wanted, have, names[::-1])):
-            if alone := sorted(set(one) - set(other)):
+            there = {row_key(name) for name in other}
+            if alone := sorted({name for name in one if row_key(name) not in there}):
                 raise InputError(
                     f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}; "
                     f"those of {what[1]} are {listed(other)}"
                 )
-        place = {instance: i for i, instance in enumerate(have)}
-        return [place[instance] for instance in wanted]
+        place = {row_key(name): i for i, name in enumerate(have)}
+        return [place[row_key(name)] for name in wanted]
     if have is not None or wanted is not None:
         named, other = names if have is not None else names[::-1]
         raise InputError(

@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from regretless.errors import FileError, InputError, RegretlessWarning
-from regretless.listing import listed, numbered
+from regretless.listing import folded, listed, numbered
 from regretless.milp import Floats
 from regretless.storage import MALFORMED
 from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
@@ -116,10 +116,16 @@ class Encoding:
         unknown = [name for name in categories if name not in cells.columns]
         if unknown:
             raise cells.error(
-                f"there is no column {unknown[0]!r} for categories; there are {listed(list(cells.columns))}"
+                f"there is no column {unknown[0]!r} for categories{cells.instead(unknown[0])}; there are "
+                f"{listed(list(cells.columns))}"
             )
+        if id == "instance" and id not in cells.columns and (near := cells.instead(id)):
+            said = f"there is no column {id!r}, which names the rows{near}: the other one counts as a feature"
+            warnings.warn(str(cells.error(said)), RegretlessWarning, stacklevel=2)
         if id != "instance" and id not in cells.columns:
-            raise cells.error(f"there is no column {id!r} for id; there are {listed(list(cells.columns))}")
+            raise cells.error(
+                f"there is no column {id!r} for id{cells.instead(id)}; there are {listed(list(cells.columns))}"
+            )
         names = [name for name in cells.columns if name != id or _is_date(cells, id)]
         # Words and names stay as they are written.
         marks = marks_of_numbers(cells, [name for name in names if name != id and name not in categories])
@@ -145,6 +151,8 @@ class Encoding:
         cells = _cells(table)
         wanted = [column.name for column in self.columns]
         remedy = "the columns must be those of training; with other columns, train a new run on all rows"
+        if self.id not in {*cells.columns, *wanted} and (near := cells.instead(self.id)):
+            remedy = f"the rows are named by the column {self.id!r}{near}"
         missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature", remedy)
         trained = {column.name: column.mark for column in self.columns if column.kind == "number"}
         cells = with_points(cells, trained, trained=trained)
@@ -172,8 +180,10 @@ class Encoding:
                     block[i, -1] = 1.0
                 elif self.unseen == "refuse":
                     what = "an empty cell" if value is None else repr(level)
+                    near = [f" ({one!r} is probably meant)" for one in column.parts if folded(one) == folded(level)]
                     raise cells.error(
-                        f"{what} was never seen in training, where the levels were {listed(column.parts)}: "
+                        f"{what} was never seen in training, where the levels were {listed(column.parts)}"
+                        f"{''.join(near[:1])}: "
                         "correct the cell, or let it count as none of them with --unseen other "
                         "(in Python unseen='other')",
                         row=i,
@@ -249,6 +259,7 @@ def _learned(cells: Cells, name: str, category: bool, missing: Missing, mark: Ma
         return Column(name, kind, fill=fill, gaps=gaps, mark=mark if kind == "number" else "")
     if kind == "category":
         counts = Counter("missing" if value is None else value for value in values)
+        _warn_of_two_cases(cells, name, sorted(counts))
         least = max(LEAST_ROWS, RARE * len(values))
         rare = {level for level, count in counts.items() if count < least}
         levels = tuple(sorted(set(counts) - rare))
@@ -260,6 +271,17 @@ def _learned(cells: Cells, name: str, category: bool, missing: Missing, mark: Ma
         if len(differing) == len(order):
             break
     return Column(name, kind, tuple(part for part in order if part in differing))
+
+
+def _warn_of_two_cases(cells: Cells, column: str, levels: Sequence[str]) -> None:
+    """Warn of levels that differ in case or spaces only."""
+    first: dict[str, str] = {}
+    for level in levels:
+        other = first.setdefault(folded(level), level)
+        if other != level:
+            said = f"{other!r} and {level!r} count as two categories: write them in one way if they are one"
+            warnings.warn(str(cells.error(said, column=column)), RegretlessWarning, stacklevel=4)
+            return
 
 
 def _empty(cells: Cells, column: str, row: int, kind: Kind) -> InputError:

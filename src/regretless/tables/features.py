@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.listing import listed
+from regretless.listing import folded, listed
 from regretless.milp import Floats
 from regretless.tables.cells import Cells
 from regretless.tables.encoding import Encoding
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_cells import read_cells
+from regretless.tables.row_names import row_key
 from regretless.tables.table import ordered, suffix_of
 
 
@@ -86,11 +87,14 @@ def feature_table(path: Path | str, cost_names: Sequence[str], *, id: str = "ins
     if set(cells.columns) <= {id, "variable"} and id == "instance":
         raise InputError(f"{path} has no column with a feature")
     if "variable" not in cells.columns:
+        near, names = cells.instead("variable"), cells.key(id)
+        if near and names is not None and len(set(names)) < len(names):
+            raise cells.error(f"there is no column 'variable'{near}, and {id!r} names several rows: rename the column")
         rows = tuple((i,) for i in range(len(cells)))
         return FeatureTable(cells, id, rows, cells.unique_key(id), False)
     names = cells.key(id)
     if names is None:
-        raise cells.error(without_instances(id))
+        raise cells.error(without_instances(cells, id))
     return FeatureTable(cells, id, stacked(cells, names, cost_names), tuple(dict.fromkeys(names)), True)
 
 
@@ -131,11 +135,11 @@ def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:
     return Features(np.ascontiguousarray(values), names, strings(path, arrays, "instance", len(values)))
 
 
-def without_instances(id: str) -> str:
+def without_instances(cells: Cells, id: str) -> str:
     """What is wrong with a table that has one row per variable, but does not name the instances."""
     return (
-        f"there is a column 'variable' but no column {id!r}, which names the instances: add it, or train with --id and "
-        "the name of another column"
+        f"there is a column 'variable' but no column {id!r}{cells.instead(id)}, which names the instances: add it, "
+        "or train with --id and the name of another column"
     )
 
 
@@ -144,10 +148,15 @@ def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) 
     variables = cells.key("variable") or ()
     known = set(cost_names)
     found: dict[str, dict[str, int]] = {name: {} for name in instance}
+    written: dict[str, str] = {}
     for i, (which, variable) in enumerate(zip(instance, variables, strict=True)):
+        if written.setdefault(row_key(which), which) != which:
+            raise cells.error(f"{written[row_key(which)]!r} and {which!r} are the same: write both in one way", row=i)
         if variable not in known:
+            near = [f"; {name!r} is probably meant" for name in cost_names if folded(name) == folded(variable)]
             raise cells.error(
-                f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)}): correct the name, "
+                f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)}"
+                f"{''.join(near[:1])}): correct the name, "
                 "leave the rows of this variable out, or train a new run in which it is one (--cost-variables)",
                 row=i,
                 column="variable",

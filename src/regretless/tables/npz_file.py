@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from regretless.errors import FileError, InputError
 from regretless.milp import Floats
-from regretless.tables.row_names import row_names
+from regretless.tables.row_names import row_key, row_names
 from regretless.tables.table import refuse_missing
 
 
@@ -63,6 +63,6 @@ def strings(path: Path, arrays: dict[str, Any], name: str, count: int) -> tuple[
     if array.shape != (count,):
         raise InputError(f"{path}: {name!r} must have shape ({count},), got {array.shape}")
     names = row_names([str(item) for item in array])
-    if len(set(names)) < count:
+    if len({row_key(one) for one in names}) < count:
         raise InputError(f"{path}: {name!r} holds a name twice")
     return names

@@ -74,7 +74,11 @@ def numeric_table(cells: Cells, *, id: str | None = "instance") -> Table:
             value = number(cell)
             if cell is None or value is None or not math.isfinite(value):
                 said = f"expected a finite number, got {str(cell)[:40]!r}: {number_remedy(cell)}"
-                raise cells.error("the cell is empty: fill it" if cell is None else said, row=i, column=name)
+                raise cells.error(
+                    "the cell is empty: fill it, or leave the instance out" if cell is None else said,
+                    row=i,
+                    column=name,
+                )
             values[i, k] = value
     instances = None if id is None else cells.unique_key(id)
     return Table(cells, names, values, instances)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from regretless.errors import FileError, InputError
-from regretless.listing import listed, missing_and_unknown
+from regretless.listing import listed, missing_and_unknown, probable
 from regretless.milp import Floats
 
 WRITTEN = (".csv", ".parquet", ".npz")
@@ -47,6 +47,7 @@ def other_columns(have: Sequence[str], wanted: Sequence[str], what: str) -> str:
     """How columns differ from the wanted ones, for messages; empty where they do not, but for their order."""
     missing, extra = missing_and_unknown(have, wanted)
     parts = [f"missing: {listed(missing)}" if missing else "", f"unknown: {listed(extra)}" if extra else ""]
+    parts.append(probable(have, wanted))
     said = f"expected {len(wanted)} {what} columns ({listed(wanted)}), got {len(have)}; "
     return said + "; ".join(filter(None, parts)) if any(parts) else ""
 

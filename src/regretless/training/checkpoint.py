@@ -21,6 +21,7 @@ from regretless.training.history import History, Row
 from regretless.training.random_draws import device_state, set_device_state
 
 KIND, VERSION = "checkpoint", 2
+OTHER_DATA = "The data have changed since: restore the tables, or start again in another file or folder"
 # What a checkpoint holds, and of which type it must be.
 FIELDS: dict[str, type | UnionType] = {
     "settings": dict, "model": dict, "loss": dict, "optimizer": dict, "callbacks": list,
@@ -106,7 +107,8 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], epochs: int, 
     different = [name for name in before | settings if before.get(name) != settings.get(name)]
     if different:
         text = "; ".join(f"{name} was {before.get(name)!r}, is {settings.get(name)!r}" for name in different)
-        raise FileError(f"{path} belongs to another run: {text}. Use the same settings, or another checkpoint file")
+        remedy = OTHER_DATA if "data" in different else "Use the same settings, or another checkpoint file"
+        raise FileError(f"{path} belongs to another run: {text}. {remedy}")
     begun = state["order"] is not None  # an epoch that was left in the middle has changed the weights
     if state["epoch"] + begun > epochs:
         held = f"{state['epoch']} epochs{' and part of the next' if begun else ''}"

@@ -15,6 +15,7 @@ from regretless.errors import FileError
 from regretless.solvers import found_decisions
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
+from regretless.training.checkpoint import OTHER_DATA
 from regretless.training.random_draws import device_state, set_device_state
 from regretless.training.running_stack import RunningStack
 from regretless.training.stacked_models import Parameters
@@ -66,7 +67,8 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: S
     if before != identity:
         known = before if isinstance(before, dict) else {}
         names = sorted(str(key) for key in known | identity if known.get(key) != identity.get(key))
-        raise FileError(f"{path} belongs to another search: it differs in {', '.join(names)}")
+        remedy = f". {OTHER_DATA}" if "data" in names else ""
+        raise FileError(f"{path} belongs to another search: it differs in {', '.join(names)}{remedy}")
     try:
         for name, value in stack.models.parameters.items():
             value.copy_(content["parameters"][name])
