@@ -428,3 +428,8 @@ def test_the_table_of_methods_has_the_defaults_of_the_search():
     defaults = {name: one.default for name, one in inspect.signature(auto).parameters.items()}
     options = method("auto").options
     assert options == {name: defaults[name] for name in options}
+
+
+def test_a_search_under_autocast_is_refused(knapsack):
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(InputError, match="outside of"):
+        search(knapsack)
