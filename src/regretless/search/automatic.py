@@ -183,8 +183,8 @@ def auto(
     growth_solves = sum(int(row["solves"]) for row in observer.rows)
     solves = {"growth": growth_solves, "scoring": problem.statistics.count("scoring") - scored}
     return AutoResult(
-        choice.model, baseline.model, choice.verdict, choice.name, scores, observer.rows, solves, runs.reason,
-        runs.seconds, cache,
+        choice.model.eval(), baseline.model.eval(), choice.verdict, choice.name, scores, observer.rows, solves,
+        runs.reason, runs.seconds, cache,
     )  # fmt: skip
 
 
