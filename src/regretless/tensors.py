@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import Any
 
@@ -82,6 +83,11 @@ def ids(value: Any) -> Tensor | None:
 def in_dtype(values: Tensor, dtype: torch.dtype) -> Tensor:
     """Values as ``dtype``; where nothing changes, torch's own call takes ten times as long as this comparison."""
     return values if values.dtype == dtype else values.to(dtype)
+
+
+def no_autocast(kind: str) -> AbstractContextManager[object]:
+    """Switch autocast off on a kind of device: in half precision the product of a look-up confuses members of S."""
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
 
 
 def scalar(number: float, like: Tensor) -> Tensor | float:

@@ -107,6 +107,14 @@ def test_a_lookup_never_beats_the_optimum():
         assert ((costs * found).sum(1) >= (costs * exact(costs)).sum(1) - 1e-6).all()
 
 
+def test_a_lookup_is_in_full_precision_under_autocast():
+    choice = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
+    memory = SolutionCache(choice, [[1.0, 0.0], [0.0, 1.0]], p_solve=0.0)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        (found,) = memory.look_up([torch.tensor([[2.002, 2.001]])])
+    assert found.tolist() == [[0.0, 1.0]]
+
+
 def test_costs_with_a_gradient_are_answered_without_one():
     cache = SolutionCache(problem(Recorder()), POINTS[:1], p_solve=0.5, grow_at="transformed")
     assert not cache(draw(6, 4).requires_grad_()).requires_grad

@@ -430,3 +430,17 @@ def test_the_table_of_methods_has_the_defaults_of_the_search():
     defaults = {name: one.default for name, one in inspect.signature(auto).parameters.items()}
     options = method("auto").options
     assert options == {name: defaults[name] for name in options}
+
+
+def test_a_search_under_autocast_is_refused(knapsack):
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(InputError, match="outside of"):
+        search(knapsack)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5, 1.0])
+def test_the_models_of_a_search_predict_without_dropout(knapsack, monkeypatch, weight):
+    monkeypatch.setattr(two_stage, "EPOCHS", 2)
+    monkeypatch.setattr(verdict.Verdict, "weight", weight)
+    model = nn.Sequential(nn.Linear(8, 4), nn.Dropout(), nn.Linear(4, 1), nn.Flatten())
+    found = auto(knapsack.problem, knapsack.train, model, candidates=FEW, epochs=1, progress=False)
+    assert not any(module.training for of in (found.model, found.two_stage) for module in of.modules())

@@ -12,7 +12,7 @@ from torch import nn
 from regretless.training.cost_scale import with_cost_scale
 from regretless.training.fast_linear import LeanAdam, LinearStep, linear_step
 from regretless.training.models import SharedLinear, make_model
-from regretless.training.step import GradientStep
+from regretless.training.step import GradientStep, make_step
 from tests import forked
 
 # --- Adam ---------------------------------------------------------------------------------------------------------
@@ -230,3 +230,13 @@ def test_a_flattened_layer_takes_features_of_any_shape(shape):
             assert predicted.shape == gradient.shape
             step.update(predicted, gradient)
     assert torch.allclose(net(x), its(x), atol=1e-6)
+
+
+def test_autocast_is_left_to_autograd():
+    net = nn.Linear(3, 2)
+    optimizer = LeanAdam(list(net.parameters()), 0.1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        step = make_step(net, optimizer)
+        step.update(step.predict(torch.ones(4, 3)), torch.ones(4, 2))
+    assert net.weight.grad is not None
+    assert net.weight.grad.dtype == torch.float32

@@ -20,6 +20,7 @@ from regretless.cache.store_lookup import StoreLookup, no_solution
 from regretless.cache.store_state import StoreState, read_state
 from regretless.errors import InputError
 from regretless.number_checks import check_integer
+from regretless.tensors import no_autocast
 
 Evict = Literal["unused", "oldest"]
 # Solutions of a few dozen steps: together they are hashed and compared as fast as those of one step.
@@ -250,10 +251,11 @@ class SolutionStore:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
         if costs.requires_grad or costs.dtype != self.dtype:
             costs = costs.detach().to(self.dtype)
-        if costs.is_cuda and instance is None and objective is None and searched < fp16_lookup.SMALLEST:
-            position = best_of_first(self._columns.reserved, searched, costs)
-        else:
-            position = self._lookup.best(self.columns, costs, self.serves, instance, objective)
+        with no_autocast(costs.device.type):
+            if costs.is_cuda and instance is None and objective is None and searched < fp16_lookup.SMALLEST:
+                position = best_of_first(self._columns.reserved, searched, costs)
+            else:
+                position = self._lookup.best(self.columns, costs, self.serves, instance, objective)
         if self.capacity is not None and self.evict == "unused":
             self._use.use(position)
         return position

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.losses.base import Loss, needs_tensor, no_autocast, refuse_result
-from regretless.tensors import ids
+from regretless.losses.base import Loss, needs_tensor, refuse_result
+from regretless.tensors import ids, no_autocast
 
 
 class AutogradLoss(Loss):
@@ -28,7 +28,7 @@ class AutogradLoss(Loss):
     def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
         instance = ids(instance)
-        with no_autocast(needs_tensor(predicted)):
+        with no_autocast(needs_tensor(predicted).device.type):
             values = self.per_instance(*self._minimizing(predicted, true, solution, instance), instance)
         # The sum of another shape would not be that of one loss per instance.
         if not isinstance(values, Tensor) or values.shape != predicted.shape[:1]:
@@ -45,7 +45,7 @@ class AutogradLoss(Loss):
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
         leaf = needs_tensor(predicted).detach().requires_grad_()
-        with torch.enable_grad(), no_autocast(predicted):
+        with torch.enable_grad(), no_autocast(predicted.device.type):
             loss = self(leaf, true, solution, instance)
             if not loss.requires_grad:
                 self._refuse_no_graph(len(leaf))

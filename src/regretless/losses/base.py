@@ -239,12 +239,6 @@ def _as_tensor(name: str, value: Any, like: Tensor) -> Tensor:
     return value if isinstance(value, Tensor) else tensor(name, value).to(like)
 
 
-def no_autocast(predicted: Tensor) -> AbstractContextManager[object]:
-    """Switch autocast off: in half precision the product of a look-up would confuse members of S."""
-    kind = predicted.device.type
-    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
-
-
 def needs_tensor(predicted: Any) -> Tensor:
     """Return the prediction; anything that torch cannot differentiate is refused."""
     if not isinstance(predicted, Tensor):

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.cache.frozen_lookup import FrozenLookup
-from regretless.losses.base import Loss, Reduction, needs_oracle, needs_tensor, no_autocast, refuse_result
+from regretless.losses.base import Loss, Reduction, needs_oracle, needs_tensor, refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle
-from regretless.tensors import ids, in_dtype, scalar
+from regretless.tensors import ids, in_dtype, no_autocast, scalar
 
 
 class ClosedFormLoss(Loss):
@@ -76,7 +76,7 @@ class ClosedFormLoss(Loss):
         """Loss and gradient, before the answers are compared with the labels."""
         assert self.oracle is not None
         c_hat, c, v = self._minimizing(predicted, true, solution, instance)
-        with no_autocast(predicted):
+        with no_autocast(predicted.device.type):
             found = self.value_and_gradient(c_hat, c, v, instance)
         try:
             value, gradient = found

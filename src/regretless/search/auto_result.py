@@ -34,7 +34,7 @@ class AutoResult:
 
     Attributes:
         model: predicts costs: the committee, two-stage where nothing beats it, or an average of both where the gain is
-            within its uncertainty.
+            within its uncertainty. It is in evaluation mode, as ``two_stage`` is.
         two_stage: the baseline, trained on all data.
         verdict: gain over two-stage on held-out folds.
         chosen: what the model is: ``"committee of k"``, the name of a single setting, ``"two-stage"``, or an average.

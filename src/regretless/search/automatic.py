@@ -109,7 +109,7 @@ def auto(
         The model, the two-stage baseline, the verdict, the scores of all candidates and the cache; see ``AutoResult``.
 
     Raises:
-        InputError: too few instances, or a setting that does not fit.
+        InputError: too few instances, a setting that does not fit, or autocast is on.
         SolveError: a solve failed and the problem has ``on_failure="raise"``.
 
     >>> problem = Problem(oracle=lambda c: torch.eye(3)[int(c.argmin())], dimension=3)
@@ -136,6 +136,8 @@ def auto(
     epochs = max(EPOCHS, math.ceil(LEAST_STEPS / steps)) if epochs is None else epochs
     made = initial_model(model, data, problem.dimension, seed)
     check_model(made, data.features, data.costs.shape[1])
+    if any(map(torch.is_autocast_enabled, {"cpu", next(made.parameters()).device.type})):
+        raise InputError("a search cannot compare models in half precision: call it outside of torch.autocast")
     usual = default_terms(made, problem.dimension) if model is None else ()
     tried = planned_candidates(candidates, methods, terms, usual, steps=steps * epochs)
     forms = list(dict.fromkeys(candidate.terms for candidate in tried))
@@ -181,8 +183,8 @@ def auto(
     growth_solves = sum(int(row["solves"]) for row in observer.rows)
     solves = {"growth": growth_solves, "scoring": problem.statistics.count("scoring") - scored}
     return AutoResult(
-        choice.model, baseline.model, choice.verdict, choice.name, scores, observer.rows, solves, runs.reason,
-        runs.seconds, cache,
+        choice.model.eval(), baseline.model.eval(), choice.verdict, choice.name, scores, observer.rows, solves,
+        runs.reason, runs.seconds, cache,
     )  # fmt: skip
 
 

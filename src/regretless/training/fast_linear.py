@@ -105,11 +105,14 @@ class LinearStep:
 
 
 def linear_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> LinearStep | None:
-    """The fast step, where the model is one linear layer without hooks or frozen weights and Adam is ours."""
+    """The fast step, where the model is one linear layer without hooks or frozen weights and Adam is ours.
+
+    Under autocast, products are in half precision, and autograd converts their gradients to those of the weights.
+    """
     view = find_linear(model)
     if view is None or not isinstance(optimizer, LeanAdam) or any(map(_hooked_module, model.modules())):
         return None
-    if any(map(_hooked, model.parameters())):
+    if any(map(_hooked, model.parameters())) or torch.is_autocast_enabled(view.layer.weight.device.type):
         return None
     return LinearStep(view, optimizer)
 
