@@ -8,7 +8,15 @@ import torch
 
 from regretless import SolutionCache
 from regretless.search.scores import HeldOut
-from regretless.search.selection import best_members, held_out_average, ranked, scaled, streams_of, weighted
+from regretless.search.selection import (
+    best_members,
+    held_out_average,
+    look_up_regrets,
+    ranked,
+    scaled,
+    streams_of,
+    weighted,
+)
 from regretless.training.folds import make_folds, rest_of
 from tests.training.stacks import data, run
 
@@ -38,7 +46,7 @@ def predictions(found, member, parts=FOLDS):
 
 def test_settings_are_ranked_by_the_regret_of_their_held_out_predictions(held_out):
     found = runs()
-    order = ranked(found, held_out)
+    order = ranked(look_up_regrets(found, held_out))
     assert len(order) == 2 * 3
     assert [regret for _, regret in order] == sorted(regret for _, regret in order)
     for member, regret in order:
@@ -48,7 +56,7 @@ def test_settings_are_ranked_by_the_regret_of_their_held_out_predictions(held_ou
 def test_a_setting_that_diverged_on_any_stream_is_the_last_and_no_member(held_out):
     found = runs()
     found.diverged[1, 2] = True
-    order = ranked(found, held_out)
+    order = ranked(look_up_regrets(found, held_out))
     assert {member for member, regret in order if math.isinf(regret)} == {(1, 2), (3, 2)}
     assert {member for member, _ in order[-2:]} == {(1, 2), (3, 2)}
     assert not {(1, 2), (3, 2)} & set(best_members(order, 99))
@@ -67,9 +75,19 @@ def test_the_best_third_or_the_given_number_are_members():
 @pytest.mark.parametrize("scale_free", [False, True])
 def test_members_of_all_snapshots_have_equal_shares_of_the_average(held_out, scale_free):
     found, members = runs(), [(3, 0), (1, 2), (3, 1)]
+    regrets = {member: torch.ones(len(DATA)) for member in members}
     mean = torch.stack([scaled(predictions(found, member), scale_free) for member in members]).mean(dim=0)
-    torch.testing.assert_close(held_out_average(members, found, held_out, scale_free), mean, rtol=1e-4, atol=1e-4)
-    assert not held_out_average([], found, held_out, scale_free).any()
+    average = held_out_average(regrets, 3, found, held_out, scale_free)
+    torch.testing.assert_close(average, mean, rtol=1e-4, atol=1e-4)
+
+
+def test_the_members_that_predict_a_fold_are_chosen_on_the_other_folds(held_out):
+    found, regrets = runs(), {(3, 0): torch.zeros(len(DATA)), (1, 2): torch.zeros(len(DATA))}
+    regrets[3, 0][FOLDS[0]] = 9.0  # the better one on the second fold, so that it predicts the first
+    regrets[1, 2][FOLDS[1]] = 9.0
+    average = held_out_average(regrets, 1, found, held_out, scale_free=False)
+    for fold, member in zip(FOLDS, [(3, 0), (1, 2)], strict=True):
+        torch.testing.assert_close(average[fold], predictions(found, member)[fold], rtol=1e-4, atol=1e-4)
 
 
 def test_predictions_are_scaled_to_deviation_one_unless_they_are_constant():

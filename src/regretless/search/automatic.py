@@ -24,7 +24,7 @@ from regretless.search.final_model import choose
 from regretless.search.growth import LeaderGrowth
 from regretless.search.sample import MOST, sampled
 from regretless.search.scores import HeldOut
-from regretless.search.selection import ranked
+from regretless.search.selection import look_up_regrets, ranked
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.identity import digest_of
 from regretless.training.initial_model import initial_model
@@ -175,10 +175,11 @@ def auto(
         checkpoint=checkpoint, identity=identity, progress=progress,
     )  # fmt: skip
 
-    order = ranked(runs, held_out)
-    choice = choose(runs, order, tried, held_out, baseline, comparison, committee=committee, fallback=fallback)
+    regrets = look_up_regrets(runs, held_out)
+    choice = choose(runs, regrets, tried, held_out, baseline, comparison, committee=committee, fallback=fallback)
     scores = [
-        CandidateScore(tried[s].name, epoch, regret, (epoch, s) in choice.members) for (epoch, s), regret in order
+        CandidateScore(tried[s].name, epoch, regret, (epoch, s) in choice.members)
+        for (epoch, s), regret in ranked(regrets)
     ]
     growth_solves = sum(int(row["solves"]) for row in observer.rows)
     solves = {"growth": growth_solves, "scoring": problem.statistics.count("scoring") - scored}

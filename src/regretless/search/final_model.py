@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from regretless.search.baseline import Baseline
 from regretless.search.candidates import Candidate
 from regretless.search.committee import merge
 from regretless.search.comparison import Comparison
 from regretless.search.scores import HeldOut
-from regretless.search.selection import Member, best_members, held_out_average, streams_of, weighted
+from regretless.search.selection import Member, best_members, held_out_average, ranked, streams_of, weighted
 from regretless.search.verdict import Verdict
 from regretless.training.stacked_fit import StackedRuns
 
@@ -37,7 +37,7 @@ class Choice:
 
 def choose(
     runs: StackedRuns,
-    order: list[tuple[Member, float]],
+    regrets: Mapping[Member, Tensor],
     candidates: Sequence[Candidate],
     held_out: HeldOut,
     baseline: Baseline,
@@ -48,13 +48,13 @@ def choose(
 ) -> Choice:
     """Compare a committee of the best settings with two-stage by exact solves, and choose.
 
-    ``order`` has all settings, the best first; ``committee`` and ``fallback`` are those of ``auto``.
+    ``regrets`` are those of all settings by look-up; ``committee`` and ``fallback`` are those of ``auto``.
     """
     # With known costs in the objective, predictions must keep the scale that the losses gave them.
     scale_free = not held_out.cache.problem.has_known_costs
-    members = best_members(order, committee)
+    members = best_members(ranked(regrets), committee)
     # Without a member (all settings diverged) the result is two-stage, which is then compared with itself.
-    average = held_out_average(members, runs, held_out, scale_free) if members else baseline.predicted
+    average = held_out_average(regrets, committee, runs, held_out, scale_free) if members else baseline.predicted
     verdict = comparison.verdict(average)
     weight = verdict.weight if fallback else 1.0
     if not members or weight == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from regretless.data import Dataset
 from regretless.search.scores import HeldOut
 from regretless.training.evaluation import predict
+from regretless.training.folds import rest_of
 from regretless.training.stacked_fit import StackedRuns
 from regretless.training.stacked_linear import StackedLinear
 
@@ -19,13 +20,19 @@ COMMITTEE = 1 / 3
 Member = tuple[int, int]  # epochs, setting
 
 
-def ranked(runs: StackedRuns, held_out: HeldOut) -> list[tuple[Member, float]]:
-    """All settings after every snapshot with their held-out regret by look-up, the best first."""
-    found: list[tuple[Member, float]] = []
+def look_up_regrets(runs: StackedRuns, held_out: HeldOut) -> dict[Member, Tensor]:
+    """Held-out regrets ``(n,)`` of all settings after every snapshot, by look-up; infinite where a run diverged."""
     dropped = runs.diverged.any(dim=0).cpu()
-    for epoch, parameters in runs.snapshots.items():
-        for s, regrets in enumerate(held_out.look_up(runs.models, parameters)):
-            found.append(((epoch, s), math.inf if bool(dropped[s]) else float(regrets.mean())))
+    return {
+        (epoch, s): torch.full_like(regrets, torch.inf) if bool(dropped[s]) else regrets
+        for epoch, parameters in runs.snapshots.items()
+        for s, regrets in enumerate(held_out.look_up(runs.models, parameters))
+    }
+
+
+def ranked(regrets: Mapping[Member, Tensor], rows: Tensor | None = None) -> list[tuple[Member, float]]:
+    """All settings with the mean of their regrets over some instances, or all of them, the best first."""
+    found = [(member, float((of if rows is None else of[rows]).mean())) for member, of in regrets.items()]
     return sorted(found, key=lambda one: one[1])
 
 
@@ -39,14 +46,22 @@ def best_members(ranked: list[tuple[Member, float]], size: int | None) -> list[M
     return finite[: size or max(1, round(len(ranked) * COMMITTEE))]
 
 
-def held_out_average(members: list[Member], runs: StackedRuns, held_out: HeldOut, scale_free: bool) -> Tensor:
-    """The average ``(n, d)`` of the members' held-out predictions."""
+def held_out_average(
+    regrets: Mapping[Member, Tensor], size: int | None, runs: StackedRuns, held_out: HeldOut, scale_free: bool
+) -> Tensor:
+    """Held-out predictions ``(n, d)`` of committees of ``size``, whose members are chosen on the other folds.
+
+    Chosen on the instances that they are then compared on, they would be better there than on new ones.
+    """
+    n = len(held_out.data.costs)
+    chosen = [best_members(ranked(regrets, rest_of(n, fold)), size) for fold in held_out.folds]
     average = torch.zeros_like(held_out.data.costs)
     for epoch, parameters in runs.snapshots.items():
-        mine = [s for at, s in members if at == epoch]
-        if mine:
-            for predicted in held_out.predict(runs.models, parameters)[mine]:
-                average += scaled(predicted.to(torch.float64), scale_free) / len(members)
+        for s, predicted in enumerate(held_out.predict(runs.models, parameters)):
+            folds = [k for k, members in enumerate(chosen) if (epoch, s) in members]
+            its = scaled(predicted.to(torch.float64), scale_free) if folds else average
+            for k in folds:
+                average[held_out.folds[k]] += its[held_out.folds[k]] / len(chosen[k])
     return average
 
 
