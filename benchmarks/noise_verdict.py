@@ -2,7 +2,7 @@
 
 python benchmarks/noise_verdict.py [--draws 64]
 
-Prints how many verdicts are that decision-focused training pays, and the gain that the verdicts claim beside the gain on
+Prints how many verdicts are that decision-focused training pays, and the gain that they claim beside the gain on
 test data, both as a share of the regret of two-stage. Draws are distributed over all cores.
 """
 
@@ -15,9 +15,9 @@ from multiprocessing import get_context
 
 import numpy as np
 import torch
-from measure import line
 
 import regretless as rl
+from measure import line
 
 INSTANCES, TEST, FEATURES, ITEMS = 100, 2000, 5, 6
 

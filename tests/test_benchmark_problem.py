@@ -9,7 +9,7 @@ import torch
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.problems import load
 
-OPTIONAL = {"evaluated_on": "test", "test_names": None, "kept": None}
+OPTIONAL = {"evaluated_on": "test", "test_names": None, "kept": None, "counts": {}}
 
 
 @pytest.fixture(
@@ -24,8 +24,9 @@ def loaded(request: pytest.FixtureRequest) -> BenchmarkProblem:
 
 def test_what_the_loader_of_a_problem_must_give_and_what_it_may_leave_out() -> None:
     parameters = inspect.signature(BenchmarkProblem).parameters.values()
-    given = {one.name: one.default for one in parameters if one.default is not inspect.Parameter.empty}
-    assert given == OPTIONAL
+    needed = {one.name: None for one in parameters if one.default is inspect.Parameter.empty}
+    least = BenchmarkProblem(**needed)
+    assert {one.name: getattr(least, one.name) for one in parameters if one.name not in needed} == OPTIONAL
 
 
 def test_models_map_features_to_costs_and_are_fresh_for_every_call(loaded: BenchmarkProblem) -> None:

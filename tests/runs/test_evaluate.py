@@ -12,7 +12,9 @@ from regretless.runs.evaluate import _positions, evaluate_run
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("evaluated") / "run"
-    spec = Spec("synthetic-knapsack-60", "auto", epochs=1, settings={"folds": 2}, options={"days": 40})
+    spec = Spec(
+        "synthetic-knapsack-60", "auto", epochs=1, settings={"folds": 2, "fallback": False}, options={"days": 40}
+    )
     run(spec, folder, progress=False)
     return folder
 
