@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from regretless.errors import InputError
 from regretless.milp import MILP
 from regretless.solvers import make_engine
-from regretless.solvers.highs import build
+from regretless.solvers.highs import bare_highs, build, is_feasible
 from regretless.types import Status
 
 
@@ -347,3 +347,15 @@ def test_an_unbounded_linear_program_is_not_called_infeasible() -> None:
     )
     outcome = make_engine("highs", milp).solve(np.array([-0.084, -0.016, 0.076]))
     assert (outcome.status, outcome.message) == (Status.UNBOUNDED, "Unbounded")
+
+
+def test_a_linear_program_that_fails_from_the_last_basis_is_solved_without_it(monkeypatch):
+    highspy, highs = bare_highs("test")
+    highs.addVar(1.0, 5.0)
+    runs = iter([highspy.HighsStatus.kError])
+    solve = highs.run
+    monkeypatch.setattr(highs, "run", lambda: next(runs, None) or solve())
+    assert is_feasible(highspy, highs)
+    assert next(runs, None) is None
+    highs.changeColBounds(0, 2.0, 1.0)
+    assert not is_feasible(highspy, highs)

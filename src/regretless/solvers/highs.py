@@ -162,11 +162,13 @@ def is_feasible(highspy: Any, highs: Any) -> bool:
     Raises:
         ProgramError: HiGHS does not know.
     """
-    kinds, run = highspy.HighsModelStatus, highs.run()
-    status = highs.getModelStatus()
-    if run == highspy.HighsStatus.kError or status not in (kinds.kOptimal, kinds.kInfeasible):
-        raise ProgramError(f"HiGHS ended a linear program with '{highs.modelStatusToString(status)}'")
-    return bool(status == kinds.kOptimal)
+    kinds = highspy.HighsModelStatus
+    for _ in range(2):
+        run, status = highs.run(), highs.getModelStatus()
+        if run != highspy.HighsStatus.kError and status in (kinds.kOptimal, kinds.kInfeasible):
+            return bool(status == kinds.kOptimal)
+        highs.clearSolver()  # from the last basis it fails on some degenerate programs, and without a basis it does not
+    raise ProgramError(f"HiGHS ended a linear program with '{highs.modelStatusToString(status)}'")
 
 
 def pass_model(highs: Any, milp: MILP, *, relaxed: bool = False) -> Any:
