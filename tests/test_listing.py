@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from regretless.listing import first_repeated, listed, missing_and_unknown, numbered, probable
+from regretless.listing import first_repeated, listed, meant, missing_and_unknown, numbered, probable
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,8 @@ def test_the_first_repeated_name_is_found() -> None:
 def test_repeated_names_get_numbers_that_are_free() -> None:
     assert numbered(["a", "a (2)", "a", "a"]) == ("a", "a (2)", "a (3)", "a (4)")
     assert numbered([]) == ()
+
+
+def test_the_first_name_that_is_written_nearly_alike_is_meant() -> None:
+    assert meant(" UNIT  price", ["wind", "unit price", "Unit Price"]) == " ('unit price' is probably meant)"
+    assert meant("unit", ["unit price"]) == ""

@@ -36,6 +36,16 @@ def probable(have: Sequence[str], wanted: Sequence[str]) -> str:
     return listed(pairs, most=3)
 
 
+def meant(name: str, known: Iterable[str]) -> str:
+    """Which of the known names is probably meant by an unknown one, in brackets, for messages; empty where none is.
+
+    >>> meant("Price", ["wind", "price"]), meant("sun", ["wind", "price"])
+    (" ('price' is probably meant)", '')
+    """
+    alike = next((one for one in known if folded(one) == folded(name)), None)
+    return "" if alike is None else f" ({alike!r} is probably meant)"
+
+
 def folded(name: str) -> str:
     """A name without what is easily written differently: case, and spaces before and after it.
 

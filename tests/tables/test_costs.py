@@ -52,7 +52,10 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
             "instance,variable,cost\na,x,1\nb,x,1\n",
             "column 'variable': no row is about y: add rows, or select the variables",
         ),
-        ("instance,variable,cost\na,X,1\nb,X,1\n", r"line 2, .*'X' is not one of .* \(x, y; 'x' is probably meant\)"),
+        (
+            "instance,variable,cost\na,X,1\nb,X,1\n",
+            r"line 2, .*'X' is not one of .* \(x, y\) \('x' is probably meant\)",
+        ),
         ("Instance,variable,cost\na,x,1\n", r"no column 'instance' \('Instance' is probably meant\), which names"),
         (
             "instance,variable,cost\n1.2.2024,x,1\n2024-02-01,y,1\n",

@@ -156,7 +156,7 @@ class ProgramError(RuntimeError):
     """HiGHS ended without an optimum of a linear program, and without a proof that there is none."""
 
 
-def is_feasible(highspy: Any, highs: Any) -> bool:
+def run_program(highspy: Any, highs: Any) -> bool:
     """Solve the linear program of a HiGHS object, which is bounded; whether it has a solution.
 
     Raises:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.listing import first_repeated, folded
+from regretless.listing import first_repeated, meant
 from regretless.tables.row_names import is_local_time, row_key, row_names
 from regretless.tables.table import other_columns
 from regretless.tables.whole_columns import number_cells
@@ -72,8 +72,7 @@ class Cells:
 
     def instead(self, name: str) -> str:
         """Which column is probably meant by a name that no column has, in brackets; empty where none is."""
-        meant = [column for column in self.columns if folded(column) == folded(name)]
-        return f" ({meant[0]!r} is probably meant)" if meant else ""
+        return meant(name, self.columns)
 
     def unique_key(self, name: str) -> tuple[str, ...] | None:
         """The cells of a column that names the rows; a name that occurs twice is an error."""

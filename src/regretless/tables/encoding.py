@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from regretless.errors import FileError, InputError, RegretlessWarning
-from regretless.listing import folded, listed, numbered
+from regretless.listing import folded, listed, meant, numbered
 from regretless.milp import Floats
 from regretless.storage import MALFORMED
 from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
@@ -180,10 +180,9 @@ class Encoding:
                     block[i, -1] = 1.0
                 elif self.unseen == "refuse":
                     what = "an empty cell" if value is None else repr(level)
-                    near = [f" ({one!r} is probably meant)" for one in column.parts if folded(one) == folded(level)]
                     raise cells.error(
                         f"{what} was never seen in training, where the levels were {listed(column.parts)}"
-                        f"{''.join(near[:1])}: "
+                        f"{meant(level, column.parts)}: "
                         "correct the cell, or let it count as none of them with --unseen other "
                         "(in Python unseen='other')",
                         row=i,

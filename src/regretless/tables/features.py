@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.listing import folded, listed
+from regretless.listing import listed, meant
 from regretless.milp import Floats
 from regretless.tables.cells import Cells
 from regretless.tables.encoding import Encoding
@@ -153,10 +153,9 @@ def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) 
         if written.setdefault(row_key(which), which) != which:
             raise cells.error(f"{written[row_key(which)]!r} and {which!r} are the same: write both in one way", row=i)
         if variable not in known:
-            near = [f"; {name!r} is probably meant" for name in cost_names if folded(name) == folded(variable)]
             raise cells.error(
-                f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)}"
-                f"{''.join(near[:1])}): correct the name, "
+                f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)})"
+                f"{meant(variable, cost_names)}: correct the name, "
                 "leave the rows of this variable out, or train a new run in which it is one (--cost-variables)",
                 row=i,
                 column="variable",

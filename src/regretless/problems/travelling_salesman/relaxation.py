@@ -8,7 +8,7 @@ from scipy import sparse
 from regretless.milp import Floats
 from regretless.problems.complete_graph import graph_edges
 from regretless.problems.travelling_salesman.subtours import violated_sets
-from regretless.solvers.highs import bare_highs, highs_lp, is_feasible
+from regretless.solvers.highs import bare_highs, highs_lp, run_program
 
 
 class SubtourRelaxation:
@@ -44,7 +44,7 @@ class SubtourRelaxation:
         """
         self._highs.changeColsBounds(len(lower), self._columns, lower, upper)
         while True:
-            if not is_feasible(self._highspy, self._highs):
+            if not run_program(self._highspy, self._highs):
                 return None, np.inf
             length = float(self._highs.getInfo().objective_function_value)
             if length >= value:

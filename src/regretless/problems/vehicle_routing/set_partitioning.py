@@ -9,7 +9,7 @@ import numpy as np
 from regretless.milp import MILP, Floats
 from regretless.problems.feasible_sets import Ids
 from regretless.solvers.engine import Outcome
-from regretless.solvers.highs import HighsEngine, bare_highs, is_feasible
+from regretless.solvers.highs import HighsEngine, bare_highs, run_program
 
 NEGATIVE = 1e-7
 SETS_PER_ROUND = 200
@@ -48,7 +48,7 @@ class SetPartitioning:
         while True:
             outside[joining] = False
             _add(highs, lengths[joining], self._rows[:, joining], highspy.kHighsInf)
-            is_feasible(highspy, highs)  # always, by the artificial sets; but HiGHS may fail
+            run_program(highspy, highs)  # always, by the artificial sets; but HiGHS may fail
             solution = highs.getSolution()
             reduced = lengths - np.asarray(solution.row_dual) @ self._rows
             joining = np.flatnonzero((reduced < -NEGATIVE) & outside)
