@@ -48,7 +48,7 @@ class SetPartitioning:
         while True:
             outside[joining] = False
             _add(highs, lengths[joining], self._rows[:, joining], highspy.kHighsInf)
-            run_program(highspy, highs)  # always, by the artificial sets; but HiGHS may fail
+            run_program(highspy, highs)  # feasible, by the artificial sets
             solution = highs.getSolution()
             reduced = lengths - np.asarray(solution.row_dual) @ self._rows
             joining = np.flatnonzero((reduced < -NEGATIVE) & outside)
