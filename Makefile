@@ -33,12 +33,14 @@ demo: install
 
 # Many tests start processes, each of which would compile the library again if no bytecode was written.
 test test-all: export PYTHONDONTWRITEBYTECODE :=
-# Later examples of a page depend on earlier ones, so one worker runs all tests of a file.
+# Later examples of a page depend on earlier ones, so one worker runs all tests of a file. By default the files with the
+# most tests go first, and the long tests, which stand alone in their files, go last, where a worker waits for another.
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 test: dev
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not slow"
+	$(PYTEST) -m "not slow"
 
 test-all: dev
-	HYPOTHESIS_PROFILE=thorough $(BIN)/python -m pytest -n 2 --dist loadfile
+	HYPOTHESIS_PROFILE=thorough $(PYTEST)
 
 lint: dev
 	$(BIN)/ruff check .
