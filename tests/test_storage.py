@@ -112,6 +112,12 @@ def test_parameters_and_views_are_saved_as_what_they_show(tmp_path: Path) -> Non
     assert same(back["parameter"], torch.ones(2))
 
 
+@pytest.mark.parametrize("view", [torch.arange(8.0)[3:4].as_strided((1, 1), (1, 64)), torch.zeros(1, 4)[:, 1:2].T])
+def test_views_of_one_number_are_saved_whatever_their_strides(tmp_path: Path, view: torch.Tensor) -> None:
+    save_state(tmp_path / "f", view, kind="test")
+    assert torch.equal(load_state(tmp_path / "f", kind="test"), view)
+
+
 @pytest.mark.parametrize("value", [np.int64(3), np.float32(0.5), np.bool_(True)])
 def test_numbers_of_numpy_are_stored_as_numbers(tmp_path: Path, value: Any) -> None:
     save_state(tmp_path / "f", {"setting": value}, kind="test")

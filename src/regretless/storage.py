@@ -187,7 +187,7 @@ def _checksum(header: dict[str, Any], tensors: dict[str, Tensor]) -> str:
     for name in sorted(tensors):
         tensor = tensors[name]
         digest.update(f"{name}:{tensor.dtype}:{tuple(tensor.shape)}".encode())
-        digest.update(tensor.contiguous().view(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b"")
+        digest.update(tensor.view(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b"")
     return digest.hexdigest()
 
 
@@ -195,7 +195,8 @@ def _split(value: Any, tensors: dict[str, Tensor]) -> Any:
     """Replace tensors by references; mark integer keys and tuples, which JSON does not have."""
     if isinstance(value, Tensor):
         name = str(len(tensors))
-        tensors[name] = value.detach().cpu().contiguous().clone()
+        # ``contiguous`` would leave the strides of a view with one number, whose bytes torch refuses to show.
+        tensors[name] = value.detach().cpu().clone(memory_format=torch.contiguous_format)
         return {_TENSOR: name}
     if isinstance(value, dict):
         odd = [key for key in value if not isinstance(key, str | int)]

@@ -28,6 +28,12 @@ def test_a_cache_comes_back_from_its_file(tmp_path):
     assert torch.equal(back.store.mean(), cache.store.mean())
 
 
+def test_a_cache_with_one_solution_of_one_cost_is_saved(tmp_path):
+    problem = Problem(MILP([[1.0]], upper=3.0))
+    SolutionCache(problem, [[2.0]]).save(tmp_path / "cache")
+    assert SolutionCache.load(tmp_path / "cache", problem).solutions.tolist() == [[2.0]]
+
+
 POLICIES = [
     Bernoulli(0.2),
     Bernoulli(0.2, per="batch"),

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -48,6 +50,25 @@ def test_without_multipliers_or_with_a_free_variable_it_is_the_bound_of_the_box(
 def test_a_reduced_cost_that_is_off_by_rounding_leaves_a_bound_on_free_variables() -> None:
     below = MILP([[3.0]], row_upper=1.0, lower=-np.inf, upper=np.inf, integer=False)
     assert safe_bound(below, np.array([-0.3]), np.array([[-0.1]])) == pytest.approx(-0.1)  # 3 * 0.1 is not 0.3
+
+
+def test_a_small_reduced_cost_counts_at_a_finite_bound_beside_an_infinite_one() -> None:
+    milp = MILP([[1.0]], row_lower=-1e6, lower=-1e6, upper=np.inf, integer=False)
+    assert safe_bound(milp, np.array([1.0]), np.array([[1.0 - 5e-10]])) == pytest.approx(-1e6, abs=1e-5)
+
+
+def test_the_rounding_of_terms_that_cancel_does_not_lift_the_bound_above_the_optimum() -> None:
+    chance, above = np.random.default_rng(0), 0
+    for _ in range(50):
+        row = chance.normal(size=3)
+        milp = MILP([row], row_lower=0.0, row_upper=0.0, upper=1e6, integer=False)
+        y = 1e9 * chance.normal()
+        # The exact minimum over the box is at least the sum of what the exact reduced costs of this objective leave.
+        objective = row * y
+        exact = [Fraction(float(c)) - Fraction(float(a)) * Fraction(y) for c, a in zip(objective, row, strict=True)]
+        lagrangian = sum(min(cost, Fraction(0)) * 10**6 for cost in exact)
+        above += Fraction(safe_bound(milp, objective, np.array([[y]]))) > lagrangian
+    assert above == 0
 
 
 def test_multipliers_are_kept_for_costs_of_any_size_and_bounded() -> None:

@@ -35,6 +35,18 @@ def test_the_true_optimum_has_neither_loss_nor_slope(task):
     assert slope.abs().max() == 0.0
 
 
+@pytest.mark.parametrize("task", ["regret", "absolute"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_vertex_that_differs_by_rounding_has_neither_loss_nor_slope(task, dtype):
+    true = torch.tensor([[3.0, 1.0, -2.0]], dtype=dtype)
+    solution = torch.tensor([[0.0, 1 / 3, 0.7]], dtype=dtype)
+    answer = solution * (1 + 2 * torch.finfo(dtype).eps)
+    assert not torch.equal(answer, solution)
+    value, slope = task_loss(task, answer, true, solution, dimension=3)
+    assert value.tolist() == [0.0]
+    assert slope.abs().max() == 0.0
+
+
 def test_an_unknown_task_is_refused_with_the_known_ones():
     with pytest.raises(InputError, match="task must be one of 'regret', 'squared', 'absolute', got 'cubic'"):
         known_task("cubic")

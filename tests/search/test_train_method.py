@@ -64,12 +64,13 @@ def test_a_method_can_start_from_two_stage_or_from_another_model():
         assert torch.equal(found(train_data.features), base(train_data.features))
 
 
-@pytest.mark.parametrize("scale", [0.001, 1000.0])
-def test_one_learning_rate_serves_all_units_of_the_costs(scale):
+@pytest.mark.parametrize("method", ["map-dc", "two-stage"])
+@pytest.mark.parametrize("scale", [1e-8, 0.001, 1000.0])
+def test_one_learning_rate_serves_all_units_of_the_costs(scale, method):
     regrets = []
     for factor in (1.0, scale):
         problem, train_data = data(scale=factor)
-        found = train(problem, train_data, method="map-dc", epochs=5, lr=0.05, progress=False)
+        found = train(problem, train_data, method=method, epochs=5, lr=0.05, progress=False)
         regrets.append(evaluate(found.model, train_data, problem).relative_regret)
     assert regrets[1] == pytest.approx(regrets[0], rel=0.05)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from regretless.training.cost_scale import with_cost_scale
+from regretless.training.cost_scale import cost_unit, with_cost_scale
 
 COSTS = torch.tensor([[100.0, 2000.0], [300.0, 4000.0]], dtype=torch.float64)
 
@@ -22,3 +22,11 @@ def test_a_shared_model_has_one_mean() -> None:
 def test_costs_that_never_change_have_a_scale_of_one() -> None:
     model = with_cost_scale(torch.nn.Identity(), torch.full((3, 2), 5.0), shared=False)
     assert model(torch.ones(1, 2)).tolist() == [[6.0, 6.0]]
+
+
+def test_the_unit_of_a_model_is_its_scale_or_one() -> None:
+    layers = torch.nn.Linear(3, 2)
+    assert cost_unit(with_cost_scale(layers, 1e-6 * COSTS, shared=False)) == float(
+        (1e-6 * COSTS).std(correction=0).float()
+    )
+    assert cost_unit(layers) == 1.0

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from regretless.training.cost_scale import with_cost_scale
 from regretless.training.intercepts import Intercepts
 from regretless.training.linear_model import find_linear
 from regretless.training.model_terms import with_terms
@@ -62,6 +63,7 @@ def test_a_linear_model_predicts_what_was_set(name):
         make_model(X2, 5, kind="mlp"),
         make_model(X3, 5, kind="mlp", intercepts=True),
         nn.Sequential(nn.Linear(4, 5), Intercepts(5)),  # two constants per cost
+        with_cost_scale(nn.Linear(4, 5, bias=False), COSTS, shared=False),  # a constant that is not trained
     ],
 )
 def test_other_models_are_not_linear(model):

@@ -56,15 +56,16 @@ def test_a_stream_with_a_shorter_last_batch_is_filled_up_with_what_has_no_effect
     torch.testing.assert_close(both.snapshots[3]["weight"][:1], alone.snapshots[3]["weight"])
 
 
-def test_the_weight_of_an_anchor_does_not_depend_on_the_units_of_the_costs():
+def test_steps_and_anchors_do_not_depend_on_the_units_of_the_costs():
     problem, train = data()
     found = []
-    for unit in (1.0, 1000.0):
+    for unit in (1.0, 1024.0, 2.0**-30):  # the last is below the constant that Adam adds to gradients
         scaled = replace(train, costs=train.costs * unit)
         model = make_model(train.features, 6, costs=scaled.costs)
         runs = run(problem, scaled, settings=[Setting(0, 0.03, anchor=0.3)], models=[model] * 3)
         found.append(runs.models.predict_with(runs.snapshots[3], 2) / unit)
-    torch.testing.assert_close(found[1], found[0], rtol=1e-3, atol=1e-3)
+    for other in found[1:]:
+        torch.testing.assert_close(other, found[0], rtol=1e-3, atol=1e-3)
 
 
 def test_the_weight_of_an_anchor_does_not_depend_on_the_units_of_known_costs():

@@ -13,6 +13,7 @@ KEPT = 16
 NOISE = 1e-12
 # Sums of float64 products: a bound must not lie above the optimum by their rounding.
 ROUNDING = 1e-12
+CANCELLED = 16 * float(np.finfo(np.float64).eps)
 ROUNDED = 1e-9
 
 
@@ -34,14 +35,18 @@ def safe_bound(milp: MILP, objective: Floats, multipliers: Floats) -> float:
     y = np.where(bad | (np.abs(multipliers) <= noise), 0.0, multipliers)
     active = np.where(y > 0, milp.row_lower, np.where(y < 0, milp.row_upper, 0.0))
     reduced = objective - (milp.A.T @ y.T).T
-    # At a variable without a bound, a reduced cost of zero that is off by rounding would make the bound infinite.
     size = np.abs(objective) + (abs(milp.A).T @ np.abs(y).T).T
-    reduced = np.where((np.abs(reduced) <= ROUNDED * size) & ~(np.isfinite(lower) & np.isfinite(upper)), 0.0, reduced)
+    # Towards an infinite bound, a reduced cost of zero that is off by rounding would make the bound infinite.
+    infinite = ((reduced > 0) & np.isneginf(lower)) | ((reduced < 0) & np.isposinf(upper))
+    reduced = np.where(infinite & (np.abs(reduced) <= ROUNDED * size), 0.0, reduced)
     with np.errstate(invalid="ignore"):
         parts = np.where(reduced > 0, reduced * lower, np.where(reduced < 0, reduced * upper, 0.0))
     rows = y * active
     bounds = rows.sum(axis=1) + parts.sum(axis=1)
     bounds = bounds - ROUNDING * (np.abs(rows).sum(axis=1) + np.abs(parts).sum(axis=1))
+    # Where the terms of a reduced cost cancel, its rounding is relative to them.
+    reach = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0) for side in (lower, upper)))
+    bounds = bounds - CANCELLED * (size @ reach)
     bounds = bounds[np.isfinite(bounds)]
     return float(bounds.max()) if len(bounds) else -np.inf
 

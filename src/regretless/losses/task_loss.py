@@ -11,6 +11,9 @@ from regretless.errors import InputError
 from regretless.losses.base import dot
 
 Task = Literal["regret", "squared", "absolute"]
+# Solves at different costs return one vertex up to this share of its size. The sign of such a difference, which is the
+# slope of two of the losses, would be that of a rounding error.
+ROUNDING = 1e-12
 
 
 def known_task(task: Task) -> Task:
@@ -33,12 +36,19 @@ def task_loss(task: Task, answer: Tensor, true: Tensor, solution: Tensor, *, dim
         solution: ``(batch, width)`` true optima.
         dimension: number d of predicted costs; a coordinate of known costs after them is left out.
     """
-    error = answer - solution
+    error, sizes = answer - solution, answer.abs() + solution.abs()
     if task == "regret":
-        lead = dot(true, error)
+        lead = _rounded(dot(true, error), dot(true.abs(), sizes))
         return lead.abs(), true * lead.sign()[:, None]
     if error.shape[1] > dimension:
         error = torch.cat([error[:, :dimension], torch.zeros_like(error[:, dimension:])], dim=1)
     if task == "squared":
         return error.square().sum(1) / dimension, 2 * error / dimension
+    error = _rounded(error, sizes)
     return error.abs().sum(1) / dimension, error.sign() / dimension
+
+
+def _rounded(differences: Tensor, sizes: Tensor) -> Tensor:
+    """Differences, with zeros where they are rounding errors of terms of these sizes."""
+    noise = max(ROUNDING, 8 * torch.finfo(sizes.dtype).eps) * sizes
+    return differences.masked_fill(differences.abs() <= noise, 0.0)

@@ -47,3 +47,8 @@ def with_cost_scale(inner: nn.Module, costs: Tensor, *, shared: bool) -> nn.Modu
     scale = deviation_or_one(costs)
     # A shared mean has d entries too, so that saved weights fit in either case.
     return CostScale(inner, mean.expand(costs.shape[1]).to(dtype).clone(), scale.to(dtype))
+
+
+def cost_unit(model: nn.Module) -> float:
+    """Predicted costs per unit of the output of the layers of a model: its scale, or 1 where it has none."""
+    return float(model.scale) if isinstance(model, CostScale) else 1.0

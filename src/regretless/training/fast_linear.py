@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.tensors import scalar
+from regretless.training.adam_eps import EPS
 from regretless.training.linear_model import LinearModel, find_linear
 from regretless.training.models import slot_costs
 
@@ -32,11 +33,11 @@ class LeanAdam(torch.optim.Adam):
     state_dict, load_state_dict = unwrap(ADAM.state_dict), unwrap(ADAM.load_state_dict)
     step = torch.no_grad()(unwrap(ADAM.step))
 
-    def __init__(self, parameters: list[nn.Parameter], lr: float) -> None:
+    def __init__(self, parameters: list[nn.Parameter], lr: float, *, eps: float = EPS) -> None:
         try:
-            super().__init__(parameters, lr=lr, fused=True)
+            super().__init__(parameters, lr=lr, eps=eps, fused=True)
         except RuntimeError:  # older versions of torch have it on GPUs only
-            super().__init__(parameters, lr=lr)
+            super().__init__(parameters, lr=lr, eps=eps)
 
     def lean_step(self) -> None:
         """Do what ``step()`` does; the first step of a parameter, which creates its state, is left to ``step()``."""

@@ -15,8 +15,10 @@ from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.number_checks import check_numbers
 from regretless.ranks import ranks_of, unwrapped
+from regretless.training.adam_eps import eps_for
 from regretless.training.callbacks import Callback, Schedule
 from regretless.training.checkpoint import Parts
+from regretless.training.cost_scale import cost_unit
 from regretless.training.fast_linear import LeanAdam
 from regretless.training.fit_arguments import (
     check_columns,
@@ -109,7 +111,7 @@ def fit(
         loss.oracle.share(ranks)
     if ranks is not None and not isinstance(train, Dataset):
         raise InputError("a DataLoader trains on one rank: give fit a Dataset, whose batches it deals out")
-    optimizer = optimizer or LeanAdam(list(model.parameters()), lr)
+    optimizer = optimizer or LeanAdam(list(model.parameters()), lr, eps=eps_for(cost_unit(unwrapped(model))))
     called = [*own_callbacks] if scheduler is None else [*own_callbacks, Schedule(scheduler)]
     drawn = getattr(train, "generator", None)
     loader = drawn if isinstance(drawn, torch.Generator) else None

@@ -150,6 +150,8 @@ def find_linear(model: nn.Module) -> LinearModel | None:
     if type(layer) is not nn.Linear or (shared and layer.out_features != 1) or (intercepts and not shared):
         return None
     view = LinearModel(layer, shared, features, costs, products, splines, intercepts)
+    if costs is not None and not view.has_bias:
+        return None  # the mean of the costs is a constant that no weight can change
     return view if all(parameter.requires_grad for parameter in model.parameters()) else None
 
 

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from regretless.data import Dataset
 from regretless.losses import Loss
 from regretless.progress import track
+from regretless.training.adam_eps import eps_for
+from regretless.training.deviation import deviation_or_one
 from regretless.training.label_precision import to_loss
 from regretless.training.stacked_adam import StackedAdam
 from regretless.training.stacked_models import Setting, StackedModels
@@ -66,7 +68,8 @@ class RunningStack:
         self.costs, self.solutions = to_loss(train.costs, example), to_loss(train.solutions, example)
         self.instance = None if train.instance is None else train.instance.to(self.device)
         rates = torch.tensor([setting.rate for setting in settings], dtype=dtype)
-        self.adam = StackedAdam(self.models.parameters, self.models.units, rates)
+        eps = eps_for(float(deviation_or_one(train.costs)))
+        self.adam = StackedAdam(self.models.parameters, self.models.units, rates, eps=eps)
         self.groups = [
             (loss, _consecutive([s for s, setting in enumerate(settings) if setting.loss == k]))
             for k, loss in enumerate(losses)

@@ -7,9 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regretless.training.adam_eps import EPS
 from regretless.training.stacked_models import Parameters
 
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
+BETA1, BETA2 = 0.9, 0.999
 
 
 class StackedAdam:
@@ -19,10 +20,11 @@ class StackedAdam:
         parameters: what to train.
         units: by name, the size of a natural step, which the rates multiply.
         rates: ``(settings,)`` learning rates.
+        eps: added to the size of gradients.
     """
 
-    def __init__(self, parameters: Parameters, units: Parameters, rates: Tensor) -> None:
-        self.parameters, self.units = parameters, units
+    def __init__(self, parameters: Parameters, units: Parameters, rates: Tensor, *, eps: float = EPS) -> None:
+        self.parameters, self.units, self.eps = parameters, units, eps
         device = next(iter(parameters.values())).device
         self.rates = rates.to(device)
         self.mean = {name: torch.zeros_like(value) for name, value in parameters.items()}
@@ -42,7 +44,7 @@ class StackedAdam:
             m = mean[place].mul_(BETA1).add_(gradient, alpha=1 - BETA1)
             v = square[place].mul_(BETA2).addcmul_(gradient, gradient, value=1 - BETA2)
             rate = self.rates.to(gradient.dtype).view(1, -1, *[1] * (gradient.ndim - 2)) * self.units[name]
-            change = rate * (m / (1 - BETA1**steps)) / ((v / (1 - BETA2**steps)).sqrt_() + EPSILON)
+            change = rate * (m / (1 - BETA1**steps)) / ((v / (1 - BETA2**steps)).sqrt_() + self.eps)
             if every:
                 parameter.sub_(change)
             else:  # indexing with a list makes copies

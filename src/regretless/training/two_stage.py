@@ -12,6 +12,7 @@ from regretless.data import Dataset
 from regretless.errors import InputError
 from regretless.losses import TwoStage
 from regretless.number_checks import LARGEST_SEED, check_integer
+from regretless.training.adam_eps import EPS, eps_for
 from regretless.training.callbacks import Callback, EarlyStopping, TrainingState
 from regretless.training.deviation import deviation_or_one
 from regretless.training.evaluation import predict
@@ -28,7 +29,6 @@ from regretless.type_checks import check_type
 FOLDS = 5
 EPOCHS, PATIENCE, BATCH = 500, 20, 32
 RATES = (1e-2, 1e-3)
-LEAST_EPS = 1e-19  # squares of smaller gradients are zero in single precision
 
 
 def fit_two_stage(
@@ -104,17 +104,9 @@ def fit_two_stage(
 
 
 def _adam(model: nn.Module, rate: float, costs: Tensor, criterion: str) -> LeanAdam:
-    """Adam for costs of any size.
-
-    The gradients of squared errors have the size of squared costs. Where costs vary by less than 0.01, these would be
-    near the constant that Adam adds to their size, and training would not converge: there it is smaller, too.
-    """
-    optimizer = LeanAdam(list(model.parameters()), rate)
-    if criterion == "mse":
-        size = min(1.0, float(100 * deviation_or_one(costs)) ** 2)
-        for group in optimizer.param_groups:
-            group["eps"] = max(size * group["eps"], LEAST_EPS)
-    return optimizer
+    """Adam for costs of any size."""
+    eps = eps_for(float(deviation_or_one(costs))) if criterion == "mse" else EPS
+    return LeanAdam(list(model.parameters()), rate, eps=eps)
 
 
 class _HeldOutError(Callback):
