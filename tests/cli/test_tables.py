@@ -201,7 +201,7 @@ def test_semicolons_and_decimal_commas_are_the_same(files: Files, cli: CommandLi
         "features": (["a", "b", "c"], np.round(files.features, 3)),
         "costs": (ITEMS, np.round(files.costs, 3)),
         "constraints": (["row:weight"], np.linspace(6, 8, 40)[:, None]),
-        "new": (["a", "b", "c"], np.array([[1.234, -2.125, 10.375]])),
+        "new": (["a", "b", "c"], np.array([[1.234, -2.125, 1.375]])),
         "limit": (["row:weight"], np.array([[7.5]])),
     }
     decided = []
@@ -312,3 +312,22 @@ def test_spreadsheets_train_and_decide_as_csv_files_do(dated: Files, cli: Comman
         cli.ok("decide", run, "--features", change(new), "--out", dated.folder / f"d-{suffix}.csv")
     assert (dated.folder / "d-xlsx.csv").read_text() == (dated.folder / "d-csv.csv").read_text()
     assert (dated.folder / "xlsx" / "encoding.json").read_text() == (dated.folder / "csv" / "encoding.json").read_text()
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+def test_new_rows_far_outside_of_training_are_reported_once_and_decided(dated: Files, cli: CommandLine) -> None:
+    cli.ok(*words(dated))
+    rows = [[*row[:2], 1000.0 * float(str(row[2])) + 1000, row[3]] for row in features(3, first=1000)]
+    new = write_csv(dated.folder / "new.csv", HEADER, rows)
+    for more in ("--out", dated.folder / "d.csv"), ("--log", dated.folder / "log.db"):
+        done = cli.ok("decide", dated.folder / "run", "--features", new, *more)
+        (line,) = [line for line in done.err.splitlines() if line.startswith("warning")]
+        said = "'wind' has 1,000 to 3,000 (in training 0 to 4, first in line 2). Are the columns and units"
+        assert f"new.csv: numbers far outside of those of training: {said}" in line
+    costs = write_csv(dated.folder / "real.csv", ["day", *ITEMS], [[row[0], *dated.costs[0].tolist()] for row in rows])
+    again = cli.ok("retrain", dated.folder / "run", "--features", new, "--costs", costs, "--out", dated.folder / "next")
+    assert "numbers far outside of those of training" in again.err
+    ranges = [
+        json.loads((dated.folder / run / "encoding.json").read_text())["columns"][2]["range"] for run in ("run", "next")
+    ]
+    assert ranges == [[0.0, 4.0], [0.0, 4.0]], "the new rows are held out"

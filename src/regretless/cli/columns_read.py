@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from regretless.listing import listed
-from regretless.tables.encoding import Column
+from regretless.tables.encoded_column import Column
 from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
 
 PLURAL = {"category": "categories"}

@@ -27,7 +27,7 @@ from regretless.solvers.checked_solve import check_finite
 from regretless.tables import Costs, Features, read_costs, read_features
 from regretless.tables.constraints import read_constraints
 from regretless.tables.costs import row_order
-from regretless.tables.encoding import Unseen
+from regretless.tables.encoded_column import Unseen
 from regretless.tables.npz_file import finite, read_arrays
 from regretless.tables.saved_data import has_saved_data
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem

@@ -23,7 +23,7 @@ from regretless.runs.run_ledger import Ledger, solve_ledger
 from regretless.runs.training_run import load_trained
 from regretless.search import Verdict
 from regretless.search.verdict import judge
-from regretless.tables.encoding import Unseen
+from regretless.tables.encoded_column import Unseen
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
 from regretless.training.evaluation import Evaluation, evaluate_instances
 

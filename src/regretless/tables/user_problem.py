@@ -26,7 +26,8 @@ from regretless.tables import Costs, Features, matched, read_costs, read_feature
 from regretless.tables.constraints import read_constraints
 from regretless.tables.cost_features import warn_of_cost_feature
 from regretless.tables.costs import row_order
-from regretless.tables.encoding import Encoding, Missing, Unseen
+from regretless.tables.encoded_column import Missing, Unseen
+from regretless.tables.encoding import Encoding
 from regretless.tables.features import feature_table
 from regretless.tables.row_dates import warn_of_order
 from regretless.tables.saved_problem import SavedProblem
