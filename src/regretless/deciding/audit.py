@@ -13,7 +13,8 @@ import torch
 
 from regretless.begun_solves import beside, kept_until_done
 from regretless.deciding.audited_run import AuditedDay, AuditedRun, losses
-from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.decision_record import Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
 from regretless.errors import FileError, InputError
 from regretless.listing import listed, missing_and_unknown
