@@ -43,7 +43,7 @@ def test_a_column_is_of_one_kind(column: list[Any], kind: Any, first: Any) -> No
         (["1", "2", "ten"], r"x\.csv, line 4, column 'a': expected a finite number as in 2 other cells, got 'ten'"),
         (["2024-01-31", "2024-01-31", "31.1."], r"line 4, column 'a': expected a date such as .*, got '31.1.'"),
         (["red", "blue", "3"], r"line 4, column 'a': expected a word .*--categories a"),
-        ([None, None], r"x\.csv, line 1, column 'a': all cells are empty: leave the column out"),
+        ([None, None], r"x\.csv, line 1, column 'a': all cells are empty: leave the column out with --ignore a"),
         (
             ["3,5", "4,0"],
             r"line 2, column 'a': '3,5' looks like a number: write numbers as 1234\.5, or .*--categories a",

@@ -140,6 +140,7 @@ WRONG_RANGE = {"name": "a", "kind": "number", "parts": [], "range": [1.0]}
         {"missing": "x"},
         {"columns": [{"name": "a"}]},
         {"columns": [WRONG_MARK]},
+        {"ignore": [3]},
         {"columns": [WRONG_RANGE]},
         {"columns": [WRONG_RANGE | {"range": ["low", "high"]}]},
         {"columns": [WRONG_RANGE | {"range": 3}]},
@@ -252,6 +253,21 @@ def test_dates_that_only_name_the_rows_are_no_feature() -> None:
     encoding = Encoding.learn(table)
     assert encoding.feature_names == ("wind",)
     assert encoding.apply(table).tolist() == [[3.0], [5.0]]
+
+
+def test_ignored_columns_are_no_features_and_later_tables_may_lack_them() -> None:
+    encoding = Encoding.learn(TABLE, ignore=["zone", "day"])
+    assert encoding.feature_names == ("wind", "holiday")
+    lacking = TABLE.without(["zone"])
+    assert np.array_equal(encoding.apply(lacking), encoding.apply(TABLE))
+    assert Encoding.from_dict(json.loads(json.dumps(encoding.as_dict()))) == encoding
+    assert "ignore" not in Encoding.learn(TABLE).as_dict(), "as in files of older versions"
+    with pytest.raises(
+        InputError, match=r"no column 'Zone' for ignore \('zone' is probably meant\); there are day, zone"
+    ):
+        Encoding.learn(TABLE, ignore=["Zone"])
+    with pytest.raises(InputError, match="unknown: note; leave the other columns out, or train a new run"):
+        encoding.apply(cells(**(TABLE.columns | {"note": ["", "", "", ""]})))
 
 
 def test_choices_are_checked() -> None:

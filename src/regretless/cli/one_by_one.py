@@ -95,7 +95,7 @@ def _requests(ready: LoadedRun, seen: Features, features: Path, constraints: Pat
     names = seen.instance or tuple(str(i) for i in range(len(seen.values)))
     rows: list[dict[str, float]] = [{}] * len(names)
     if constraints is not None:
-        varied = read_constraints(constraints, ready.saved.milp, id=ready.saved.id)
+        varied = read_constraints(ready.saved.table(constraints), ready.saved.milp, id=ready.saved.id)
         order = varied.order(seen.instance, len(names), names=(str(constraints), str(features)))
         rows = [dict(zip(varied.columns, varied.values[i].tolist(), strict=True)) for i in order]
     return [LogRequest(name, x, row) for name, x, row in zip(names, seen.values, rows, strict=True)]

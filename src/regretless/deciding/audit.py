@@ -21,7 +21,6 @@ from regretless.listing import listed, missing_and_unknown
 from regretless.progress import track
 from regretless.runs.held_out import HeldOutView
 from regretless.search.verdict import Verdict, judge
-from regretless.tables import read_costs
 from regretless.tables.row_names import row_key
 
 
@@ -132,7 +131,7 @@ def audit_decisions(
             raise InputError(
                 f"{log.path} holds decisions of runs with different costs: audit them in logs of their own"
             )
-    true = read_costs(costs, last.saved.cost_names, id=last.saved.id)
+    true = last.saved.costs(costs)
     source = "costs" if hasattr(costs, "columns") else costs
     if true.instance is None:
         raise InputError(

@@ -49,7 +49,7 @@ def kind_of(cells: Cells, column: str) -> Kind:
         if one is not None:
             found.setdefault(one, []).append(i)
     if not found:
-        raise cells.error("all cells are empty: leave the column out", column=column)
+        raise cells.error(f"all cells are empty: leave the column out with --ignore {column}", column=column)
     kind = max(found, key=lambda one: len(found[one]))
     if kind == "category":
         _refuse_foreign(cells, column, found[kind])
@@ -198,6 +198,6 @@ def _refuse_identifiers(cells: Cells, column: str) -> None:
         raise cells.error(
             f"{levels} different words in {len(words)} rows, such as {words[0][:40]!r}: declare the column with "
             f"--categories {column} or --id {column}, write numbers without a unit and dates as 2024-01-31, or "
-            "leave it out",
+            f"leave it out with --ignore {column}",
             column=column,
         )

@@ -69,7 +69,7 @@ class Constraints:
         return family.add(**{part: values[order] for part, values in self.variations.items()})
 
 
-def read_constraints(path: Path | str, milp: MILP, *, id: str = "instance") -> Constraints:
+def read_constraints(path: Path | str | Cells, milp: MILP, *, id: str = "instance") -> Constraints:
     """Read a CSV or Parquet file with one row per instance and one column per number that differs from the model.
 
     ``row:NAME`` is the right-hand side of a row: the upper side of ``<=``, the lower side of ``>=``, both of ``==``.
@@ -82,7 +82,7 @@ def read_constraints(path: Path | str, milp: MILP, *, id: str = "instance") -> C
     """
     table = read_table(path, id=id, check=_refuse_other_columns)
     if not table.names:
-        raise InputError(f"{path} has no column with a constraint: name columns {_forms()}")
+        raise InputError(f"{table.cells.source} has no column with a constraint: name columns {_forms()}")
     return _variations(table, milp)
 
 
@@ -168,7 +168,8 @@ def _refuse_other_columns(cells: Cells) -> None:
     for column in cells.columns:
         word, colon, _ = column.partition(":")
         if not colon or word not in WORDS:
-            raise cells.error(f"a column of constraints is named {_forms()}", column=column)
+            said = f"a column of constraints is named {_forms()}; train with --ignore {column} to leave it out"
+            raise cells.error(said, column=column)
 
 
 def _forms() -> str:

@@ -35,6 +35,7 @@ class Encoding:
         unseen: ``"refuse"`` a level that was never seen in training, or let it count as none of the ``"other"`` ones;
             where rare levels share a feature, it counts as a rare one in any case.
         id: column that names the rows.
+        ignore: columns that are no features, and that a table need not have.
 
     >>> cells = Cells("t", {"day": ["2024-01-01", "2024-01-02"], "wind": ["3", "5"]}, ("row 1", "row 2"))
     >>> encoding = Encoding.learn(cells)
@@ -46,6 +47,7 @@ class Encoding:
     missing: Missing = "refuse"
     unseen: Unseen = "refuse"
     id: str = "instance"
+    ignore: tuple[str, ...] = ()
 
     @classmethod
     def learn(
@@ -56,6 +58,7 @@ class Encoding:
         missing: Missing = "refuse",
         unseen: Unseen = "refuse",
         id: str = "instance",
+        ignore: Sequence[str] = (),
     ) -> Encoding:
         """Find kinds, levels and medians from training rows.
 
@@ -64,6 +67,7 @@ class Encoding:
             categories: columns that are categories whatever they hold, such as numeric codes.
             missing, unseen: what to do with empty cells, and later with levels that were never seen.
             id: column that names the rows; its calendar parts are features if it holds dates and was named explicitly.
+            ignore: columns that are no features, such as comments.
 
         Raises:
             InputError: the message names file, line, column and remedy.
@@ -73,19 +77,14 @@ class Encoding:
                 f"missing must be 'refuse' or 'fill' and unseen 'refuse' or 'other', got {missing!r} and {unseen!r}"
             )
         cells = _cells(table)
-        unknown = [name for name in categories if name not in cells.columns]
-        if unknown:
-            raise cells.error(
-                f"there is no column {unknown[0]!r} for categories{cells.instead(unknown[0])}; there are "
-                f"{listed(list(cells.columns))}"
-            )
+        _refuse_unknown(cells, ignore, "ignore")
+        cells = cells.without(ignore)
+        _refuse_unknown(cells, categories, "categories")
         if id == "instance" and id not in cells.columns and (near := cells.instead(id)):
             said = f"there is no column {id!r}, which names the rows{near}: the other one counts as a feature"
             warnings.warn(str(cells.error(said)), RegretlessWarning, stacklevel=2)
         if id != "instance" and id not in cells.columns:
-            raise cells.error(
-                f"there is no column {id!r} for id{cells.instead(id)}; there are {listed(list(cells.columns))}"
-            )
+            _refuse_unknown(cells, [id], "id")
         names = [name for name in cells.columns if name != id or _is_date(cells, id)]
         # Words and names stay as they are written.
         marks = marks_of_numbers(cells, [name for name in names if name != id and name not in categories])
@@ -93,7 +92,7 @@ class Encoding:
         columns = tuple(learned(cells, name, name in categories, missing, marks.get(name, "")) for name in names)
         if not any(column.features for column in columns):
             raise cells.error("no column is a feature")
-        return cls(columns, missing, unseen, id)
+        return cls(columns, missing, unseen, id, tuple(ignore))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -108,9 +107,11 @@ class Encoding:
         Raises:
             InputError: the message names file, line, column and remedy.
         """
-        cells = _cells(table)
+        cells = _cells(table).without(self.ignore)
         wanted = [column.name for column in self.columns]
         remedy = "the columns must be those of training; with other columns, train a new run on all rows"
+        if set(wanted) < set(cells.columns):
+            remedy = "leave the other columns out, or train a new run with them (or with --ignore)"
         if self.id not in {*cells.columns, *wanted} and (near := cells.instead(self.id)):
             remedy = f"the rows are named by the column {self.id!r}{near}"
         missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature", remedy)
@@ -134,6 +135,7 @@ class Encoding:
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         settings = {"version": 1, "id": self.id, "missing": self.missing, "unseen": self.unseen}
+        settings |= {"ignore": list(self.ignore)} if self.ignore else {}  # older versions do not have it
         return settings | {"columns": [column.as_dict() for column in self.columns]}
 
     @classmethod
@@ -148,15 +150,23 @@ class Encoding:
             if settings not in [(1, missing, unseen) for missing in get_args(Missing) for unseen in get_args(Unseen)]:
                 raise ValueError(f"version, missing and unseen are {settings}")
             columns = tuple(map(Column.from_dict, values["columns"]))
-            if not columns or not isinstance(values["id"], str):
-                raise ValueError("no columns or no id")
+            ignore = tuple(values.get("ignore", ()))
+            if not columns or not all(isinstance(name, str) for name in (values["id"], *ignore)):
+                raise ValueError("no columns, or an id or a column to ignore that is no text")
         except MALFORMED as error:
             raise FileError(f"{source} holds no encoding: {error}") from error
-        return cls(columns, values["missing"], values["unseen"], values["id"])
+        return cls(columns, values["missing"], values["unseen"], values["id"], ignore)
 
 
 def _cells(table: Any) -> Cells:
     return table if isinstance(table, Cells) else frame_cells(table)
+
+
+def _refuse_unknown(cells: Cells, names: Sequence[str], option: str) -> None:
+    for name in names:
+        if name not in cells.columns:
+            near, there = cells.instead(name), listed(list(cells.columns))
+            raise cells.error(f"there is no column {name!r} for {option}{near}; there are {there}")
 
 
 def _is_date(cells: Cells, id: str) -> bool:
