@@ -25,6 +25,7 @@ from regretless.solvers.found_decisions import FoundDecisions
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
 from regretless.tables.cost_features import warn_of_cost_feature
+from regretless.tables.cost_units import warn_of_two_units
 from regretless.tables.costs import row_order
 from regretless.tables.encoded_column import Missing, Unseen
 from regretless.tables.encoding import Encoding
@@ -118,6 +119,7 @@ def load_model_file(
         raise InputError(f"--ignore is for tables, and {features} has no columns: leave it out")
     tables = first_without_ignored((features, costs, constraints), ignore, id=id)
     true = read_costs(tables[1], cost_names, id=id)
+    warn_of_two_units(costs, true.values, true.instance)
     if split == "chronological":
         warn_of_order(costs, true.instance, validation + test)
     planned = cut(_numbered(len(true.values)), validation, test, seed if split == "random" else None)
