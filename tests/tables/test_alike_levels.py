@@ -20,7 +20,7 @@ def test_unknown_levels_are_reported_once_where_they_are_like_known_ones() -> No
     with pytest.warns(RegretlessWarning) as told:
         warn_of_alike(CELLS, "zone", {"west": 0, "NORTH": 1, "south  west": 2}, ["north", "South West"])
     assert [str(one.message) for one in told] == [
-        "x.csv, line 3, column 'zone': 'NORTH' is probably 'north', 'south  west' is probably 'South West': they count "
-        "as levels that training did not see: write them as in training if they are the same"
+        "x.csv, line 3, column 'zone': accepted as none of the known levels: 'NORTH' is probably 'north', "
+        "'south  west' is probably 'South West'; write a level as in training if it is the same"
     ]
     warn_of_alike(CELLS, "zone", {"west": 0}, ["north"])

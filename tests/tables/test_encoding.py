@@ -58,13 +58,13 @@ def test_levels_that_differ_in_case_only_are_reported_and_the_known_one_is_named
 
 def test_unseen_levels_that_are_like_known_ones_are_reported_where_they_are_accepted() -> None:
     new = cells(**(TABLE.columns | {"zone": ["NORTH", "south", "west", "NORTH"]}))
-    said = "line 2, column 'zone': 'NORTH' is probably 'north': they count as levels"
+    said = "line 2, column 'zone': accepted as none of the known levels: 'NORTH' is probably 'north'; write"
     with pytest.warns(RegretlessWarning, match=said) as told:
         assert Encoding.learn(TABLE, unseen="other").apply(new)[:, 6:8].tolist() == [[0, 0], [0, 1], [0, 0], [0, 0]]
     assert len(told) == 1
     rare = cells(zone=["a"] * 4 + ["b"] * 4 + ["B"])  # also a level of training, where it is rare
     encoding = Encoding.learn(rare)
-    with pytest.warns(RegretlessWarning, match="line 10, column 'zone': 'B' is probably 'b'"):
+    with pytest.warns(RegretlessWarning, match="line 10, column 'zone': .* 'B' is probably 'b'"):
         encoding.apply(rare)
 
 

@@ -33,9 +33,5 @@ def warn_of_alike(cells: Cells, column: str, unknown: Mapping[str, int], known: 
     pairs = [(level, meant[folded(level)]) for level in unknown if folded(level) in meant]
     if pairs:
         words = listed([f"{level!r} is probably {other!r}" for level, other in pairs], most=3)
-        remedy = "they count as levels that training did not see: write them as in training if they are the same"
-        warnings.warn(
-            str(cells.error(f"{words}: {remedy}", row=unknown[pairs[0][0]], column=column)),
-            RegretlessWarning,
-            stacklevel=4,
-        )
+        said = f"accepted as none of the known levels: {words}; write a level as in training if it is the same"
+        warnings.warn(str(cells.error(said, row=unknown[pairs[0][0]], column=column)), RegretlessWarning, stacklevel=4)

@@ -80,7 +80,7 @@ def read_constraints(path: Path | str | Cells, milp: MILP, *, id: str = "instanc
     Raises:
         FileError, InputError: the message names file, line and column.
     """
-    table = read_table(path, id=id, check=_refuse_other_columns)
+    table = read_table(path, id=id, check=lambda cells: _refuse_other_columns(cells, milp))
     if not table.names:
         raise InputError(f"{table.cells.source} has no column with a constraint: name columns {_forms()}")
     return _variations(table, milp)
@@ -164,12 +164,14 @@ def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int
     return ("row_upper",) if np.isfinite(high) else ("row_lower",), place
 
 
-def _refuse_other_columns(cells: Cells) -> None:
+def _refuse_other_columns(cells: Cells, milp: MILP | None = None) -> None:
     for column in cells.columns:
         word, colon, _ = column.partition(":")
         if not colon or word not in WORDS:
-            said = f"a column of constraints is named {_forms()}; train with --ignore {column} to leave it out"
-            raise cells.error(said, column=column)
+            remedy = f"train with --ignore {column} to leave it out"
+            if milp is not None and column in (milp.row_names or ()):
+                remedy = f"did you mean row:{column}?"
+            raise cells.error(f"a column of constraints is named {_forms()}; {remedy}", column=column)
 
 
 def _forms() -> str:

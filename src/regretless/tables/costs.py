@@ -61,7 +61,10 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
     values = cells.without([id, "variable"])
     if len(values.columns) != 1:
         found = listed(list(values.columns)) or "none"
-        raise cells.error(f"expected one column with the costs beside {id!r} and 'variable', got {found}")
+        raise cells.error(
+            f"expected one column with the costs beside {id!r} and 'variable', got {found}: leave the others out "
+            "(train --ignore)"
+        )
     nowhere, unknown = missing_and_unknown(cells.key("variable") or (), cost_names)
     if nowhere and not unknown and len(set(names)) > 1:
         raise cells.error(
@@ -83,7 +86,7 @@ def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> N
     elif missing and any(number(name) is not None for name in extra):
         remedy = "the first line must name the columns"
     elif len(missing) == len(cost_names):
-        remedy = f"a table with one row per variable needs the columns {id!r} and 'variable'"
+        remedy = f"a table with one row per variable needs the columns {id!r} and 'variable'{cells.instead('variable')}"
     elif missing and not extra:
         remedy = "add them, or select the variables with predicted costs (train --cost-variables)"
     elif extra and not missing:

@@ -128,7 +128,7 @@ def load_model_file(
         categories=categories, missing=missing, unseen=unseen,
     )  # fmt: skip
     if encoding is not None:
-        encoding = replace(encoding, ignore=tuple(ignore))
+        encoding = replace(encoding, ignore=tuple(dict.fromkeys(ignore)))
     warn_of_cost_feature(features, seen.values, seen.names, true.values, cost_names)
     paths = {"model": name, "features": features, "costs": costs}
     if constraints is not None:
