@@ -40,7 +40,7 @@ need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
 from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
-COLUMNS = ("categories", "missing", "unseen", "id")  # settings of Encoding.learn
+COLUMNS = ("categories", "missing", "unseen", "id", "ignore")  # settings of Encoding.learn
 FOLDS = 5
 FEWEST = 4  # instances of a search: two folds of two
 # Labels of all estimators of this process: searches and cross-validation fit the same rows again and again.
@@ -64,7 +64,8 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         settings: further settings of the method, as a dictionary.
         store: folder that keeps true optima for other processes; within one process no row is solved twice.
         columns: settings of ``regretless.tables.Encoding.learn`` for data frames, as a dictionary: ``categories``,
-            ``missing``, ``unseen`` and ``id``. A data frame with dates, words or booleans is encoded in any case.
+            ``missing``, ``unseen``, ``id`` and ``ignore``. A data frame with dates, words or booleans is encoded in any
+            case.
         random_state: seed of initial weights, shuffling, coin and validation split.
 
     >>> from regretless import Problem

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from regretless.cli.columns_read import columns_line
-from regretless.tables.encoding import Column
+from regretless.tables.encoded_column import Column
 
 from .files import CommandLine, Files, write_csv
 

@@ -37,6 +37,17 @@ def test_decisions_are_logged_once_and_said_after_the_commit(
     assert sqlite3.connect(log).execute("SELECT count(*) FROM decisions").fetchone() == (20,)
 
 
+def test_a_day_in_another_form_is_logged_once_and_written_as_it_was_given(
+    cli: CommandLine, trained_files: Files, tmp_path: Path
+) -> None:
+    for form, new in (("2024-01-3{}", 2), ("3{}.01.2024", 0)):
+        rows = [[form.format(i), *row] for i, row in enumerate(trained_files.features[:2].tolist())]
+        x = write_csv(tmp_path / "x.csv", ["instance", "a", "b", "c"], rows)
+        words = ("--features", x, "--log", tmp_path / "d.db", "--out", tmp_path / "d.csv")
+        assert f"({new} new)" in cli.ok("decide", trained_files.folder / "run", *words).out
+        assert [row["instance"] for row in rows_of(tmp_path / "d.csv")] == [form.format(0), form.format(1)]
+
+
 def test_an_interrupted_command_keeps_its_decisions_and_continues(
     cli: CommandLine, trained_files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

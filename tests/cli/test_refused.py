@@ -40,6 +40,7 @@ FILES = {
     "constraints": ["none.csv", "x.txt"],
     "id": ["none"],
     "categories": ["none"],
+    "ignore": ["none"],
     "missing": ["guess"],
     "unseen": ["guess"],
     "cost-variables": ["y_*"],

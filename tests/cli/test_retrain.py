@@ -231,7 +231,7 @@ def test_a_new_level_joins_with_unseen_other_and_the_new_run_keeps_the_choice(fi
     write_csv(files.x, ["a", "b", "c", "zone"], rows)
     cli.ok(*files.words())
     _, c = more(files)
-    x = write_csv(files.folder / "west.csv", ["a", "b", "c", "zone"], [[i, 0, 0, "west"] for i in range(10)])
+    x = write_csv(files.folder / "west.csv", ["a", "b", "c", "zone"], [[i / 9, 0, 0, "west"] for i in range(10)])
     words = ("retrain", files.folder / "run", "--features", x, "--costs", c, "--out", files.folder / "new")
     assert "'west' was never seen in training" in cli(*words).error
     assert not (files.folder / "new").exists()

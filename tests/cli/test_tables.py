@@ -201,7 +201,7 @@ def test_semicolons_and_decimal_commas_are_the_same(files: Files, cli: CommandLi
         "features": (["a", "b", "c"], np.round(files.features, 3)),
         "costs": (ITEMS, np.round(files.costs, 3)),
         "constraints": (["row:weight"], np.linspace(6, 8, 40)[:, None]),
-        "new": (["a", "b", "c"], np.array([[1.234, -2.125, 10.375]])),
+        "new": (["a", "b", "c"], np.array([[1.234, -2.125, 1.375]])),
         "limit": (["row:weight"], np.array([[7.5]])),
     }
     decided = []
@@ -312,3 +312,68 @@ def test_spreadsheets_train_and_decide_as_csv_files_do(dated: Files, cli: Comman
         cli.ok("decide", run, "--features", change(new), "--out", dated.folder / f"d-{suffix}.csv")
     assert (dated.folder / "d-xlsx.csv").read_text() == (dated.folder / "d-csv.csv").read_text()
     assert (dated.folder / "xlsx" / "encoding.json").read_text() == (dated.folder / "csv" / "encoding.json").read_text()
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+def test_new_rows_far_outside_of_training_are_reported_once_and_decided(dated: Files, cli: CommandLine) -> None:
+    cli.ok(*words(dated))
+    rows = [[*row[:2], 1000.0 * float(str(row[2])) + 1000, row[3]] for row in features(3, first=1000)]
+    new = write_csv(dated.folder / "new.csv", HEADER, rows)
+    for more in ("--out", dated.folder / "d.csv"), ("--log", dated.folder / "log.db"):
+        done = cli.ok("decide", dated.folder / "run", "--features", new, *more)
+        (line,) = [line for line in done.err.splitlines() if line.startswith("warning")]
+        said = "'wind' has 1,000 to 3,000 (in training 0 to 4, first in line 2). Are the columns and units"
+        assert f"new.csv: numbers far outside of those of training: {said}" in line
+    costs = write_csv(dated.folder / "real.csv", ["day", *ITEMS], [[row[0], *dated.costs[0].tolist()] for row in rows])
+    again = cli.ok("retrain", dated.folder / "run", "--features", new, "--costs", costs, "--out", dated.folder / "next")
+    assert "numbers far outside of those of training" in again.err
+    ranges = [
+        json.loads((dated.folder / run / "encoding.json").read_text())["columns"][2]["range"] for run in ("run", "next")
+    ]
+    assert ranges == [[0.0, 4.0], [0.0, 4.0]], "the new rows are held out"
+
+
+def test_ignored_columns_are_left_out_by_every_command(dated: Files, cli: CommandLine) -> None:
+    cli.ok(*words(dated))
+    plain = load_state(dated.folder / "run" / "weights.safetensors", kind="weights")
+    x = write_csv(dated.folder / "x2.csv", [*HEADER, "note"], [[*row, f"text {row[0]}"] for row in features()])
+    rows = [[day(i), *row, sum(row)] for i, row in enumerate(dated.costs.tolist())]
+    c = write_csv(dated.folder / "c2.csv", ["day", *ITEMS, "total"], rows[::-1])
+    given = dated.words("both", features=x, costs=c, id="day")
+    assert (
+        "column 'note': 24 different words in 24 rows"
+        in cli(*given[:-2], "--costs", dated.folder / "k.csv", *given[-2:]).error
+    )
+    assert "unknown: total; leave the column out (train --ignore total)" in cli(*given).error
+    wrong = cli(*given, "--ignore", "note", "--ignore", "Total").error
+    assert "no table has a column 'Total' to ignore ('total' is probably meant)" in wrong
+    assert not (dated.folder / "both").exists()
+    run = dated.folder / "both"
+    assert (
+        "(wind), 1 boolean (holiday); ignored: note, total"
+        in cli.ok(*given, "--ignore", "note", "--ignore", "total").out
+    )
+    kept = load_state(run / "weights.safetensors", kind="weights")
+    assert all(np.array_equal(kept[name], plain[name]) for name in plain)
+    assert cli.ok("evaluate", run, "--features", x, "--costs", c, "--forecasts", c, "--json").json["instances"] == 40
+    new = write_csv(dated.folder / "new.csv", [*HEADER, "note"], [[*row, "windy"] for row in features(3, first=60)])
+    real = write_csv(
+        dated.folder / "real.csv", ["day", "total", *ITEMS], [[day(60 + i), 1, *rows[i][1:6]] for i in range(3)]
+    )
+    for more in ("--out", dated.folder / "d.csv"), ("--log", dated.folder / "log.db"):
+        cli.ok("decide", run, "--features", new, *more)
+    assert cli.ok("audit", dated.folder / "log.db", "--costs", real, "--json").json["totals"]["days"] == 3
+    cli.ok("retrain", run, "--features", new, "--costs", real, "--out", dated.folder / "next")
+    cli.ok("decide", dated.folder / "next", "--features", new, "--out", dated.folder / "d.csv")
+
+
+def test_columns_of_constraints_are_ignored_and_arrays_have_none(files: Files, cli: CommandLine) -> None:
+    r = write_csv(files.folder / "r.csv", ["row:weight", "who"], [[6 + i % 2, "me"] for i in range(40)])
+    assert "train with --ignore who to leave it out" in cli(*files.words(constraints=r)).error
+    cli.ok(*files.words(constraints=r), "--ignore", "who")
+    files_of_new = ("--features", files.x, "--constraints", r)
+    for more in ("--out", files.folder / "d.csv"), ("--deadline", 5, "--out", files.folder / "d.csv"):
+        cli.ok("decide", files.folder / "run", *files_of_new, *more)
+    np.savez(files.folder / "x.npz", features=files.features)
+    words = files.words("arrays", features=files.folder / "x.npz")
+    assert "--ignore is for tables, and" in cli(*words, "--ignore", "who").error

@@ -11,7 +11,8 @@ import pytest
 
 from regretless.deciding import Decider
 from regretless.deciding.audited_run import AuditedDay, AuditedRun, losses
-from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.decision_record import Record
 from regretless.deciding.logged_decisions import log_files
 from regretless.errors import FileError
 from regretless.milp import MILP, Floats

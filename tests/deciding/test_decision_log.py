@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.decision_record import Record
 from regretless.errors import FileError
 
 
@@ -50,6 +51,18 @@ def test_the_same_decision_is_logged_once_and_found_again(tmp_path: Path) -> Non
         assert log.append([record(constraints={"row:capacity": 8.0})]) == 1
         assert len(log) == 5
         assert log.find([record().key, "other"])[record().key].objective == 4.25
+
+
+def test_a_day_is_the_same_instance_in_every_form(tmp_path: Path) -> None:
+    with DecisionLog(tmp_path / "log.db") as log:
+        assert log.append([record("2024-01-31"), record("31.01.2024")]) == 1
+        assert log.append([record("2024-01-31T00:00:00"), record("31.1.2024")]) == 0
+        assert [one.instance for one in log.records()] == ["2024-01-31"]
+        other = record("31.01.2024", features=np.array([7.0, 8.0]))
+        assert log.append([other, record("2024-02-01")]) == 2
+        assert log.append([record("2024-01-31")]) == 1, "the other one replaced it"
+        assert log.append([record("31.01.2024")]) == 0
+        assert log.append([other, record("2024-01-31"), record("2024-02-01")]) == 2
 
 
 def test_nothing_in_a_log_can_be_changed_or_deleted(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import torch
 
 from regretless.deciding import Decider, logged_decisions
 from regretless.deciding.decision import Decision
-from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.decision_record import Record
 from regretless.deciding.logged_decisions import (
     HASH,
     LOG_BATCH,

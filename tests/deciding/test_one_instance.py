@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from regretless.deciding.one_instance import one_instance
-from regretless.errors import InputError
+from regretless.errors import InputError, RegretlessWarning
 from regretless.milp import MILP
 from regretless.tables.encoding import Encoding
 from regretless.tables.saved_problem import SavedProblem
@@ -40,6 +40,14 @@ def test_named_columns_become_the_features_of_training_in_any_order() -> None:
     frame = DAYS.iloc[[2]]
     for given in (row, frame, frame[["at", "wind", "site"]], DAYS.iloc[2]):
         assert one_instance(given, NAMED).tolist() == want
+
+
+def test_a_request_far_outside_of_training_is_reported() -> None:
+    many = pd.concat([DAYS] * 3, ignore_index=True)
+    saved = dataclasses.replace(NAMED, encoding=Encoding.learn(many))
+    said = r"^features: numbers far outside of those of training: 'wind' has 4,000 \(in training 1\.5 to 4\)\. Are"
+    with pytest.warns(RegretlessWarning, match=said):
+        one_instance({"site": "north", "at": "06:00", "wind": 4000.0}, saved)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from regretless.errors import InputError
+from regretless.milp import MILP
 from regretless.runs.forecasts import read_forecasts
+from regretless.tables.encoded_column import Column
+from regretless.tables.encoding import Encoding
+from regretless.tables.saved_problem import SavedProblem
 
 NAMED = "instance,b,a\nmonday,1,2\ntuesday,3,4\nfriday,5,6\n"
 PLAIN = "b,a\n1,2\n3,4\n"
@@ -34,8 +38,10 @@ def test_rows_without_names_are_matched_by_position(path: Path) -> None:
 
 
 def test_one_row_per_variable_is_read_as_for_costs(path: Path) -> None:
-    path.write_text("day,variable,price\nmonday,a,2\nmonday,b,1\n")
-    assert read_forecasts(path, ["a", "b"], ["monday"], 1, where="test data", id="day").tolist() == [[2.0, 1.0]]
+    path.write_text("day,variable,price,note\nmonday,a,2,\nmonday,b,1,rain\n")
+    encoding = Encoding((Column("wind", "number"),), id="day", ignore=("note",))
+    saved = SavedProblem(MILP([[1.0, 1.0]]), "min", ("a", "b"), ("wind",), (1,), encoding=encoding)
+    assert read_forecasts(path, ["a", "b"], ["monday"], 1, where="test data", saved=saved).tolist() == [[2.0, 1.0]]
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,9 @@ def test_a_column_is_of_one_kind(column: list[Any], kind: Any, first: Any) -> No
         (["1", "2", "ten"], r"x\.csv, line 4, column 'a': expected a finite number as in 2 other cells, got 'ten'"),
         (["2024-01-31", "2024-01-31", "31.1."], r"line 4, column 'a': expected a date such as .*, got '31.1.'"),
         (["red", "blue", "3"], r"line 4, column 'a': expected a word .*--categories a"),
-        ([None, None], r"x\.csv, line 1, column 'a': all cells are empty: leave the column out"),
+        (["1", "2", "-"], r"got '-': correct the cell, leave it empty and add --missing fill, or declare the column"),
+        ([None, [1, 2]], r"line 3, column 'a': expected one value, got '\[1, 2\]': split the column, or .*--ignore a"),
+        ([None, None], r"x\.csv, line 1, column 'a': all cells are empty: leave the column out with --ignore a"),
         (
             ["3,5", "4,0"],
             r"line 2, column 'a': '3,5' looks like a number: write numbers as 1234\.5, or .*--categories a",
@@ -114,7 +116,14 @@ def test_a_text_with_an_underscore_is_no_number() -> None:
 
 
 def test_a_cell_of_another_kind_than_in_training_is_refused() -> None:
-    for cell, kind in (("x", "number"), ("inf", "number"), ("7", "date"), ("maybe", "boolean"), ("noon", "time")):
+    for cell, kind in (
+        ("x", "number"),
+        ("inf", "number"),
+        ("7", "date"),
+        ("maybe", "boolean"),
+        (2, "boolean"),
+        ("noon", "time"),
+    ):
         with pytest.raises(InputError, match=r"line 2, column 'a': expected .*: correct the cell"):
             value_of(cells([cell]), "a", 0, kind)  # type: ignore[arg-type]
 
@@ -126,6 +135,7 @@ def test_a_cell_of_another_kind_than_in_training_is_refused() -> None:
         (["1", None, "2.5"], "number", [1.0, None, 2.5]),
         ([1, 2.0, 1], "category", ["1", "2", "1"]),
         (["yes", "FALSE", None], "boolean", [1.0, 0.0, None]),
+        ([1, True, "0"], "boolean", [1.0, 1.0, 0.0]),  # as other kinds of files have them
     ],
 )
 def test_all_values_of_a_column_are_those_of_its_cells(column: list[Any], kind: Any, values: list[Any]) -> None:

@@ -15,7 +15,7 @@ INDEX = "(the index of a pandas data frame: f())"
     [
         ([], [], "t: the file is empty: its first line must name the columns"),
         (["a", ""], [0, 3], "t: column 4 has no name: name it, or leave it out " + INDEX),
-        (["a", "b", "a"], [0, 1, 2], "t: two columns are called 'a'"),
+        (["a", "b", "a"], [0, 1, 2], "t: two columns are called 'a': rename one of them, or leave it out"),
         (["1", "2.5"], [0, 1], "t: the first line must name the columns, got numbers (1, ...)"),
     ],
 )

@@ -82,7 +82,11 @@ def test_parquet_files_hold_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("capacity\n1\n", r"r\.csv, line 1, column 'capacity': a column of constraints is named row:NAME, "),
+        (
+            "capacity\n1\n",
+            r"r\.csv, line 1, column 'capacity': a column of constraints is named .*; did you mean row:capacity\?",
+        ),
+        ("note\n1\n", r"column 'note': a column of constraints is named row:NAME, .*; train with --ignore note"),
         (
             "row:capacty\n1\n",
             r"line 1, column 'row:capacty': the model has no row 'capacty'; did you mean row:capacity\?",

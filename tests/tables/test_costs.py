@@ -72,9 +72,13 @@ def test_wrong_costs_per_variable_are_refused(tmp_path: Path, text: str, said: s
 @pytest.mark.parametrize(
     ("header", "said"),
     [
-        ("Tag,x,y", "unknown: Tag; leave the column out, or train with --id Tag if it names the rows"),
+        (
+            "Tag,x,y",
+            "unknown: Tag; leave the column out \\(train --ignore Tag\\), or train with --id Tag if it names the rows",
+        ),
         ("x", "missing: y; add them, or select the variables with predicted costs"),
-        ("day,item,cost", "needs the columns 'instance' and 'variable'"),
+        ("day,item,cost", "needs the columns 'instance' and 'variable'$"),
+        ("instance,Variable,cost", r"needs the columns 'instance' and 'variable' \('Variable' is probably meant\)"),
         ("2024-01-01,4.2", "the first line must name the columns"),
         ("x,yy", "missing: y; unknown: yy$"),
         ("X,Y", "'X' is probably 'x', 'Y' is probably 'y'; name the columns as the model does$"),
@@ -87,7 +91,7 @@ def test_the_message_on_wrong_columns_says_what_to_do(tmp_path: Path, header: st
 
 
 def test_an_unknown_column_beside_the_chosen_id_names_no_rows(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"unknown: holiday; leave the column out$"):
+    with pytest.raises(InputError, match=r"unknown: holiday; leave the column out \(train --ignore holiday\)$"):
         read_costs(put(tmp_path / "c.csv", "day,x,y,holiday\n1,1,1,0\n"), NAMES, id="day")
 
 

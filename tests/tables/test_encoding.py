@@ -56,6 +56,47 @@ def test_levels_that_differ_in_case_only_are_reported_and_the_known_one_is_named
         Encoding.learn(TABLE).apply(cells(**(TABLE.columns | {"zone": ["NORTH"] * len(TABLE)})))
 
 
+def test_unseen_levels_that_are_like_known_ones_are_reported_where_they_are_accepted() -> None:
+    new = cells(**(TABLE.columns | {"zone": ["NORTH", "south", "west", "NORTH"]}))
+    said = "line 2, column 'zone': accepted as none of the known levels: 'NORTH' is probably 'north'; write"
+    with pytest.warns(RegretlessWarning, match=said) as told:
+        assert Encoding.learn(TABLE, unseen="other").apply(new)[:, 6:8].tolist() == [[0, 0], [0, 1], [0, 0], [0, 0]]
+    assert len(told) == 1
+    rare = cells(zone=["a"] * 4 + ["b"] * 4 + ["B"])  # also a level of training, where it is rare
+    encoding = Encoding.learn(rare)
+    with pytest.warns(RegretlessWarning, match="line 10, column 'zone': .* 'B' is probably 'b'"):
+        encoding.apply(rare)
+
+
+def test_numbers_far_outside_of_training_are_reported_and_dates_words_and_booleans_are_not() -> None:
+    days = [f"2024-01-{i + 1:02d}" for i in range(20)]
+    table = cells(day=days, zone=["a", "b"] * 10, wind=list(range(20)), on=[True, False] * 10, one=[1.0] * 20)
+    encoding = Encoding.learn(table)
+    assert [column.range for column in encoding.columns] == [None, None, (0.0, 19.0), None, None]
+    later = cells(day=["2031-07-01"], zone=["a"], wind=["38"], on=[False], one=[5000.0])
+    assert encoding.apply(later)[0, -3:].tolist() == [38.0, 0.0, 5000.0]
+    far = cells(**(later.columns | {"wind": ["3800"]}))
+    with pytest.warns(RegretlessWarning, match=r"'wind' has 3,800 \(in training 0 to 19\)"):
+        encoding.apply(far)
+    again = Encoding.from_dict(json.loads(json.dumps(encoding.as_dict())))
+    assert again == encoding
+    old = encoding.as_dict()
+    for column in old["columns"]:
+        column.pop("range", None)
+    before = Encoding.from_dict(old)
+    assert before.apply(far)[0, -3] == 3800.0, "a run of an older version has no ranges"
+    assert before.as_dict() == old
+    assert before.ranged(encoding.apply(table)) == encoding
+
+
+def test_an_empty_number_is_in_the_range() -> None:
+    table = cells(wind=[*map(float, range(100, 120)), None], load=[None, *map(float, range(20))])
+    encoding = Encoding.learn(table, missing="fill")
+    assert [column.range for column in encoding.columns] == [(100.0, 119.0), (0.0, 19.0)]
+    assert encoding.apply(cells(wind=[None], load=[None])).tolist() == [[109.5, 1.0, 9.5, 1.0]]
+    assert encoding.ranged(encoding.apply(table)) == encoding
+
+
 def test_a_date_that_names_rows_and_is_a_feature_is_named_once() -> None:
     encoding = Encoding.learn(TABLE, id="day")
     renamed = cells(**{"Day" if name == "day" else name: c for name, c in TABLE.columns.items()})
@@ -88,11 +129,22 @@ def test_an_encoding_is_json_and_the_same_afterwards() -> None:
 
 
 WRONG_MARK = {"name": "a", "kind": "number", "parts": [], "mark": ";"}
+WRONG_RANGE = {"name": "a", "kind": "number", "parts": [], "range": [1.0]}
 
 
 @pytest.mark.parametrize(
     "change",
-    [{"version": 2}, {"columns": []}, {"missing": "x"}, {"columns": [{"name": "a"}]}, {"columns": [WRONG_MARK]}],
+    [
+        {"version": 2},
+        {"columns": []},
+        {"missing": "x"},
+        {"columns": [{"name": "a"}]},
+        {"columns": [WRONG_MARK]},
+        {"ignore": [3]},
+        {"columns": [WRONG_RANGE]},
+        {"columns": [WRONG_RANGE | {"range": ["low", "high"]}]},
+        {"columns": [WRONG_RANGE | {"range": 3}]},
+    ],
 )
 def test_damaged_json_is_named(change: dict[str, Any]) -> None:
     with pytest.raises(FileError, match=r"run/encoding\.json holds no encoding"):
@@ -201,6 +253,21 @@ def test_dates_that_only_name_the_rows_are_no_feature() -> None:
     encoding = Encoding.learn(table)
     assert encoding.feature_names == ("wind",)
     assert encoding.apply(table).tolist() == [[3.0], [5.0]]
+
+
+def test_ignored_columns_are_no_features_and_later_tables_may_lack_them() -> None:
+    encoding = Encoding.learn(TABLE, ignore=["zone", "day"])
+    assert encoding.feature_names == ("wind", "holiday")
+    lacking = TABLE.without(["zone"])
+    assert np.array_equal(encoding.apply(lacking), encoding.apply(TABLE))
+    assert Encoding.from_dict(json.loads(json.dumps(encoding.as_dict()))) == encoding
+    assert "ignore" not in Encoding.learn(TABLE).as_dict(), "as in files of older versions"
+    with pytest.raises(
+        InputError, match=r"no column 'Zone' for ignore \('zone' is probably meant\); there are day, zone"
+    ):
+        Encoding.learn(TABLE, ignore=["Zone"])
+    with pytest.raises(InputError, match="unknown: note; leave the other columns out, or train a new run"):
+        encoding.apply(cells(**(TABLE.columns | {"note": ["", "", "", ""]})))
 
 
 def test_choices_are_checked() -> None:

@@ -67,7 +67,10 @@ def test_hidden_sheets_are_not_read_and_several_visible_ones_are_refused(tmp_pat
         ([["a", "a"], [1, 2]], "sheet 'T', row 1: two columns are called 'a'"),
         ([["a", None], [1, 2]], r"row 1: column 2 has no name: .*to_excel\(index=False\)"),
         ([[1, 2], [3, 4]], r"row 1: the first line must name the columns, got numbers \(1, ...\)"),
-        ([["Prices of May"], ["a", "b"], [1, 2]], "row 1: column 2 has no name"),
+        (
+            [["Prices of May"], ["a", "b"], [1, 2]],
+            "row 1: 'Prices of May' seems to be a title, and row 2 seems to name",
+        ),
     ],
 )
 def test_a_sheet_that_is_no_table_is_refused(tmp_path: Path, rows: list[list[Any]], said: str) -> None:

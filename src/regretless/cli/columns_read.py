@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from regretless.listing import listed
-from regretless.tables.encoding import Column
+from regretless.tables.encoded_column import Column
 from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
 
 PLURAL = {"category": "categories"}
@@ -14,7 +14,9 @@ PLURAL = {"category": "categories"}
 def columns_read(run: Path) -> str | None:
     """How the columns of the features were read; ``None`` for named problems and arrays, which have none."""
     encoding = load_saved_problem(run).encoding if has_saved_problem(run) else None
-    return None if encoding is None else columns_line(encoding.columns)
+    if encoding is None:
+        return None
+    return columns_line(encoding.columns) + (f"; ignored: {listed(encoding.ignore)}" if encoding.ignore else "")
 
 
 def columns_line(columns: tuple[Column, ...]) -> str:

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from regretless.deciding import Decider
-from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.decision_record import Record
 from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files
 from regretless.errors import InputError
 from regretless.progress import Lines
@@ -86,7 +87,7 @@ def decide_one_by_one(
                 f"interrupted: {log} keeps the decisions made so far, and the same command continues"
             ) from None
     made = service.solved
-    return _joined(records, {"decisions": {"solves": made.solves, "seconds": made.seconds}}, counts[1])
+    return _joined(records, requests, {"decisions": {"solves": made.solves, "seconds": made.seconds}}, counts[1])
 
 
 def _requests(ready: LoadedRun, seen: Features, features: Path, constraints: Path | None) -> list[LogRequest]:
@@ -94,13 +95,13 @@ def _requests(ready: LoadedRun, seen: Features, features: Path, constraints: Pat
     names = seen.instance or tuple(str(i) for i in range(len(seen.values)))
     rows: list[dict[str, float]] = [{}] * len(names)
     if constraints is not None:
-        varied = read_constraints(constraints, ready.saved.milp, id=ready.saved.id)
+        varied = read_constraints(ready.saved.table(constraints), ready.saved.milp, id=ready.saved.id)
         order = varied.order(seen.instance, len(names), names=(str(constraints), str(features)))
         rows = [dict(zip(varied.columns, varied.values[i].tolist(), strict=True)) for i in order]
     return [LogRequest(name, x, row) for name, x, row in zip(names, seen.values, rows, strict=True)]
 
 
-def _joined(records: list[Record], ledger: Ledger, new: int) -> Made:
+def _joined(records: list[Record], requests: list[LogRequest], ledger: Ledger, new: int) -> Made:
     decision = torch.from_numpy(np.stack([record.decision for record in records]))
     gaps = [np.nan if record.gap is None else record.gap for record in records]
     decisions = Decisions(
@@ -112,5 +113,6 @@ def _joined(records: list[Record], ledger: Ledger, new: int) -> Made:
         message={},
     )
     predicted = torch.from_numpy(np.stack([record.predicted for record in records]))
-    names, found = tuple(record.instance for record in records), [record.found for record in records]
+    # A decision that was logged before may have its name in another form there.
+    names, found = tuple(request.instance for request in requests), [record.found for record in records]
     return Made(predicted, decisions, names, ledger, found, new)

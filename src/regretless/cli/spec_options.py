@@ -18,7 +18,7 @@ from regretless.training import methods
 # Options that are for model files only.
 OF_FILES = (
     "features", "costs", "constraints", "cost_variables", "validation", "test", "model", "hidden", "intercepts", "id",
-    "categories", "missing", "unseen",
+    "categories", "ignore", "missing", "unseen",
 )  # fmt: skip
 ProblemName = Annotated[
     str, typer.Argument(help=f"One of {', '.join(problem_names())}, energy:PATH, or an .mps or .lp file.")
@@ -69,6 +69,10 @@ Id = Annotated[
 Categories = Annotated[
     list[str] | None,
     typer.Option(help="Model file: column of features to read as a category although it holds numbers; repeatable."),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(help="Model file: column to leave out of all tables, such as a comment; repeatable."),
 ]
 Missing = Annotated[
     str | None,

@@ -77,6 +77,7 @@ def train(
     constraints: options.Constraints = None,
     id: options.Id = None,
     categories: options.Categories = None,
+    ignore: options.Ignore = None,
     missing: options.Missing = None,
     unseen: options.Unseen = None,
     cost_variables: options.CostVariables = None,

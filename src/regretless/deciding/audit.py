@@ -13,14 +13,14 @@ import torch
 
 from regretless.begun_solves import beside, kept_until_done
 from regretless.deciding.audited_run import AuditedDay, AuditedRun, losses
-from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.decision_record import Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
 from regretless.errors import FileError, InputError
 from regretless.listing import listed, missing_and_unknown
 from regretless.progress import track
 from regretless.runs.held_out import HeldOutView
 from regretless.search.verdict import Verdict, judge
-from regretless.tables import read_costs
 from regretless.tables.row_names import row_key
 
 
@@ -131,7 +131,7 @@ def audit_decisions(
             raise InputError(
                 f"{log.path} holds decisions of runs with different costs: audit them in logs of their own"
             )
-    true = read_costs(costs, last.saved.cost_names, id=last.saved.id)
+    true = last.saved.costs(costs)
     source = "costs" if hasattr(costs, "columns") else costs
     if true.instance is None:
         raise InputError(

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from regretless.begun_solves import BegunSolves
-from regretless.deciding.decision_log import DecisionLog, Record
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.decision_record import Record
 from regretless.deciding.known_decisions import SAME, differ
 from regretless.deciding.named_values import NamedValues, places_of
 from regretless.errors import FileError, InputError

@@ -27,7 +27,7 @@ from regretless.solvers.engine import relative_gap
 from regretless.solvers.ledger import PurposeCount
 from regretless.solvers.time_limit import limit_or_none
 from regretless.tables.constraints import vary_one
-from regretless.tables.encoding import Unseen
+from regretless.tables.encoded_column import Unseen
 from regretless.type_checks import check_type
 
 WARM_SECONDS = 10.0

@@ -7,31 +7,24 @@ when a process is killed, and lets several processes write one after the other. 
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
+from regretless.deciding.decision_record import COLUMNS, Record, record_of_row, row_of
 from regretless.errors import FileError
-from regretless.milp import Floats
 from regretless.storage import MALFORMED
+from regretless.tables.row_names import row_key
 
 # Marks a file as ours, whatever its name is.
 APPLICATION, VERSION = 0x7267726C, 1
 # Also for reading: SQLite keeps files beside the log.
 UNWRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN")
 WAIT_SECONDS = 60.0  # for another writer
-COLUMNS = (
-    "key", "run", "instance", "at", "features", "constraints", "predicted", "decision", "objective", "status", "found",
-    "gap", "two_stage",
-)  # fmt: skip
 # Rows of one decision: those after the first have a number behind a slash.
 OF_KEY = "key BETWEEN ? AND ? || '/~' ORDER BY id"
 SCHEMA = f"""
@@ -47,49 +40,6 @@ CREATE TRIGGER decisions_do_not_change BEFORE UPDATE ON decisions
 PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {VERSION};
 """
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
-    """One decision in the log.
-
-    Attributes:
-        run: the run that decided, as ``add_run`` returned it.
-        instance: name of the instance.
-        features: as the model saw them.
-        predicted: ``(d,)`` predicted costs.
-        decision: ``(n,)`` values of all variables; NaN where there is none.
-        objective: at the predicted costs; NaN where there is no decision.
-        status, found: how the decision was found.
-        constraints: what differs from the model of the run, by column as in a table of constraints.
-        gap: proven relative gap; ``None`` where there is none.
-        two_stage: ``(d,)`` costs that the two-stage baseline predicts; ``None`` where the run has no baseline.
-        at: when it was decided, in UTC.
-    """
-
-    run: str
-    instance: str
-    features: Floats
-    predicted: Floats
-    decision: Floats
-    objective: float
-    status: str
-    found: str
-    constraints: Mapping[str, float]
-    gap: float | None = None
-    two_stage: Floats | None = None
-    at: str = ""
-
-    @property
-    def key(self) -> str:
-        """The same run, instance, features and constraints are the same decision."""
-        return decision_key(self.run, self.instance, self.features, self.constraints)
-
-
-def decision_key(run: str, instance: str, features: Floats, constraints: Mapping[str, float]) -> str:
-    """Hash of what determines a decision."""
-    words = json.dumps([run, instance, sorted(constraints.items())])
-    return hashlib.sha256(words.encode() + np.ascontiguousarray(features, dtype=np.float64).tobytes()).hexdigest()[:32]
 
 
 class DecisionLog:
@@ -158,14 +108,17 @@ class DecisionLog:
         marks = ", ".join("?" * len(COLUMNS))
         new = 0
         with self._writing():
+            latest = self._latest([rows[-1][0] for record in records if (rows := self._rows(record.key))])
             for record in records:
-                rows = self._db.execute(f"SELECT id, found FROM decisions WHERE {OF_KEY}", [record.key] * 2).fetchall()
-                later = "SELECT 1 FROM decisions WHERE instance = ? AND id > ? LIMIT 1"
+                rows = self._rows(record.key)
                 better = bool(rows) and rows[-1][1] == "infeasible" != record.found
-                if rows and not better and not self._db.execute(later, (record.instance, rows[-1][0])).fetchone():
+                if rows and not better and latest.get(row_key(record.instance), 0) <= rows[-1][0]:
                     continue
                 again = (f"{record.key}/{len(rows)}", replace(record, at="")) if rows else (record.key, record)
-                self._db.execute(f"INSERT INTO decisions ({', '.join(COLUMNS)}) VALUES ({marks})", _row(*again))
+                done = self._db.execute(
+                    f"INSERT INTO decisions ({', '.join(COLUMNS)}) VALUES ({marks})", row_of(*again)
+                )
+                latest[row_key(record.instance)] = done.lastrowid or 0
                 new += 1
         return new
 
@@ -178,6 +131,17 @@ class DecisionLog:
                     found[key] = self._record(row)
         return found
 
+    def _rows(self, key: str) -> list[tuple[int, str]]:
+        """Number of the row, and how it was found, of all rows of a decision."""
+        return self._db.execute(f"SELECT id, found FROM decisions WHERE {OF_KEY}", [key] * 2).fetchall()
+
+    def _latest(self, rows: Sequence[int]) -> dict[str, int]:
+        """The last row per instance, by its key, among those from the first of the given ones on."""
+        if not rows:
+            return {}
+        later = self._db.execute("SELECT id, instance FROM decisions WHERE id >= ? ORDER BY id", (min(rows),))
+        return {row_key(instance): row for row, instance in later}
+
     def records(self) -> list[Record]:
         """All records, in the order in which they were logged."""
         with self._named():
@@ -186,7 +150,7 @@ class DecisionLog:
 
     def _record(self, row: Sequence[object]) -> Record:
         try:
-            return _record(row)
+            return record_of_row(row)
         except MALFORMED as error:
             name = row[COLUMNS.index("instance")]
             raise FileError(f"{self.path} is damaged: the decision for {name!r} cannot be read: {error}") from error
@@ -259,36 +223,3 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(text):
             yield text
             text = ""
-
-
-def _row(key: str, record: Record) -> tuple[object, ...]:
-    blobs = [np.asarray(part, dtype="<f8").tobytes() for part in (record.features, record.predicted, record.decision)]
-    two_stage = None if record.two_stage is None else np.asarray(record.two_stage, dtype="<f8").tobytes()
-    objective = None if np.isnan(record.objective) else float(record.objective)
-    at = record.at or datetime.now(UTC).isoformat(timespec="seconds")
-    return (
-        key, record.run, record.instance, at, blobs[0], json.dumps(dict(sorted(record.constraints.items()))),
-        blobs[1], blobs[2], objective, record.status, record.found, record.gap, two_stage,
-    )  # fmt: skip
-
-
-def _record(row: Sequence[object]) -> Record:
-    cell = dict(zip(COLUMNS, row, strict=True))
-
-    def numbers(name: str) -> Floats:
-        return np.frombuffer(cell[name], dtype="<f8")  # type: ignore[call-overload,no-any-return]
-
-    return Record(
-        run=str(cell["run"]),
-        instance=str(cell["instance"]),
-        features=numbers("features"),
-        predicted=numbers("predicted"),
-        decision=numbers("decision"),
-        objective=np.nan if cell["objective"] is None else float(cell["objective"]),  # type: ignore[arg-type]
-        status=str(cell["status"]),
-        found=str(cell["found"]),
-        constraints=dict(json.loads(str(cell["constraints"])).items()),
-        gap=None if cell["gap"] is None else float(cell["gap"]),  # type: ignore[arg-type]
-        two_stage=None if cell["two_stage"] is None else numbers("two_stage"),
-        at=str(cell["at"]),
-    )

@@ -10,7 +10,8 @@ import torch
 
 from regretless.deciding.decider import Decider
 from regretless.deciding.decision import Decision, Found
-from regretless.deciding.decision_log import DecisionLog, Record, decision_key
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.decision_record import Record, decision_key
 from regretless.deciding.logged_decisions import log_files, record_of, settled
 from regretless.runs.run_folder import read_two_stage
 from regretless.tables.cells import row_name

@@ -15,7 +15,8 @@ from torch import Tensor, nn
 
 from regretless.deciding.decider import Decider
 from regretless.deciding.decision import Decision
-from regretless.deciding.decision_log import DecisionLog, Record, decision_key
+from regretless.deciding.decision_log import DecisionLog
+from regretless.deciding.decision_record import Record, decision_key
 from regretless.milp import Floats
 from regretless.runs import held_out
 from regretless.tables import saved_problem

@@ -27,7 +27,7 @@ from regretless.solvers.checked_solve import check_finite
 from regretless.tables import Costs, Features, read_costs, read_features
 from regretless.tables.constraints import read_constraints
 from regretless.tables.costs import row_order
-from regretless.tables.encoding import Unseen
+from regretless.tables.encoded_column import Unseen
 from regretless.tables.npz_file import finite, read_arrays
 from regretless.tables.saved_data import has_saved_data
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
@@ -78,7 +78,9 @@ class LoadedRun:
             if constraints is not None:
                 raise InputError("--constraints is for runs on model files; a named problem has its own constraints")
             return self._read_arrays(Path(path))
-        seen = _fitting(read_features(path, self.cost_names, self.saved.encoding), self.saved, Path(path))
+        seen = _fitting(
+            read_features(self.saved.table(path), self.cost_names, self.saved.encoding), self.saved, Path(path)
+        )
         return seen, self._members(seen, Path(path), constraints)
 
     def _members(self, seen: Features, path: Path, constraints: Path | str | None) -> Tensor | None:
@@ -90,7 +92,7 @@ class LoadedRun:
         count = len(seen.values)
         if constraints is None:
             return torch.full((count,), self.problem.family.add()[0])
-        varied = read_constraints(constraints, self.saved.milp, id=self.saved.id)
+        varied = read_constraints(self.saved.table(constraints), self.saved.milp, id=self.saved.id)
         ids = varied.join(self.problem.family, seen.instance, count, names=(str(constraints), str(path)))
         return torch.tensor(ids)
 
@@ -106,7 +108,7 @@ class LoadedRun:
                 f"the run was trained with constraints per instance: give those of {features}, too, with --constraints"
             )
         seen, ids = self.read(features, constraints)
-        true = read_costs(costs, self.cost_names, id="instance" if self.saved is None else self.saved.id)
+        true = read_costs(costs, self.cost_names) if self.saved is None else self.saved.costs(costs)
         if self.saved is None and ids is not None:  # ids of a family's members may repeat: rows are in the same order
             true = Costs(true.values, None)
         counts, names = (len(seen.values), len(true.values)), (str(features), str(costs))

@@ -23,8 +23,8 @@ from regretless.runs.run_ledger import Ledger, solve_ledger
 from regretless.runs.training_run import load_trained
 from regretless.search import Verdict
 from regretless.search.verdict import judge
-from regretless.tables.encoding import Unseen
-from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
+from regretless.tables.encoded_column import Unseen
+from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
 from regretless.training.evaluation import Evaluation, evaluate_instances
 
 PARTS = ("test", "validation", "train")
@@ -139,7 +139,7 @@ def _other_data(ready: LoadedRun, rows: Rows, where: str, forecasts: Path | str 
     """Rows of files."""
     predicted = None
     if forecasts is not None:
-        predicted = read_forecasts(forecasts, ready.cost_names, rows.names, len(rows), where=where, id=_id(ready.saved))
+        predicted = read_forecasts(forecasts, ready.cost_names, rows.names, len(rows), where=where, saved=ready.saved)
     data = ready.labelled(rows, begun=begun)
     left_out = len(rows) - len(data)
     if left_out and predicted is not None:
@@ -157,13 +157,8 @@ def _own_data(run: Path, part: str, forecasts: Path | str | None, how: dict[str,
     if forecasts is not None:
         saved = load_saved_problem(run) if has_saved_problem(run) else None
         names, where = problem.cost_names or cost_names_of(problem), f"the {part} data of {run}"
-        predicted = read_forecasts(forecasts, names, data.names, len(data), where=where, id=_id(saved))
+        predicted = read_forecasts(forecasts, names, data.names, len(data), where=where, saved=saved)
     return _Given(part, model, problem, data, lambda: loaded.model(0), predicted)
-
-
-def _id(saved: SavedProblem | None) -> str:
-    """The column that names the rows of tables."""
-    return "instance" if saved is None else saved.id
 
 
 def _compare(

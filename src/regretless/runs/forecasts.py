@@ -11,6 +11,7 @@ from torch import Tensor
 from regretless.tables import read_costs
 from regretless.tables.costs import row_order
 from regretless.tables.row_names import row_key
+from regretless.tables.saved_problem import SavedProblem
 
 
 def read_forecasts(
@@ -20,7 +21,7 @@ def read_forecasts(
     count: int,
     *,
     where: str,
-    id: str = "instance",
+    saved: SavedProblem | None = None,
 ) -> Tensor:
     """Read forecasts ``(n, d)`` for the rows of a data set; the file has the form of true costs.
 
@@ -31,12 +32,12 @@ def read_forecasts(
             more rows with names.
         count: number of the rows.
         where: the name of the data, for messages.
-        id: column that names the rows.
+        saved: the problem of a run on a model file.
 
     Raises:
         InputError: the file cannot be read, or its rows cannot be matched.
     """
-    found = read_costs(path, cost_names, id=id)
+    found = read_costs(path, cost_names) if saved is None else saved.costs(path)
     values = torch.as_tensor(found.values).to(torch.float64)
     kept = list(range(len(values)))
     if found.instance is not None and names is not None:

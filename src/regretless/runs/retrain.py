@@ -102,6 +102,8 @@ def load_more(
         everything = joined([known, new])
         warn_of_order(f"{spec.retrain} and {options['costs']}", everything.names, sum(shares))
         grown = cut(everything, *shares, None)
+    if kept.encoding is not None:
+        kept = replace(kept, encoding=kept.encoding.ranged(grown[0].features.numpy()))
     counts = training_rows(len(grown[0]), len(old.train), len(known), released=not drawn)
     return replace(assembled(spec.problem, kept, old.problem, grown), counts=counts)
 

@@ -59,7 +59,9 @@ class Cells:
         cells = self.columns[name]
         if None in cells:
             raise self.error(
-                "the cell is empty: every row needs a name, or leave the column out", row=cells.index(None), column=name
+                "the cell is empty: every row needs a name, so write it or leave the row out",
+                row=cells.index(None),
+                column=name,
             )
         return row_names([_text(cell) for cell in cells])
 

@@ -23,6 +23,8 @@ EXAMPLES = {
 }
 # Text that stands for an empty cell, in any case.
 EMPTY = {"nan", "na", "n/a", "#n/a", "<na>", "null"}
+# Cells of Parquet files and data frames that hold several values, or none that can be read.
+NESTED = (list, tuple, dict, bytes)
 # A column of words is a set of categories only if they repeat.
 MOST_LEVELS = 20
 # A day as most of Europe writes it: with points, the day always comes first. With slashes it need not.
@@ -35,8 +37,8 @@ def kind_of(cells: Cells, column: str) -> Kind:
     """Find what the cells of a column are; all must be of one kind.
 
     Raises:
-        InputError: the column is empty, mixes kinds (the first cell that differs from the most frequent kind is
-            named), or holds words of which most occur once or look like numbers, dates or times.
+        InputError: the column is empty, has lists in its cells, mixes kinds (the first cell that differs from the most
+            frequent kind is named), or holds words of which most occur once or look like numbers, dates or times.
     """
     own = cells.columns[column]
     plain = plain_numbers(own)
@@ -44,20 +46,25 @@ def kind_of(cells: Cells, column: str) -> Kind:
         if are_compact_dates(plain):
             raise cells.error(_foreign(column, own[0], "a date", "dates as 2024-01-31"), row=0, column=column)
         return "number"
+    nested = next((i for i, cell in enumerate(own) if isinstance(cell, NESTED)), None)
+    if nested is not None:
+        remedy = f"split the column, or leave it out with --ignore {column}"
+        raise cells.error(f"expected one value, got {str(own[nested])[:40]!r}: {remedy}", row=nested, column=column)
     found: dict[Kind, list[int]] = {}
     for i, one in enumerate(each_once(own, lambda i: None if is_empty(own[i]) else _kind(own[i]))):
         if one is not None:
             found.setdefault(one, []).append(i)
     if not found:
-        raise cells.error("all cells are empty: leave the column out", column=column)
+        raise cells.error(f"all cells are empty: leave the column out with --ignore {column}", column=column)
     kind = max(found, key=lambda one: len(found[one]))
     if kind == "category":
         _refuse_foreign(cells, column, found[kind])
     for other, rows in found.items():
         if other != kind:
+            empty = "leave it empty and add --missing fill, " if kind in ("number", "boolean") else ""
             raise cells.error(
                 f"expected {EXAMPLES[kind]} as in {len(found[kind])} other cells, got "
-                f"{str(cells.columns[column][rows[0]])[:40]!r}: correct the cell, or declare the column with "
+                f"{str(cells.columns[column][rows[0]])[:40]!r}: correct the cell, {empty}or declare the column with "
                 f"--categories {column}",
                 row=rows[0],
                 column=column,
@@ -101,7 +108,8 @@ def value_of(cells: Cells, column: str, row: int, kind: Kind) -> Any:
         value = number(cell)
         value = value if value is not None and math.isfinite(value) else None
     elif kind == "boolean":
-        value = float(cell) if isinstance(cell, bool) else BOOLEANS.get(str(cell).lower())
+        value = BOOLEANS.get(str(cell).lower(), number(cell))  # other kinds of files have 1 and 0
+        value = value if value in (0.0, 1.0) else None
     elif kind == "date":
         value = as_date(cell)
     elif kind == "time":
@@ -198,6 +206,6 @@ def _refuse_identifiers(cells: Cells, column: str) -> None:
         raise cells.error(
             f"{levels} different words in {len(words)} rows, such as {words[0][:40]!r}: declare the column with "
             f"--categories {column} or --id {column}, write numbers without a unit and dates as 2024-01-31, or "
-            "leave it out",
+            f"leave it out with --ignore {column}",
             column=column,
         )

@@ -26,6 +26,6 @@ def check_names(where: str, names: list[str], places: list[int], without_index: 
         )
     twice = first_repeated(names)
     if twice is not None:
-        raise InputError(f"{where}: two columns are called {twice!r}")
+        raise InputError(f"{where}: two columns are called {twice!r}: rename one of them, or leave it out")
     if plain_numbers(names) is not None:
         raise InputError(f"{where}: the first line must name the columns, got numbers ({names[0]}, ...)")

@@ -69,7 +69,7 @@ class Constraints:
         return family.add(**{part: values[order] for part, values in self.variations.items()})
 
 
-def read_constraints(path: Path | str, milp: MILP, *, id: str = "instance") -> Constraints:
+def read_constraints(path: Path | str | Cells, milp: MILP, *, id: str = "instance") -> Constraints:
     """Read a CSV or Parquet file with one row per instance and one column per number that differs from the model.
 
     ``row:NAME`` is the right-hand side of a row: the upper side of ``<=``, the lower side of ``>=``, both of ``==``.
@@ -80,9 +80,9 @@ def read_constraints(path: Path | str, milp: MILP, *, id: str = "instance") -> C
     Raises:
         FileError, InputError: the message names file, line and column.
     """
-    table = read_table(path, id=id, check=_refuse_other_columns)
+    table = read_table(path, id=id, check=lambda cells: _refuse_other_columns(cells, milp))
     if not table.names:
-        raise InputError(f"{path} has no column with a constraint: name columns {_forms()}")
+        raise InputError(f"{table.cells.source} has no column with a constraint: name columns {_forms()}")
     return _variations(table, milp)
 
 
@@ -164,11 +164,14 @@ def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int
     return ("row_upper",) if np.isfinite(high) else ("row_lower",), place
 
 
-def _refuse_other_columns(cells: Cells) -> None:
+def _refuse_other_columns(cells: Cells, milp: MILP | None = None) -> None:
     for column in cells.columns:
         word, colon, _ = column.partition(":")
         if not colon or word not in WORDS:
-            raise cells.error(f"a column of constraints is named {_forms()}", column=column)
+            remedy = f"train with --ignore {column} to leave it out"
+            if milp is not None and column in (milp.row_names or ()):
+                remedy = f"did you mean row:{column}?"
+            raise cells.error(f"a column of constraints is named {_forms()}; {remedy}", column=column)
 
 
 def _forms() -> str:

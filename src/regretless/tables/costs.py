@@ -32,7 +32,7 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
     """Read true costs: one row per instance, one column per cost variable in any order, and maybe ``id``.
 
     With the columns ``id`` and ``variable`` there is one row per variable of an instance, and one column of costs.
-    ``path`` is a file or a data frame. In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``;
+    ``path`` is a file, a data frame or its cells. In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``;
     ``cost_names`` holds the names of its columns, and without it they are in the order of the model.
     """
     if not hasattr(path, "columns") and suffix_of(path) == ".npz":
@@ -61,7 +61,10 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
     values = cells.without([id, "variable"])
     if len(values.columns) != 1:
         found = listed(list(values.columns)) or "none"
-        raise cells.error(f"expected one column with the costs beside {id!r} and 'variable', got {found}")
+        raise cells.error(
+            f"expected one column with the costs beside {id!r} and 'variable', got {found}: leave the others out "
+            "(train --ignore)"
+        )
     nowhere, unknown = missing_and_unknown(cells.key("variable") or (), cost_names)
     if nowhere and not unknown and len(set(names)) > 1:
         raise cells.error(
@@ -83,11 +86,11 @@ def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> N
     elif missing and any(number(name) is not None for name in extra):
         remedy = "the first line must name the columns"
     elif len(missing) == len(cost_names):
-        remedy = f"a table with one row per variable needs the columns {id!r} and 'variable'"
+        remedy = f"a table with one row per variable needs the columns {id!r} and 'variable'{cells.instead('variable')}"
     elif missing and not extra:
         remedy = "add them, or select the variables with predicted costs (train --cost-variables)"
     elif extra and not missing:
-        remedy = "leave the column out"
+        remedy = f"leave the column out (train --ignore {extra[0]})"
         if id == "instance":  # the user has not named another one
             remedy += f", or train with --id {extra[0]} if it names the rows"
     missing_and_extra(cells, cost_names, "cost", remedy)

@@ -11,6 +11,7 @@ from regretless.tables.cells import Cells
 from regretless.tables.column_names import check_names
 from regretless.tables.separator import NAMES, find_separator
 from regretless.tables.text_encoding import SAVE_AS, encoding_of, not_decoded
+from regretless.tables.title_rows import MOST_ROWS, refuse_title
 
 # Characters that are searched for the separator; no header is longer in practice.
 HEADER_MOST = 1 << 20
@@ -43,6 +44,7 @@ def read_csv(path: Path) -> Cells:
         raise FileError(f"{path} cannot be read as CSV: {error}") from error
     while rows and not any(rows[-1][1]):
         rows.pop()
+    _refuse_title(path, header, rows, above, separator)
     for line, cells in rows:
         if len(cells) < len(header) or any(cells[len(header) :]):
             points = ", and write numbers as 1234.5" if separator == "," else ""
@@ -56,3 +58,12 @@ def read_csv(path: Path) -> Cells:
     columns: dict[str, list[Any]] = {header[j]: [cells[j] or None for _, cells in rows] for j in filled}
     lines = tuple(f"line {line}" for line, _ in rows)
     return Cells(str(path), columns, lines, where, decimal_commas=separator != ",")
+
+
+def _refuse_title(path: Path, header: list[str], rows: list[tuple[int, list[str]]], above: int, found: str) -> None:
+    """Refuse a title in the place of the header; one without a separator does not show that of the rows below."""
+    first = [(above + 1, header), *rows[:MOST_ROWS]]
+    refuse_title(str(path), [(f"line {line}", cells) for line, cells in first])
+    for separator in NAMES if len(header) == 1 and not above else ():
+        split = [(f"line {line}", next(csv.reader([found.join(cells)], delimiter=separator))) for line, cells in first]
+        refuse_title(str(path), split)

@@ -6,62 +6,22 @@ do not say which line of a file is wrong.
 
 from __future__ import annotations
 
-import statistics
 import warnings
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 
 from regretless.errors import FileError, InputError, RegretlessWarning
-from regretless.listing import folded, listed, meant, numbered
+from regretless.listing import listed, numbered
 from regretless.milp import Floats
 from regretless.storage import MALFORMED
-from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
 from regretless.tables.cells import Cells, frame_cells, missing_and_extra
-from regretless.tables.column_kinds import Kind, kind_of, unread_date, values_of
-from regretless.tables.decimal_marks import Mark, marks_of_numbers, with_points
-
-Missing = Literal["refuse", "fill"]
-Unseen = Literal["refuse", "other"]
-# A level that fewer rows have than this share joins the other rare ones.
-RARE = 0.01
-LEAST_ROWS = 2
-
-
-@dataclass(frozen=True)
-class Column:
-    """How one column becomes features.
-
-    Attributes:
-        name: of the column.
-        kind: of its cells.
-        parts: of a date or a time: those that differ between training rows. Of a category: its levels.
-        other: whether rare levels share a feature, which then also stands for levels that were never seen.
-        fill: what an empty cell of a number or boolean counts as; ``None`` where empty cells are refused.
-        gaps: whether training rows had empty cells, so that a feature says where they are.
-        mark: decimal mark of its numbers in training, from a file with semicolons or tabs. New files of this kind may
-            have a single row, which does not show what ``1,234`` is.
-    """
-
-    name: str
-    kind: Kind
-    parts: tuple[str, ...] = ()
-    other: bool = False
-    fill: float | None = None
-    gaps: bool = False
-    mark: Mark = ""
-
-    @property
-    def features(self) -> list[str]:
-        """Names of the features."""
-        if self.kind in ("number", "boolean"):
-            return [self.name] + [f"{self.name}=missing"] * self.gaps
-        if self.kind == "category":
-            return [f"{self.name}={level}" for level in self.parts] + [f"{self.name}=other"] * self.other
-        return [f"{self.name}:{part}" for part in self.parts]
+from regretless.tables.column_kinds import Kind, kind_of, unread_date
+from regretless.tables.decimal_marks import marks_of_numbers, with_points
+from regretless.tables.encoded_column import Column, Missing, Unseen, learned
+from regretless.tables.training_range import range_of, warn_of_range
 
 
 @dataclass(frozen=True)
@@ -75,6 +35,7 @@ class Encoding:
         unseen: ``"refuse"`` a level that was never seen in training, or let it count as none of the ``"other"`` ones;
             where rare levels share a feature, it counts as a rare one in any case.
         id: column that names the rows.
+        ignore: columns that are no features, and that a table need not have.
 
     >>> cells = Cells("t", {"day": ["2024-01-01", "2024-01-02"], "wind": ["3", "5"]}, ("row 1", "row 2"))
     >>> encoding = Encoding.learn(cells)
@@ -86,6 +47,7 @@ class Encoding:
     missing: Missing = "refuse"
     unseen: Unseen = "refuse"
     id: str = "instance"
+    ignore: tuple[str, ...] = ()
 
     @classmethod
     def learn(
@@ -96,6 +58,7 @@ class Encoding:
         missing: Missing = "refuse",
         unseen: Unseen = "refuse",
         id: str = "instance",
+        ignore: Sequence[str] = (),
     ) -> Encoding:
         """Find kinds, levels and medians from training rows.
 
@@ -104,6 +67,7 @@ class Encoding:
             categories: columns that are categories whatever they hold, such as numeric codes.
             missing, unseen: what to do with empty cells, and later with levels that were never seen.
             id: column that names the rows; its calendar parts are features if it holds dates and was named explicitly.
+            ignore: columns that are no features, such as comments.
 
         Raises:
             InputError: the message names file, line, column and remedy.
@@ -113,27 +77,22 @@ class Encoding:
                 f"missing must be 'refuse' or 'fill' and unseen 'refuse' or 'other', got {missing!r} and {unseen!r}"
             )
         cells = _cells(table)
-        unknown = [name for name in categories if name not in cells.columns]
-        if unknown:
-            raise cells.error(
-                f"there is no column {unknown[0]!r} for categories{cells.instead(unknown[0])}; there are "
-                f"{listed(list(cells.columns))}"
-            )
+        _refuse_unknown(cells, ignore, "ignore")
+        cells = cells.without(ignore)
+        _refuse_unknown(cells, categories, "categories")
         if id == "instance" and id not in cells.columns and (near := cells.instead(id)):
             said = f"there is no column {id!r}, which names the rows{near}: the other one counts as a feature"
             warnings.warn(str(cells.error(said)), RegretlessWarning, stacklevel=2)
         if id != "instance" and id not in cells.columns:
-            raise cells.error(
-                f"there is no column {id!r} for id{cells.instead(id)}; there are {listed(list(cells.columns))}"
-            )
+            _refuse_unknown(cells, [id], "id")
         names = [name for name in cells.columns if name != id or _is_date(cells, id)]
         # Words and names stay as they are written.
         marks = marks_of_numbers(cells, [name for name in names if name != id and name not in categories])
         cells = with_points(cells, marks)
-        columns = tuple(_learned(cells, name, name in categories, missing, marks.get(name, "")) for name in names)
+        columns = tuple(learned(cells, name, name in categories, missing, marks.get(name, "")) for name in names)
         if not any(column.features for column in columns):
             raise cells.error("no column is a feature")
-        return cls(columns, missing, unseen, id)
+        return cls(columns, missing, unseen, id, tuple(ignore))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -143,60 +102,41 @@ class Encoding:
     def apply(self, table: Any) -> Floats:
         """Features ``(rows, k)`` of a table (cells of a file, or a data frame) with the columns of training.
 
-        Columns are matched by name, in any order.
+        Columns are matched by name, in any order. Numbers far outside of those of training give a warning.
 
         Raises:
             InputError: the message names file, line, column and remedy.
         """
-        cells = _cells(table)
+        cells = _cells(table).without(self.ignore)
         wanted = [column.name for column in self.columns]
         remedy = "the columns must be those of training; with other columns, train a new run on all rows"
+        if set(wanted) < set(cells.columns):
+            remedy = "leave the other columns out, or train a new run with them (or with --ignore)"
         if self.id not in {*cells.columns, *wanted} and (near := cells.instead(self.id)):
             remedy = f"the rows are named by the column {self.id!r}{near}"
         missing_and_extra(cells.without([self.id] if self.id not in wanted else []), wanted, "feature", remedy)
         trained = {column.name: column.mark for column in self.columns if column.kind == "number"}
         cells = with_points(cells, trained, trained=trained)
-        blocks = [self._encoded(cells, column) for column in self.columns]
+        blocks = [column.encoded(cells, self.missing, self.unseen) for column in self.columns]
+        numbers = zip(self.columns, blocks, strict=True)
+        warn_of_range(cells, {one.name: (one.range, block[:, 0]) for one, block in numbers if one.range is not None})
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
 
-    def _encoded(self, cells: Cells, column: Column) -> Floats:
-        block = np.zeros((len(cells), len(column.features)))
-        values = values_of(cells, column.name, column.kind)
-        gaps = [i for i, value in enumerate(values) if value is None]
-        if gaps and (self.missing == "refuse" or column.kind in ("date", "time")):
-            raise _empty(cells, column.name, gaps[0], column.kind)
-        if column.kind in ("number", "boolean"):
-            block[:, 0] = [column.fill if value is None else value for value in values] if gaps else values
-            if column.gaps:
-                block[gaps, 1] = 1.0
-            return block
-        place = {part: k for k, part in enumerate(column.parts)}
-        for i, value in enumerate(values):
-            if column.kind == "category":
-                level = "missing" if value is None else value
-                if level in place:
-                    block[i, place[level]] = 1.0
-                elif column.other:
-                    block[i, -1] = 1.0
-                elif self.unseen == "refuse":
-                    what = "an empty cell" if value is None else repr(level)
-                    raise cells.error(
-                        f"{what} was never seen in training, where the levels were {listed(column.parts)}"
-                        f"{meant(level, column.parts)}: "
-                        "correct the cell, or let it count as none of them with --unseen other "
-                        "(in Python unseen='other')",
-                        row=i,
-                        column=column.name,
-                    )
-            else:
-                parts = parts_of(value)
-                block[i] = [parts[part] for part in column.parts]
-        return block
+    def ranged(self, features: Floats) -> Encoding:
+        """The same encoding with the ranges of these training features ``(n, ..., k)`` in place of those it has."""
+        rows = features.reshape(-1, features.shape[-1])
+        starts = np.cumsum([0, *(len(column.features) for column in self.columns)])
+        columns = [
+            replace(column, range=range_of(rows[:, start])) if column.kind == "number" else column
+            for column, start in zip(self.columns, starts[:-1], strict=True)
+        ]
+        return replace(self, columns=tuple(columns))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         settings = {"version": 1, "id": self.id, "missing": self.missing, "unseen": self.unseen}
-        return settings | {"columns": [asdict(column) for column in self.columns]}
+        settings |= {"ignore": list(self.ignore)} if self.ignore else {}  # older versions do not have it
+        return settings | {"columns": [column.as_dict() for column in self.columns]}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any], source: str = "encoding") -> Encoding:
@@ -209,18 +149,24 @@ class Encoding:
             settings = values["version"], values["missing"], values["unseen"]
             if settings not in [(1, missing, unseen) for missing in get_args(Missing) for unseen in get_args(Unseen)]:
                 raise ValueError(f"version, missing and unseen are {settings}")
-            columns = tuple(Column(**(one | {"parts": tuple(one["parts"])})) for one in values["columns"])
-            bad: list[str] = [column.kind for column in columns if column.kind not in get_args(Kind)]
-            bad += [column.mark for column in columns if column.mark not in get_args(Mark)]
-            if bad or not columns or not isinstance(values["id"], str):
-                raise ValueError(f"a column of kind or mark {bad[0]!r}" if bad else "no columns or no id")
+            columns = tuple(map(Column.from_dict, values["columns"]))
+            ignore = tuple(values.get("ignore", ()))
+            if not columns or not all(isinstance(name, str) for name in (values["id"], *ignore)):
+                raise ValueError("no columns, or an id or a column to ignore that is no text")
         except MALFORMED as error:
             raise FileError(f"{source} holds no encoding: {error}") from error
-        return cls(columns, values["missing"], values["unseen"], values["id"])
+        return cls(columns, values["missing"], values["unseen"], values["id"], ignore)
 
 
 def _cells(table: Any) -> Cells:
     return table if isinstance(table, Cells) else frame_cells(table)
+
+
+def _refuse_unknown(cells: Cells, names: Sequence[str], option: str) -> None:
+    for name in names:
+        if name not in cells.columns:
+            near, there = cells.instead(name), listed(list(cells.columns))
+            raise cells.error(f"there is no column {name!r} for {option}{near}; there are {there}")
 
 
 def _is_date(cells: Cells, id: str) -> bool:
@@ -244,51 +190,3 @@ def kind_of_or_none(cells: Cells, column: str) -> Kind | None:
         return kind_of(cells, column)
     except InputError:
         return None
-
-
-def _learned(cells: Cells, name: str, category: bool, missing: Missing, mark: Mark) -> Column:
-    kind: Kind = "category" if category else kind_of(cells, name)
-    values = values_of(cells, name, kind)
-    gaps = None in values
-    if gaps and (missing == "refuse" or kind in ("date", "time")):
-        raise _empty(cells, name, values.index(None), kind)
-    known = [value for value in values if value is not None]
-    if kind in ("number", "boolean"):
-        fill = statistics.median(known) if missing == "fill" else None
-        return Column(name, kind, fill=fill, gaps=gaps, mark=mark if kind == "number" else "")
-    if kind == "category":
-        counts = Counter("missing" if value is None else value for value in values)
-        _warn_of_two_cases(cells, name, sorted(counts))
-        least = max(LEAST_ROWS, RARE * len(values))
-        rare = {level for level, count in counts.items() if count < least}
-        levels = tuple(sorted(set(counts) - rare))
-        return Column(name, kind, levels, other=bool(rare))
-    order = OF_DATE if kind == "date" else OF_TIME
-    first, differing = parts_of(known[0]), set[str]()
-    for parts in map(parts_of, known):
-        differing |= {part for part in order if parts[part] != first[part]}
-        if len(differing) == len(order):
-            break
-    return Column(name, kind, tuple(part for part in order if part in differing))
-
-
-def _warn_of_two_cases(cells: Cells, column: str, levels: Sequence[str]) -> None:
-    """Warn of levels that differ in case or spaces only."""
-    first: dict[str, str] = {}
-    for level in levels:
-        other = first.setdefault(folded(level), level)
-        if other != level:
-            said = f"{other!r} and {level!r} count as two categories: write them in one way if they are one"
-            warnings.warn(str(cells.error(said, column=column)), RegretlessWarning, stacklevel=4)
-            return
-
-
-def _empty(cells: Cells, column: str, row: int, kind: Kind) -> InputError:
-    remedy = (
-        "write the date or time, or leave the row out"
-        if kind in ("date", "time")
-        else "fill it, leave the row out, or train with --missing fill (in Python missing='fill')"
-    )
-    cell = cells.columns[column][row]
-    shown = "" if cell is None else f" ({cell!r})"
-    return cells.error(f"the cell is empty{shown}: {remedy}", row=row, column=column)

@@ -69,23 +69,23 @@ class FeatureTable:
         return self.cells.without(["variable"]) if self.per_variable else self.cells
 
 
-def feature_table(path: Path | str, cost_names: Sequence[str], *, id: str = "instance") -> FeatureTable:
+def feature_table(path: Path | str | Cells, cost_names: Sequence[str], *, id: str = "instance") -> FeatureTable:
     """Read the columns of a CSV or Parquet file.
 
     With the columns ``id`` and ``variable`` there is one row per variable of an instance; else one row per instance.
 
     Args:
-        path: the file.
+        path: the file, or its cells.
         cost_names: names of the variables whose costs are predicted, in the order of the model.
         id: column that names the instances.
 
     Raises:
         FileError, InputError: the message names file, line and column if they are known.
     """
-    cells = read_cells(path)
+    cells = path if isinstance(path, Cells) else read_cells(path)
     cells.refuse_unnamed(id)
     if set(cells.columns) <= {id, "variable"} and id == "instance":
-        raise InputError(f"{path} has no column with a feature")
+        raise InputError(f"{cells.source} has no column with a feature")
     if "variable" not in cells.columns:
         near, names = cells.instead("variable"), cells.key(id)
         if near and names is not None and len(set(names)) < len(names):
@@ -98,7 +98,7 @@ def feature_table(path: Path | str, cost_names: Sequence[str], *, id: str = "ins
     return FeatureTable(cells, id, stacked(cells, names, cost_names), tuple(dict.fromkeys(names)), True)
 
 
-def read_features(path: Path | str, cost_names: Sequence[str], encoding: Encoding | None = None) -> Features:
+def read_features(path: Path | str | Cells, cost_names: Sequence[str], encoding: Encoding | None = None) -> Features:
     """Read features per instance or per variable.
 
     - CSV or Parquet: see ``feature_table``; without an encoding one is learned from all rows.
@@ -106,14 +106,14 @@ def read_features(path: Path | str, cost_names: Sequence[str], encoding: Encodin
       ``variable_names`` (matched to those of the model) and ``instance``.
 
     Args:
-        path: the file.
+        path: the file, or the cells of a table.
         cost_names: names of the variables whose costs are predicted, in the order of the model.
         encoding: of training.
 
     Raises:
         FileError, InputError: the message names file, line and column if they are known.
     """
-    if suffix_of(path) == ".npz":
+    if not isinstance(path, Cells) and suffix_of(path) == ".npz":
         return _features_from_arrays(Path(path), cost_names)
     table = feature_table(path, cost_names, id="instance" if encoding is None else encoding.id)
     return table.encoded(table.learn(range(len(table.rows))) if encoding is None else encoding)

@@ -47,7 +47,7 @@ def read_table(path: Any, *, id: str | None = "instance", check: Callable[[Cells
         FileError, InputError, MissingDependencyError: as ``read_cells``; and for a cell that is empty or no finite
             number, a name that occurs twice, or a column ``id`` of the user's choice that is not there.
     """
-    cells = path if isinstance(path, Cells) else read_or_take(path)
+    cells = read_or_take(path)
     if id is not None:
         cells.refuse_unnamed(id)
     if check is not None:
@@ -56,7 +56,9 @@ def read_table(path: Any, *, id: str | None = "instance", check: Callable[[Cells
 
 
 def read_or_take(path: Any) -> Cells:
-    """The cells of a file, or of a data frame of true costs."""
+    """The cells of a file, or of a data frame of true costs; cells that were read before."""
+    if isinstance(path, Cells):
+        return path
     return frame_cells(path, "costs") if hasattr(path, "columns") else read_cells(path)
 
 

@@ -16,7 +16,9 @@ from regretless.family import Family
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.storage import MALFORMED, load_state, read_json, save_state, write_json
+from regretless.tables.costs import Costs, read_costs
 from regretless.tables.encoding import Encoding
+from regretless.tables.ignored_columns import without_ignored
 from regretless.training.cost_scale import with_cost_scale
 from regretless.training.models import Kind, make_model
 from regretless.types import Sense
@@ -67,6 +69,14 @@ class SavedProblem:
     def id(self) -> str:
         """Column that names the rows of tables."""
         return "instance" if self.encoding is None else self.encoding.id
+
+    def table(self, path: Any) -> Any:
+        """A table (a file, a data frame of true costs, or ``None``) without the columns that training ignored."""
+        return without_ignored(path, () if self.encoding is None else self.encoding.ignore)
+
+    def costs(self, path: Any) -> Costs:
+        """Read true costs from a file or a data frame, as training reads them."""
+        return read_costs(self.table(path), self.cost_names, id=self.id)
 
     @property
     def options(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from regretless.listing import listed
 from regretless.optional import need
 from regretless.tables.cells import Cells, plain_cell
 from regretless.tables.column_names import check_names
+from regretless.tables.title_rows import MOST_ROWS, refuse_title
 
 
 def read_sheet(path: Path) -> Cells:
@@ -30,6 +31,9 @@ def read_sheet(path: Path) -> Cells:
     header = [_name(cell) for cell in names]
     filled = [j for j, name in enumerate(header) if name or any(row[j] != "" for _, row in rows)]
     where = f"sheet {name!r}, row {first}"
+    refuse_title(
+        f"{path}, sheet {name!r}", [(f"row {number}", row) for number, row in [(first, names), *rows[:MOST_ROWS]]]
+    )
     check_names(f"{path}, {where}", [header[j] for j in filled], filled, "to_excel(index=False)")
     columns = {header[j]: [plain_cell(cell) for cell in _one_kind_of_date([row[j] for _, row in rows])] for j in filled}
     return Cells(str(path), columns, tuple(f"sheet {name!r}, row {number}" for number, _ in rows), where)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,12 @@ from regretless.solvers.found_decisions import FoundDecisions
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
 from regretless.tables.cost_features import warn_of_cost_feature
+from regretless.tables.cost_units import warn_of_two_units
 from regretless.tables.costs import row_order
-from regretless.tables.encoding import Encoding, Missing, Unseen
+from regretless.tables.encoded_column import Missing, Unseen
+from regretless.tables.encoding import Encoding
 from regretless.tables.features import feature_table
+from regretless.tables.ignored_columns import first_without_ignored
 from regretless.tables.row_dates import warn_of_order
 from regretless.tables.saved_problem import SavedProblem
 from regretless.tables.table import suffix_of
@@ -52,6 +55,7 @@ def load_model_file(
     constraints: str | None = None,
     id: str = "instance",
     categories: Sequence[str] = (),
+    ignore: Sequence[str] = (),
     missing: Missing = "refuse",
     unseen: Unseen = "refuse",
     cost_variables: str | Sequence[str] | None = None,
@@ -79,6 +83,7 @@ def load_model_file(
         constraints: path of right-hand sides, bounds or known costs that differ between instances.
         id: column that names the rows of all tables.
         categories: columns of the features that are categories whatever they hold.
+        ignore: columns of any table to leave out, such as comments; later tables of the run may have them, too.
         missing: ``refuse`` empty cells of the features or ``fill`` them.
         unseen: ``refuse`` levels that were never seen in training or let them count as none of the ``other`` ones.
         cost_variables: names or patterns of the variables that the costs belong to; ``None`` for those with a nonzero
@@ -110,14 +115,20 @@ def load_model_file(
     # The options come first: they are the fastest to check.
     _check_shares(validation, test, split)
     milp, sense, cost_names = read(Path(name), cost_variables, keep_rows=True)
-    true = read_costs(costs, cost_names, id=id)
+    if ignore and suffix_of(features) == ".npz":
+        raise InputError(f"--ignore is for tables, and {features} has no columns: leave it out")
+    tables = first_without_ignored((features, costs, constraints), ignore, id=id)
+    true = read_costs(tables[1], cost_names, id=id)
+    warn_of_two_units(costs, true.values, true.instance)
     if split == "chronological":
         warn_of_order(costs, true.instance, validation + test)
     planned = cut(_numbered(len(true.values)), validation, test, seed if split == "random" else None)
     seen, encoding = _features(
-        features, cost_names, true, costs, planned[0].features.flatten().tolist(), id=id, categories=categories,
-        missing=missing, unseen=unseen,
+        tables[0], cost_names, true, (features, costs), planned[0].features.flatten().tolist(), id=id,
+        categories=categories, missing=missing, unseen=unseen,
     )  # fmt: skip
+    if encoding is not None:
+        encoding = replace(encoding, ignore=tuple(dict.fromkeys(ignore)))
     warn_of_cost_feature(features, seen.values, seen.names, true.values, cost_names)
     paths = {"model": name, "features": features, "costs": costs}
     if constraints is not None:
@@ -134,7 +145,7 @@ def load_model_file(
     problem.found = FoundDecisions(milp.n)  # a decider falls back on them
     ids = None
     if constraints is not None:
-        varied = read_constraints(constraints, milp, id=id)
+        varied = read_constraints(tables[2], milp, id=id)
         ids = varied.join(problem.family, true.instance, len(true.values), names=(constraints, costs))
     where, known = _Where(name, costs, constraints, true.instance), LabelMemory()
     if ids is None or on_failure == "raise":  # other constraints may have a solution
@@ -181,16 +192,16 @@ def _numbered(n: int) -> Dataset:
 
 
 def _features(
-    path: str, cost_names: Sequence[str], true: Costs, costs: str, train: list[int], **settings: Any
+    given: Any, cost_names: Sequence[str], true: Costs, names: tuple[str, str], train: list[int], **settings: Any
 ) -> tuple[Features, Encoding | None]:
     """Features in the order of the costs, and the encoding that was learned from the training instances."""
-    if suffix_of(path) == ".npz":
-        return matched(read_features(path, cost_names), true, names=(path, costs)), None
-    table = feature_table(path, cost_names, id=settings.pop("id"))
+    if suffix_of(names[0]) == ".npz":
+        return matched(read_features(given, cost_names), true, names=names), None
+    table = feature_table(given, cost_names, id=settings.pop("id"))
     counts = len(table.rows), len(true.values)
-    order = row_order(table.instance, true.instance, counts=counts, names=(path, costs))
+    order = row_order(table.instance, true.instance, counts=counts, names=names)
     encoding = table.learn([order[i] for i in train], **settings)
-    return matched(table.encoded(encoding), true, names=(path, costs)), encoding
+    return matched(table.encoded(encoding), true, names=names), encoding
 
 
 def _check_shares(validation: float, test: float, split: str) -> None:

@@ -1,0 +1,41 @@
+"""A title above the names of the columns, as people write it into spreadsheets; a table has none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from regretless.errors import InputError
+from regretless.listing import listed
+from regretless.tables.cells import number
+from regretless.tables.column_kinds import BOOLEANS, as_date, as_time
+
+MOST_ROWS = 10  # below the title, in which the names of the columns are
+
+
+def refuse_title(source: str, rows: Sequence[tuple[str, Sequence[Any]]]) -> None:
+    """Refuse a table whose first row is a title, if a later one seems to name the columns.
+
+    That is the first row with the most cells. All of them are different words, at least twice as many as in the first
+    row, and the row below it is not of words only.
+
+    Args:
+        source: the file, for messages.
+        rows: position and cells of the first rows of the file that are not empty.
+    """
+    filled = [[cell for cell in cells if cell not in ("", None)] for _, cells in rows]
+    head = max(range(len(filled)), key=lambda i: len(filled[i]))
+    names = filled[head]
+    if len(names) < 2 * max(1, len(filled[0])) or not all(map(_is_word, names)) or len(set(names)) < len(names):
+        return
+    if head + 1 < len(filled) and not all(map(_is_word, filled[head + 1])):
+        raise InputError(
+            f"{source}, {rows[0][0]}: {str(filled[0][0])[:40]!r} seems to be a title, and {rows[head][0]} seems to "
+            f"name the columns ({listed(names)}): delete what is above the names of the columns"
+        )
+
+
+def _is_word(cell: Any) -> bool:
+    if not isinstance(cell, str) or cell.lower() in BOOLEANS:
+        return False
+    return number(cell) is None and as_date(cell) is None and as_time(cell) is None
