@@ -6,6 +6,7 @@ import datetime as dt
 import math
 import re
 from decimal import Decimal
+from shlex import quote
 from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
@@ -48,14 +49,14 @@ def kind_of(cells: Cells, column: str) -> Kind:
         return "number"
     nested = next((i for i, cell in enumerate(own) if isinstance(cell, NESTED)), None)
     if nested is not None:
-        remedy = f"split the column, or leave it out with --ignore {column}"
+        remedy = f"split the column, or leave it out with --ignore {quote(column)}"
         raise cells.error(f"expected one value, got {str(own[nested])[:40]!r}: {remedy}", row=nested, column=column)
     found: dict[Kind, list[int]] = {}
     for i, one in enumerate(each_once(own, lambda i: None if is_empty(own[i]) else _kind(own[i]))):
         if one is not None:
             found.setdefault(one, []).append(i)
     if not found:
-        raise cells.error(f"all cells are empty: leave the column out with --ignore {column}", column=column)
+        raise cells.error(f"all cells are empty: leave the column out with --ignore {quote(column)}", column=column)
     kind = max(found, key=lambda one: len(found[one]))
     if kind == "category":
         _refuse_foreign(cells, column, found[kind])
@@ -206,6 +207,6 @@ def _refuse_identifiers(cells: Cells, column: str) -> None:
         raise cells.error(
             f"{levels} different words in {len(words)} rows, such as {words[0][:40]!r}: declare the column with "
             f"--categories {column} or --id {column}, write numbers without a unit and dates as 2024-01-31, or "
-            f"leave it out with --ignore {column}",
+            f"leave it out with --ignore {quote(column)}",
             column=column,
         )

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -168,7 +169,7 @@ def _refuse_other_columns(cells: Cells, milp: MILP | None = None) -> None:
     for column in cells.columns:
         word, colon, _ = column.partition(":")
         if not colon or word not in WORDS:
-            remedy = f"train with --ignore {column} to leave it out"
+            remedy = f"train with --ignore {quote(column)} to leave it out"
             if milp is not None and column in (milp.row_names or ()):
                 remedy = f"did you mean row:{column}?"
             raise cells.error(f"a column of constraints is named {_forms()}; {remedy}", column=column)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> N
     elif missing and not extra:
         remedy = "add them, or select the variables with predicted costs (train --cost-variables)"
     elif extra and not missing:
-        remedy = f"leave the column out (train --ignore {extra[0]})"
+        remedy = f"leave the column out (train --ignore {quote(extra[0])})"
         if id == "instance":  # the user has not named another one
             remedy += f", or train with --id {extra[0]} if it names the rows"
     missing_and_extra(cells, cost_names, "cost", remedy)
