@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
+from regretless.cache.bounds.multipliers import RelaxationMultipliers
 from regretless.errors import InputError, MissingDependencyError
 from regretless.milp import MILP, Floats
 from regretless.most_recent import MostRecentOfThread
