@@ -9,7 +9,7 @@ import pytest
 
 from regretless.errors import FileError
 from regretless.report import read_folder, render, write
-from regretless.report.display_order import METHODS
+from regretless.report.groups import METHODS
 
 from .conftest import EVIL, MakeRun
 

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli import spec_options as options
-from regretless.cli.auto_options import refuse_for_auto
-from regretless.cli.columns_read import columns_read
 from regretless.cli.output_check import refuse_taken
 from regretless.cli.show import (
+    columns_read,
     figure_name,
     print_json,
     print_ledger,
@@ -20,10 +19,11 @@ from regretless.cli.show import (
     warn_of_idle_workers,
     warn_of_inexact,
 )
+from regretless.cli.spec_options import refuse_for_auto
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
+from regretless.runs.new_rows import training_rows_sentence
 from regretless.runs.spec_check import check_spec
-from regretless.runs.training_rows import training_rows_sentence
 from regretless.search.unused_arguments import refuse_unused
 
 # The solves are not among them: a line of their own counts them by purpose.

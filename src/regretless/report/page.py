@@ -14,16 +14,14 @@ from markupsafe import Markup
 
 from regretless.charts import inline_svg, series_styles, swatch
 from regretless.charts.text import finite, number, printable, show_seconds
-from regretless.report.caveats import cautions, without_result
-from regretless.report.findings import finding
+from regretless.report.findings import cautions, finding, without_result
 from regretless.report.groups import Section, sections
-from regretless.report.problem_charts import Styles, problem_charts
+from regretless.report.page_charts import Styles, problem_charts
 from regretless.report.protocol import environment, protocol
 from regretless.report.questions import questions
 from regretless.report.report_data import DONE, ReportData, Run
 from regretless.report.run_details import run_details
-from regretless.report.solves_table import solves_table
-from regretless.report.summary_table import summary_table
+from regretless.report.summary_table import solves_table, summary_table
 
 EMBEDDED = ("regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "train_seconds", "solver_seconds",
             "solves", "scoring_solves", "lookups", "cache_size")  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from regretless.report.attachments import Attachment
-from regretless.report.display_order import natural_order
+from regretless.report.groups import natural_order
 
 QUESTIONS = {
     "Q1": "How good is each contrastive loss, in terms of regret?",

@@ -17,8 +17,8 @@ from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.storage import MALFORMED, load_state, read_json, save_state, write_json
 from regretless.tables.encoding import Encoding
-from regretless.training.cost_scale import with_cost_scale
 from regretless.training.models import Kind, make_model
+from regretless.training.scaling import with_cost_scale
 from regretless.types import Sense
 
 FILE, KIND, ENCODING = "problem.safetensors", "problem", "encoding.json"

@@ -1,4 +1,4 @@
-"""Group rows of a MILP: 'exactly one' or 'at most one' of some variables."""
+"""The easy set of a MILP: disjoint groups and a box, over which a linear function has a closed-form minimum."""
 
 from __future__ import annotations
 
