@@ -241,7 +241,7 @@ def test_an_infeasible_decision_of_the_log_names_what_it_violates(trained: Train
     assert first.violated == again.violated != ()
 
 
-def test_what_was_not_decided_in_time_is_decided_again_of_logged_decider(trained: TrainedRun, tmp_path: Path) -> None:
+def test_one_request_that_was_not_decided_in_time_is_decided_again(trained: TrainedRun, tmp_path: Path) -> None:
     exact = {"row_lower:weight": 11.0, "row_upper:weight": 11.0, "row_lower:count": 4, "upper:rent": 0}
     with LoggedDecider(trained.run, tmp_path / "d.db") as decider:
         late = [decider.decide("x", trained.features[0], exact, deadline=1e-9).found for _ in range(2)]

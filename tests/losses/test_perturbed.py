@@ -211,7 +211,7 @@ def test_a_cache_that_always_solves_where_it_looks_equals_no_cache(kind):
         ({"noise": "loud"}, "noise must be 'additive' or 'multiplicative', got 'loud'"),
     ],
 )
-def test_settings_that_make_no_sense_are_named_of_perturbed_fenchel_young(settings, message):
+def test_settings_of_fenchel_young_that_make_no_sense_are_named(settings, message):
     with pytest.raises(InputError, match=message):
         PerturbedFenchelYoung(KINDS["plain"].problem(), **settings)
 
@@ -281,6 +281,6 @@ def test_a_factor_cannot_move_a_cost_of_zero():
     ("settings", "message"),
     [({"noise": "loud"}, "noise must be 'additive' or 'multiplicative', got 'loud'"), ({"task": "x"}, "task must be")],
 )
-def test_settings_that_make_no_sense_are_named_of_perturbed_optimizer(settings, message):
+def test_settings_of_the_optimizer_that_make_no_sense_are_named(settings, message):
     with pytest.raises(InputError, match=message):
         PerturbedOptimizer(KINDS["plain"].problem(), **settings)

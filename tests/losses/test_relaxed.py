@@ -17,6 +17,28 @@ from regretless.relaxation import QuadraticProgram, Relaxation
 
 from .tiny import KINDS, batch, value_and_gradient
 
+
+def test_an_instance_that_failed_is_left_out_of_the_mean_and_of_the_gradient():
+    problem = Problem(MILP([[1.0, -1.0]], row_upper=1.0, upper=np.inf), on_failure="skip")
+    loss = Interior(problem, cutoff=0.1)
+    predicted = torch.tensor([[1.0, 1.0], [-2.0, 1.0], [0.5, 2.0]], requires_grad=True)
+    true, solution = torch.ones(3, 2), torch.zeros(3, 2)
+    mean = loss(predicted, true, solution)
+    mean.backward()
+    alone = loss(predicted.detach()[[0, 2]], true[:2], solution[:2])
+    assert torch.isclose(mean, alone)
+    assert predicted.grad is not None
+    assert predicted.grad[1].tolist() == [0.0, 0.0]
+    assert predicted.grad[0].abs().max() > 0
+
+
+def test_the_value_is_the_regret_of_the_relaxed_solution():
+    loss = Interior(Problem(MILP([[1.0, 1.0]], row_upper=1.0)), cutoff=0.1, reduction="none")
+    predicted, true = torch.tensor([[-1.0, -2.0]]), torch.tensor([[-3.0, -1.0]])
+    relaxed, solution = loss.relaxation(predicted, None), torch.tensor([[1.0, 0.0]])
+    torch.testing.assert_close(loss(predicted, true, solution), (true * (relaxed - solution)).sum(dim=1))
+
+
 WEIGHTS = np.random.default_rng(0).choice([3, 5, 7], size=48)
 
 
@@ -197,7 +219,7 @@ def test_damping_changes_the_gradient_and_not_the_loss():
     assert 0.0 < near < far
 
 
-def test_senses_mirror_each_other_of_interior():
+def test_senses_of_interior_mirror_each_other():
     rng = np.random.default_rng(4)
     predicted, true = torch.tensor(rng.normal(size=(2, 5, 4)))
     solution = torch.zeros(5, 4, dtype=torch.float64)

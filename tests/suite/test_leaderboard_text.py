@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from math import nan
 
-from regretless.suite.leaderboard import CellScore, MethodScore
+from regretless.suite.leaderboard_text import CellScore, MethodScore
 from regretless.suite.leaderboard_text import draw_leaderboard, leaderboard_markdown
 
 

@@ -54,7 +54,7 @@ def test_features_are_followed_by_what_exceeds_the_quantiles_of_each():
 
 
 @pytest.mark.parametrize("features", [1, 2, 7])
-def test_the_number_of_terms_is_counted_of_spline_terms(features):
+def test_the_number_of_splines_is_counted(features):
     terms = SplineTerms(torch.randn(5, 2, features))
     assert terms.width == KNOTS * features == terms(torch.randn(4, 2, features)).shape[-1] - features
 
@@ -88,7 +88,7 @@ def test_beyond_the_training_data_the_last_slope_goes_on():
     assert (first > 0).all()
 
 
-def test_saved_terms_are_the_same_terms_of_spline_terms():
+def test_saved_splines_are_the_same_splines():
     terms, other = SplineTerms(X), SplineTerms(torch.zeros(1, 3))
     other.load_state_dict(terms.state_dict())
     torch.testing.assert_close(other(X), terms(X))

@@ -82,7 +82,6 @@ class Policy(Protocol):
 
     def choose(self, batch: Batch, generator: np.random.Generator) -> Mask:
         """Return a ``(size,)`` mask of the instances to solve."""
-        ...
 
 
 class Bernoulli:

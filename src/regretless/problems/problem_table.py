@@ -45,11 +45,7 @@ def options_of(loader: Callable[..., Any]) -> dict[str, Option]:
 
 
 def check_options(name: str, loader: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Refuse an option that ``loader`` does not have, or a value of another type, before anything is loaded.
-
-    Raises:
-        InputError: the message names the option, and the expected and given value.
-    """
+    """Refuse an option that ``loader`` does not have, or a value of another type, before anything is loaded."""
     known = options_of(loader)
     for key, value in options.items():
         if key not in known:

@@ -125,11 +125,7 @@ def fit(
 
 
 def check_data(train: Any, checkpoint: Any) -> None:
-    """Refuse data that are neither a data set nor batches, and a checkpoint that is no path.
-
-    Raises:
-        InputError: names what came.
-    """
+    """Refuse data that are neither a data set nor batches, and a checkpoint that is no path."""
     if not isinstance(train, Dataset | Iterable):
         raise InputError(f"train must be a Dataset or a DataLoader, got {type(train).__name__}")
     if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
@@ -137,11 +133,7 @@ def check_data(train: Any, checkpoint: Any) -> None:
 
 
 def check_loss(loss: Loss) -> None:
-    """Refuse what is no loss of the library, and one that cannot be trained with.
-
-    Raises:
-        InputError: says how to build the loss.
-    """
+    """Refuse what is no loss of the library, and one that cannot be trained with."""
     hint = "build one over the problem, such as SPOPlus(problem), or derive your own from AutogradLoss"
     check_type("loss", loss, Loss, hint=hint)
     if loss.reduction == "none":
@@ -149,11 +141,7 @@ def check_loss(loss: Loss) -> None:
 
 
 def check_validation(model: nn.Module, loss: Loss, validation: Dataset | None) -> None:
-    """Refuse validation data that the model or the problem cannot be evaluated on.
-
-    Raises:
-        InputError: says what does not fit.
-    """
+    """Refuse validation data that the model or the problem cannot be evaluated on."""
     if validation is None:
         return
     check_type("validation", validation, Dataset)
@@ -180,11 +168,7 @@ def check_optimizer(
     scheduler: torch.optim.lr_scheduler.LRScheduler | None,
     clip: float | None,
 ) -> None:
-    """Refuse an optimizer that would not train the model, and what does not belong to it.
-
-    Raises:
-        InputError: says what to pass.
-    """
+    """Refuse an optimizer that would not train the model, and what does not belong to it."""
     if clip is not None:
         check_number("clip", clip)
     if scheduler is not None:
@@ -207,11 +191,7 @@ def check_optimizer(
 
 
 def listed_callbacks(callbacks: Iterable[Callback]) -> Sequence[Callback]:
-    """The callbacks as a list; anything else is refused.
-
-    Raises:
-        InputError: names what came.
-    """
+    """The callbacks as a list; anything else is refused."""
     given: Any = callbacks
     if not isinstance(given, Iterable):
         raise InputError(f"callbacks must be a list of callbacks, got {type(given).__name__}: put it in a list")
@@ -229,9 +209,6 @@ def check_columns(callbacks: Sequence[Callback], loss: Loss, validation: Dataset
     """Refuse early stopping by a regret or an error that nothing evaluates.
 
     Other columns are not known before the first epoch: losses, caches and callbacks of the user's own write any.
-
-    Raises:
-        InputError: names the column.
     """
     if not type(loss).diagnostics.__module__.startswith("regretless."):
         return

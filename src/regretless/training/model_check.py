@@ -88,11 +88,7 @@ def initial_model(
 
 
 def refuse_class(model: Any) -> None:
-    """Refuse a class of modules, which would be called with the seed as if that were its first argument.
-
-    Raises:
-        InputError: says how to pass a module.
-    """
+    """Refuse a class of modules, which would be called with the seed as if that were its first argument."""
     if isinstance(model, type) and issubclass(model, nn.Module):
         name = model.__name__
         raise InputError(f"model must be a torch module, got the class {name}: pass an object of it, {name}(...)")

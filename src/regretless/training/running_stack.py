@@ -53,23 +53,18 @@ class Observer(Protocol):
 
         Entries of the batch that are not ``valid`` ``(streams, batch)`` fill up a shorter batch.
         """
-        ...
 
     def on_epoch(self, epoch: int, models: StackedModels, diverged: Tensor) -> None:
         """Called after every epoch."""
-        ...
 
     def why_stop(self) -> str:
         """Why training must end before the next epoch; empty where it must not."""
-        ...
 
     def state_dict(self) -> dict[str, Any]:
         """What a resumed search needs to continue."""
-        ...
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a saved state."""
-        ...
 
 
 class RunningStack:

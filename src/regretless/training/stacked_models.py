@@ -48,21 +48,17 @@ class StackedModels(Protocol):
 
     def predict(self, streams: list[int], index: Tensor) -> Tensor:
         """Costs ``(streams, settings, batch, d)`` of instances ``index`` ``(streams, batch)``."""
-        ...
 
     def gradients(self, gradient: Tensor) -> Parameters:
         """Gradients of the parameters of these streams, from that ``(streams, settings, batch, d)`` of the costs."""
-        ...
 
     def predict_with(self, parameters: Parameters, stream: int, index: Tensor | None = None) -> Tensor:
         """Costs ``(settings, m, d)`` of instances ``index`` ``(m,)``, or of all, with ``parameters`` in place of the
         current ones.
         """
-        ...
 
     def export(self, parameters: Parameters, stream: int, setting: int) -> nn.Module:
         """One copy as an ordinary model."""
-        ...
 
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
