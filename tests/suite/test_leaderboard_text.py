@@ -2,8 +2,7 @@ from __future__ import annotations
 
 from math import nan
 
-from regretless.suite.leaderboard_text import CellScore, MethodScore
-from regretless.suite.leaderboard_text import draw_leaderboard, leaderboard_markdown
+from regretless.suite.leaderboard_text import CellScore, MethodScore, draw_leaderboard, leaderboard_markdown
 
 
 def method(name: str, ratio: float, wins: int = 0) -> MethodScore:
