@@ -24,6 +24,9 @@ BLOCK_COSTS = 128 if torch.backends.mkl.is_available() else 256  # type: ignore[
 # Columns that a product on a GPU takes at a time: cuBLAS chooses a kernel for every new shape, which takes longer than
 # the product, and a growing S would have a new shape in every step.
 ROUNDED = 512
+# Scores of a look-up. To compute more of them takes longer than the launches that a graph saves, and a store reserves
+# up to twice the columns that it needs.
+MOST_FROZEN = 1 << 24
 
 
 def best_on_cpu(columns: Tensor, costs: Tensor) -> Tensor | None:
@@ -134,11 +137,6 @@ def _smallest(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     array = scores.detach().numpy()
     position = array.argmin(axis=1)
     return torch.from_numpy(array[np.arange(len(position)), position]), torch.from_numpy(position)
-
-
-# Scores of a look-up. To compute more of them takes longer than the launches that a graph saves, and a store reserves
-# up to twice the columns that it needs.
-MOST_FROZEN = 1 << 24
 
 
 class FrozenLookup:

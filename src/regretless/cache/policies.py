@@ -17,6 +17,7 @@ from regretless.number_checks import check_integer, check_number
 from regretless.ranks import Ranks
 
 GapAt = Literal["lookup", "solve"]
+Mask = NDArray[np.bool_]
 
 
 class Batch:
@@ -72,9 +73,6 @@ class Coins:
         """Continue from ``state``; the files of version 0.1 hold no steps."""
         self._generator.bit_generator.state = state["coin"]
         self._steps = state.get("steps", 0)
-
-
-Mask = NDArray[np.bool_]
 
 
 class Policy(Protocol):

@@ -20,6 +20,8 @@ PLACES = (
     (GAP, GAP, "left", "bottom"), (GAP, -GAP, "left", "top"), (-GAP, GAP, "right", "bottom"),
     (-GAP, -GAP, "right", "top"),
 )  # fmt: skip
+# At most so many points of a line carry a text to point at, and at most so many of those show their marker.
+READABLE, VISIBLE = 25, 6
 
 
 def label_points(axes: Any, series: Sequence[Series]) -> None:
@@ -52,8 +54,6 @@ def label_points(axes: Any, series: Sequence[Series]) -> None:
             label.remove()
 
 
-# At most so many points of a line carry a text to point at, and at most so many of those show their marker.
-READABLE, VISIBLE = 25, 6
 Hover = dict[str, tuple[str, ...]]
 
 

@@ -44,6 +44,7 @@ NAMES = {
     "gain_high": "its 95 % interval, to",
     "compared_days": "days compared with two-stage",
 }
+PLURAL = {"category": "categories"}
 
 
 def figure_name(name: str) -> str:
@@ -103,9 +104,6 @@ def warn_of_idle_workers(spec: Spec, workers: int | None, executor: str = "threa
     if (several or executor != "threads") and engine_of(spec) == "oracle":
         what = "--workers" if several else "--executor"
         print(f"note: {what} has no effect: the oracle of {spec.problem} solves in one thread", file=sys.stderr)
-
-
-PLURAL = {"category": "categories"}
 
 
 def columns_read(run: Path) -> str | None:

@@ -28,6 +28,8 @@ from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_p
 from regretless.tables.saved_problem import FILE as PROBLEM
 from regretless.types import Status
 
+ROUNDING = 1e-12  # share of the largest objective, where an objective of about 0 is a sum that cancels
+
 
 class NamedValues(Mapping[str, float]):
     """A mapping from names to the numbers of an array; eight bytes per value, where a dict takes about a hundred.
@@ -62,9 +64,6 @@ class NamedValues(Mapping[str, float]):
 def places_of(names: Sequence[str]) -> dict[str, int]:
     """Position of each name."""
     return {name: i for i, name in enumerate(names)}
-
-
-ROUNDING = 1e-12  # share of the largest objective, where an objective of about 0 is a sum that cancels
 
 
 def losses(regrets: Sequence[float], best: Sequence[float]) -> list[bool]:

@@ -30,6 +30,7 @@ from regretless.types import Status
 
 Answer = TypeVar("Answer")
 IDLE_SECONDS = 30.0
+MODELS_PER_LANE = 8
 
 
 class Job(Generic[Answer]):
@@ -135,9 +136,6 @@ class Lanes:
 
 _EVERY: weakref.WeakSet[Lanes] = weakref.WeakSet()  # threads keep their lanes alive
 OTHERS_AT_WORK.append(lambda: any(lanes.at_work for lanes in tuple(_EVERY)))
-
-
-MODELS_PER_LANE = 8
 
 
 class LaneEngines:

@@ -19,6 +19,10 @@ from regretless.errors import FileError, InputError
 from regretless.optional import need
 from regretless.progress import track
 
+VARIABLE = "REGRETLESS_DATA"
+CHUNK = 1 << 16
+TIMEOUT = 30.0
+
 
 @dataclass(frozen=True)
 class PublicFile:
@@ -48,11 +52,6 @@ for _name, _row in tomllib.loads((files(__package__) / "public_files.toml").read
         FILES[_file["name"]] = PublicFile(_url, _file["sha256"], _file["bytes"])
     _names = tuple(_file["name"] for _file in _row["files"])
     DATASETS[_name] = DatasetRow(_names, _row["what"], _row["cite"], tuple(_row["problems"]))
-
-
-VARIABLE = "REGRETLESS_DATA"
-CHUNK = 1 << 16
-TIMEOUT = 30.0
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ PAIR = (("every instance solved", SeriesStyle(1)), ("5 % solved", SeriesStyle(2,
 GROWTH = (("nce-c", EXACT), ("nce-c", CACHED), ("map-dc", EXACT), ("map-dc", CACHED), ("spo-cache", CACHED),
           ("blackbox-cache", CACHED))  # fmt: skip
 SPREAD = "mean over the seeds, with one sample deviation to each side"
+STYLES = {"coin": SeriesStyle(1), "largest-gap": SeriesStyle(2, marker="s")}
+LEAST = 1e-4  # a share of zero has no place on a logarithmic axis
 
 
 @dataclass(frozen=True)
@@ -162,10 +164,6 @@ def _curve(label: str, style: SeriesStyle, runs: Sequence[Result], column: str, 
 def _regret(runs: Sequence[Result], x: float, words: str) -> tuple[Point, ...]:
     regret = summarize(run.figures.get("regret") for run in runs)
     return () if regret.mean is None else (Point(x, regret.mean, regret.deviation, f"{words}\ntest regret {regret}"),)
-
-
-STYLES = {"coin": SeriesStyle(1), "largest-gap": SeriesStyle(2, marker="s")}
-LEAST = 1e-4  # a share of zero has no place on a logarithmic axis
 
 
 def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing | None:

@@ -14,6 +14,12 @@ from regretless.milp import MILP, Floats
 from regretless.problems.polynomial_costs import Costs, Formula, check_counts, distance_costs, places
 from regretless.problems.settings import Settings
 
+DEFAULTS = {"train": 200, "test": 100}
+SHARE = 0.25
+CHEAPEST, DEAREST = 0.01, 100.0
+# Each facility could serve a third of the demand; some five of ten are opened at these costs.
+PART_OF_DEMAND, OPENING = 1 / 3, (20.0, 60.0)
+
 
 def facility_milp(demands: Floats, capacities: Floats, opening_costs: Floats) -> MILP:
     """``min sum_ij c_ij x_ij + sum_j f_j y_j`` with predicted ``c`` and known ``f``.
@@ -42,13 +48,6 @@ def facility_milp(demands: Floats, capacities: Floats, opening_costs: Floats) ->
         cost_map=sparse.hstack([sparse.eye_array(n * m), sparse.csr_array((n * m, m))]),
         fixed_cost=np.concatenate([np.zeros(n * m), opening_costs]),
     )
-
-
-DEFAULTS = {"train": 200, "test": 100}
-SHARE = 0.25
-CHEAPEST, DEAREST = 0.01, 100.0
-# Each facility could serve a third of the demand; some five of ten are opened at these costs.
-PART_OF_DEMAND, OPENING = 1 / 3, (20.0, 60.0)
 
 
 @dataclass(frozen=True, eq=False)

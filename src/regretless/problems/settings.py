@@ -23,6 +23,9 @@ from regretless.training.models import SharedLinear
 from regretless.training.random_draws import seeded_weights
 from regretless.types import Backend, OnFailure, Sense
 
+Rows = Sequence[int] | NDArray[np.integer]
+BATCH_SIZE = 32  # as in PyEPO's notebooks
+
 
 def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:
     """Build a model with weights drawn from ``seed``; the global generator does not change."""
@@ -33,9 +36,6 @@ def seeded(make: Callable[[], nn.Module], seed: int) -> nn.Module:
 def shared_linear(features: int) -> Callable[[int], nn.Module]:
     """Return ``seed -> SharedLinear``."""
     return partial(seeded, partial(SharedLinear, features))
-
-
-Rows = Sequence[int] | NDArray[np.integer]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +109,6 @@ class Solving:
                     f"{problem.name} has no solution for any of the {len(rows)} instances of a part of its data"
                 )
         return found
-
-
-BATCH_SIZE = 32  # as in PyEPO's notebooks
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,8 @@ from regretless.types import Solved, Status
 
 Mask = NDArray[np.bool_]
 EPSILON = 1e-6
+# A tour that is shorter by less than this is not searched for; costs are scaled to at most LARGEST.
+NO_SHORTER = 1e-12 * LARGEST
 
 
 def violated_sets(weights: Floats) -> list[Mask]:
@@ -129,10 +131,6 @@ class SubtourRelaxation:
             for inside in cuts:
                 crossing = np.flatnonzero(inside[self._edges[:, 0]] != inside[self._edges[:, 1]]).astype(np.int32)
                 self._highs.addRow(2.0, self._highspy.kHighsInf, len(crossing), crossing, np.ones(len(crossing)))
-
-
-# A tour that is shorter by less than this is not searched for; costs are scaled to at most LARGEST.
-NO_SHORTER = 1e-12 * LARGEST
 
 
 class TourOracle:

@@ -26,6 +26,10 @@ from regretless.solvers.time_limit import check_time_limit
 from regretless.types import Solved, Status
 
 MOST_SETS = 300_000
+FIRST_ROUTES = 200
+MARGIN = 1e-6  # of the linear program's own tolerance
+# PyEPO's notebook 04.
+DEFAULTS: dict[str, Any] = {"train": 1000, "test": 100, "seed": 42, "split_seed": 135}
 
 
 class RouteLengths:
@@ -85,10 +89,6 @@ class RouteLengths:
             edges.append(int(steps[last]))
             layer, place = layer - 1, before
         return [*edges, int(self._home[0][place, 0])]
-
-
-FIRST_ROUTES = 200
-MARGIN = 1e-6  # of the linear program's own tolerance
 
 
 class RoutingOracle:
@@ -178,10 +178,6 @@ def fewest_vehicles(demands: Floats, capacity: float, vehicles: int) -> int:
     if least > vehicles:
         raise InputError(f"the demands need at least {least} vehicles of capacity {capacity:g}, got {vehicles}")
     return least
-
-
-# PyEPO's notebook 04.
-DEFAULTS: dict[str, Any] = {"train": 1000, "test": 100, "seed": 42, "split_seed": 135}
 
 
 def customer_demands(customers: int, seed: int) -> Floats:

@@ -23,6 +23,9 @@ from regretless.problems.polynomial_costs import check_counts
 from regretless.problems.settings import Settings, shared_linear
 
 HOURS = 24
+FEATURE_NAMES = ("load forecast", "wind forecast", "solar forecast", "weekend")
+MEAN, STEEP, CHEAP, THRESHOLD = 60.0, 50.0, 12.0, 1.0
+BATCH_SIZE = 24
 
 
 @dataclass(frozen=True)
@@ -108,10 +111,6 @@ def _matrix(entries: dict[tuple[int, int], float], shape: tuple[int, int]) -> sp
     return sparse.csr_array((np.array(list(entries.values())), (row, column)), shape=shape)
 
 
-FEATURE_NAMES = ("load forecast", "wind forecast", "solar forecast", "weekend")
-MEAN, STEEP, CHEAP, THRESHOLD = 60.0, 50.0, 12.0, 1.0
-
-
 def hourly_prices(days: int, *, noise: float = 1.0, seed: int = 0) -> tuple[Floats, Floats]:
     """Features ``(days, 24, 4)`` and prices ``(days, 24)``, in euros per megawatt-hour.
 
@@ -143,9 +142,6 @@ def hourly_prices(days: int, *, noise: float = 1.0, seed: int = 0) -> tuple[Floa
 
 def _bump(hour: Floats, at: float, width: float) -> Floats:
     return np.asarray(np.exp(-0.5 * ((hour - at) / width) ** 2))
-
-
-BATCH_SIZE = 24
 
 
 def load_workshop(

@@ -15,6 +15,16 @@ from regretless.report.summary_table import DIGITS
 BASELINE = "two-stage"
 NEAR = 0.05
 SOLVES = "training_solves"
+# Count in metrics.json -> what a positive one means.
+COUNTS = {
+    "not_optimal": "labels that were not solved to optimality: the regret is only a bound there",
+    "failed": "test instances whose solve failed: those are left out of the regret",
+    "cut_short": "decisions that were not proven optimal: the regret may be larger than the predictions deserve",
+    "training_labels_not_optimal": "training labels that were not proven optimal",
+    "training_failed": "solves that failed in training",
+}
+# Which data a run without test data was evaluated on -> its name.
+ON = {"validation": "validation", "train": "training"}
 
 
 @dataclass(frozen=True)
@@ -80,18 +90,6 @@ def _saver(ranked: list[tuple[float, Group]]) -> tuple[float, Group, float] | No
 def _regret(group: Group) -> tuple[float, Group] | None:
     found = group.statistic("regret")
     return (found.mean, group) if found.mean is not None and found.count and not found.lost else None
-
-
-# Count in metrics.json -> what a positive one means.
-COUNTS = {
-    "not_optimal": "labels that were not solved to optimality: the regret is only a bound there",
-    "failed": "test instances whose solve failed: those are left out of the regret",
-    "cut_short": "decisions that were not proven optimal: the regret may be larger than the predictions deserve",
-    "training_labels_not_optimal": "training labels that were not proven optimal",
-    "training_failed": "solves that failed in training",
-}
-# Which data a run without test data was evaluated on -> its name.
-ON = {"validation": "validation", "train": "training"}
 
 
 def cautions(data: ReportData) -> list[str]:

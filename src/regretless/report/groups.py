@@ -19,6 +19,9 @@ METHODS = (
     "nce-c", "nce-dc", "nce-2c", "map-c", "map-dc", "map-2c",
 )  # fmt: skip
 PROBLEMS = ("synthetic", "knapsack", "energy", "matching")
+# Options that change how long a solve takes, never what is solved: such runs may stand in one table.
+ENGINE_OPTIONS = ("engine", "workers", "store")
+FILE_OPTIONS = ("features", "costs", "constraints")
 
 
 def method_order(name: str) -> tuple[int, str]:
@@ -40,11 +43,6 @@ def run_order(run: Run) -> tuple[object, ...]:
     known = PROBLEMS.index(family) if family in PROBLEMS else len(PROBLEMS)
     seed = seed if isinstance(seed, int) else -1
     return (known, natural_order(run.problem), method_order(run.method), seed, run.name)
-
-
-# Options that change how long a solve takes, never what is solved: such runs may stand in one table.
-ENGINE_OPTIONS = ("engine", "workers", "store")
-FILE_OPTIONS = ("features", "costs", "constraints")
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ RESTORED = (
     "A ring marks where early stopping restored the weights of an earlier epoch: its height is the regret of these "
     "final weights, as in the table."
 )
+LABELS = 5  # names on the axis
+MODEL, BASELINE = "decisions", "two-stage"
 
 
 @dataclass(frozen=True)
@@ -118,10 +120,6 @@ def _epoch_costs(section: Section, styles: Styles) -> list[Series]:
             point = Point(seconds.mean, regret.mean, regret.deviation, text)
             series.append(Series(group.label, styles[group.method, group.variant], (point,), key))
     return series if len(series) > 1 else []
-
-
-LABELS = 5  # names on the axis
-MODEL, BASELINE = "decisions", "two-stage"
 
 
 def day_charts(days: Sequence[Day], anchor: str) -> tuple[list[PageChart], list[tuple[str, Markup]]]:

@@ -22,6 +22,7 @@ from regretless.runs.run_folder import read_object
 SPEC_COLUMNS = ("problem", "method", "init")
 STATUS = {DONE: DONE, FAILED: FAILED, UNFINISHED: UNFINISHED, "pending": UNFINISHED}
 OPTION = re.compile(r"(\w+)=(.*?)(?= \w+=|$)")  # a value may contain spaces
+MAKE_ONE = "make results with: regretless demo, train or reproduce"
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -85,9 +86,6 @@ def _alike(specs: Sequence[dict[str, Any]]) -> set[int]:
     count = Counter(zip(groups, (spec.get("seed") for spec in specs), strict=True))
     mixed = {group for (group, _), times in count.items() if times > 1}
     return {at for at, group in enumerate(groups) if group in mixed}
-
-
-MAKE_ONE = "make results with: regretless demo, train or reproduce"
 
 
 def read_folder(results: Path | str, *, title: str | None = None) -> ReportData:

@@ -16,6 +16,14 @@ from regretless.solvers.ledger import Purpose
 
 LOW, HIGH = 1, -1
 DIGITS = 4  # of the smallest regret
+EXPLAIN = {
+    "labels": "true optima, solved once and shared by all runs",
+    "growth": "solves of training",
+    "watching": "regrets of single epochs, on validation or test data",
+    "scoring": "comparison of candidates in a search",
+    "evaluation": "the figures at the end",
+    "decisions": "use of the trained model",
+}
 
 
 class Measure(NamedTuple):
@@ -93,16 +101,6 @@ def _cell(one: Statistic, write: Callable[[float | None], str], write_small: Cal
         zero = not set(write(one.deviation)) & set("123456789")
         deviation = f"± {write_small(one.deviation) if '×' in text or zero else write(one.deviation)}"
     return Cell(text, one.mean, deviation, f"({one.lost} not finite)" if one.lost and one.count else "")
-
-
-EXPLAIN = {
-    "labels": "true optima, solved once and shared by all runs",
-    "growth": "solves of training",
-    "watching": "regrets of single epochs, on validation or test data",
-    "scoring": "comparison of candidates in a search",
-    "evaluation": "the figures at the end",
-    "decisions": "use of the trained model",
-}
 
 
 def solves_table(section: Section) -> SortableTable | None:

@@ -26,6 +26,9 @@ from regretless.tables.saved_data import has_saved_data, joined, load_saved_data
 from regretless.tables.saved_problem import has_saved_problem
 from regretless.tables.user_problem import assembled, cut
 
+# Costs that rise or fall by less than this are a matter of the market; units differ by ten or more.
+OTHER_UNITS = 8.0
+
 
 def go_on(
     spec: Spec, folder: Path | str, *, workers: int | None = 1, executor: str = "threads", progress: bool | None = None
@@ -151,10 +154,6 @@ def _spread(parts: Parts, new: Dataset, shares: tuple[float, float], seed: int) 
     return train, grown[0], grown[1]
 
 
-# Costs that rise or fall by less than this are a matter of the market; units differ by ten or more.
-FACTOR = 8.0
-
-
 def warn_of_scale(costs: Tensor, known: Tensor, *, source: str, run: str) -> None:
     """Warn where the costs of new rows are much larger or smaller than those of a run.
 
@@ -163,7 +162,7 @@ def warn_of_scale(costs: Tensor, known: Tensor, *, source: str, run: str) -> Non
         source, run: names of the file and of the run, for the message.
     """
     new, old = float(costs.abs().median()), float(known.abs().median())
-    if min(new, old) > 0 and max(new, old) >= FACTOR * min(new, old):
+    if min(new, old) > 0 and max(new, old) >= OTHER_UNITS * min(new, old):
         warnings.warn(
             f"the costs of {source} are on another scale than those of {run}: half of them are above "
             f"{number_text(new)} in size, and of those of the run above {number_text(old)}; are the units the same?",

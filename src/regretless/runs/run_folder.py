@@ -33,6 +33,9 @@ FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, b
 COMMON = (
     "history.csv", METRICS, "search.json", "environment.json", saved_problem.ENCODING, "data.safetensors", WEIGHTS,
 )  # fmt: skip
+LABELS = "labels"
+LABEL_FILES = tuple(f"{kind}-{'?' * 32}.safetensors" for kind in ("labels", "begun"))
+WORTH = 5.0  # seconds of work; a command that fails sooner leaves nothing behind
 
 
 def run_path(results: Path | str, spec: Spec) -> Path:
@@ -189,14 +192,9 @@ def removed_on_failure(new: Sequence[Path], *, unless: Callable[[], bool]) -> It
         raise
 
 
-FOLDER = "labels"
-FILES = tuple(f"{kind}-{'?' * 32}.safetensors" for kind in ("labels", "begun"))
-WORTH = 5.0  # seconds of work; a command that fails sooner leaves nothing behind
-
-
 def has_labels(folder: Path) -> bool:
     """Whether a folder keeps labels of a run that is not done."""
-    return any(path for pattern in FILES for path in (folder / FOLDER).glob(pattern))
+    return any(path for pattern in LABEL_FILES for path in (folder / LABELS).glob(pattern))
 
 
 @contextlib.contextmanager
@@ -206,7 +204,7 @@ def own_labels(folder: Path) -> Iterator[Path]:
     Raises:
         KeyboardInterrupt: with a message that says what was kept, where the one that came has none.
     """
-    store, start, before = folder / FOLDER, time.monotonic(), has_labels(folder)
+    store, start, before = folder / LABELS, time.monotonic(), has_labels(folder)
     try:
         yield store
     except BaseException as error:
@@ -226,9 +224,9 @@ def _kept(folder: Path) -> str:
 
 def remove_labels(folder: Path) -> None:
     """Remove the labels of a run that is done; a folder ``labels`` of the user's own stays, with all that is in it."""
-    store = folder / FOLDER
+    store = folder / LABELS
     with contextlib.suppress(OSError):  # a folder that is missing or not empty
-        for pattern in (*FILES, TEMPORARY):
+        for pattern in (*LABEL_FILES, TEMPORARY):
             for path in store.glob(pattern):
                 path.unlink(missing_ok=True)
         store.rmdir()

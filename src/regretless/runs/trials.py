@@ -21,6 +21,7 @@ from regretless.solvers.executors import Clock, Execution, Unanswered
 from regretless.storage import write_bytes
 
 LOG = "trials.log"
+Suggested = Callable[[Any], Spec]
 
 
 @contextlib.contextmanager
@@ -61,9 +62,6 @@ def _drop_torn_line(path: Path) -> None:
 
 def _cause(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
-
-
-Suggested = Callable[[Any], Spec]
 
 
 @dataclass(frozen=True)

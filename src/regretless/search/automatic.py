@@ -33,6 +33,9 @@ from regretless.type_checks import check_type
 
 # A search over so many instances takes minutes, one over ten times as many a day.
 MOST = 5000
+FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
+GROWTH = 1.0
+STARTS = ("two-stage", "random")
 
 
 def sampled(data: Dataset, most: int | None, *, least: int, seed: int) -> Dataset:
@@ -54,11 +57,6 @@ def sampled(data: Dataset, most: int | None, *, least: int, seed: int) -> Datase
     )
     order = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))
     return data[order[:most].sort().values]
-
-
-FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
-GROWTH = 1.0
-STARTS = ("two-stage", "random")
 
 
 def auto(

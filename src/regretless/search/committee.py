@@ -19,6 +19,9 @@ from regretless.training.linear_model import find_linear
 from regretless.training.stacked_fit import StackedRuns
 from regretless.training.stacked_linear import StackedLinear
 
+COMMITTEE = 1 / 3
+Member = tuple[int, int]  # epochs, setting
+
 
 @final
 class Committee(nn.Module):
@@ -66,11 +69,6 @@ def merge(members: Sequence[nn.Module], weights: Tensor) -> nn.Module:
         bias = bias.to(weight) + (0.0 if its_bias is None else w * its_bias)
     view.set(weight.to(target), bias.to(target))
     return model
-
-
-COMMITTEE = 1 / 3
-
-Member = tuple[int, int]  # epochs, setting
 
 
 def look_up_regrets(runs: StackedRuns, held_out: HeldOut) -> dict[Member, Tensor]:

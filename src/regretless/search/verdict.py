@@ -20,6 +20,8 @@ RESAMPLES = 2000
 LEVEL = 0.95
 CLEAR = 3.0
 FULL_WEIGHT = 2.0
+# Instances that are solved exactly: at least, for the first look, and shares of all of them, one after the other.
+LEAST, FIRST, SHARES = 50, 25, (0.25, 0.5, 1.0)
 
 
 @dataclass(frozen=True)
@@ -125,11 +127,6 @@ def judge(two_stage: Tensor, model: Tensor, optimal: Tensor, *, seed: int = 0) -
         scale=float(optimal[known].abs().mean()),
         pays=low > 0.0,
     )
-
-
-LEAST = 50
-FIRST = 25
-SHARES = (0.25, 0.5, 1.0)
 
 
 class Comparison:

@@ -19,6 +19,7 @@ from regretless.types import Status
 
 # A call of a Ray actor takes one to two milliseconds. A slice must take longer than that to be worth a call.
 SLICE_SECONDS = 0.005
+MOST_LOSSES = 2  # of actors, by one job
 
 
 def stays_local(jobs: int, seconds: float) -> bool:
@@ -48,9 +49,6 @@ def slice_size(waiting: int, workers: int, seconds: float) -> int:
         return waiting
     least = math.ceil(SLICE_SECONDS / seconds) if seconds > 0 else 1
     return min(waiting, max(least, math.ceil(waiting / (2 * workers))))
-
-
-MOST_LOSSES = 2  # of actors, by one job
 
 
 class RayActors(Generic[Job, Result]):

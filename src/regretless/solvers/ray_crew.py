@@ -18,6 +18,8 @@ from regretless.solvers.executors import Clock, Unanswered, Work
 from regretless.solvers.threads import Threads
 
 PACKAGES = ("regretless", "numpy", "highspy", "pyscipopt", "ortools", "gurobipy")
+START_SECONDS = 120.0  # for the first actor to start
+MOST_FAILED_STARTS = 5  # one after another
 
 
 @dataclass(frozen=True)
@@ -71,10 +73,6 @@ class SolveActor:
 def versions_here() -> dict[str, str]:
     """Versions of the packages that decide which of several optima is found."""
     return {package: version for package in PACKAGES if (version := version_of(package))}
-
-
-START_SECONDS = 120.0  # for the first actor to start
-MOST_FAILED_STARTS = 5  # one after another
 
 
 class Crew:

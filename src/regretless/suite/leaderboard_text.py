@@ -13,6 +13,9 @@ from regretless.training.methods import method
 
 # Regrets, in percent of the objective, that differ by less count as equal: ratios of rounding errors say nothing.
 LEAST = 1e-4
+CLOSE = 1.02  # methods within 2 % of the best are worth trying
+NOTHING = "–"
+PROBLEM = "shortest-path"  # the problem that has every degree
 
 
 @dataclass(frozen=True)
@@ -58,10 +61,6 @@ class MethodScore:
     wins: int
     solves: float
     seconds: float
-
-
-CLOSE = 1.02  # methods within 2 % of the best are worth trying
-NOTHING = "–"
 
 
 def leaderboard_markdown(
@@ -159,9 +158,6 @@ def _regret(score: CellScore | None, least: float) -> str:
     text = percentage(score.regret / 100) + deviation
     # As "best in" counts: two regrets that differ by rounding only are both the lowest.
     return f"**{text}**" if score.regret <= least + LEAST else text
-
-
-PROBLEM = "shortest-path"  # the problem that has every degree
 
 
 def draw_leaderboard(cells: Sequence[CellScore], baseline: str) -> Chart | None:

@@ -17,6 +17,7 @@ from regretless.training.history import Row
 
 ADDED = ("loss", "solves", "not_optimal", "failed")  # a shared cache counts the look-ups of all ranks already
 LARGEST = ("seconds", "solver_seconds")
+Batch = tuple[Tensor, Tensor, Tensor, Tensor | None]
 
 
 class RankBatches:
@@ -78,9 +79,6 @@ def total_row(row: Row, ranks: Ranks) -> Row:
     return {name: sum(one[name] for one in every) for name in ADDED} | {
         name: max(one[name] for one in every) for name in LARGEST
     }
-
-
-Batch = tuple[Tensor, Tensor, Tensor, Tensor | None]
 
 
 def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:

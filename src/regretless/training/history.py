@@ -16,6 +16,7 @@ COLUMNS = (
     "epoch", "loss", "regret", "seconds", "solver_seconds", "solves", "not_optimal", "failed",
     "lookups", "cache_size",
 )  # fmt: skip
+COUNTED = ("solver_seconds", "solves", "not_optimal", "failed", "lookups")
 
 
 class History:
@@ -76,9 +77,6 @@ class History:
 
 def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-COUNTED = ("solver_seconds", "solves", "not_optimal", "failed", "lookups")
 
 
 def totals(oracle: Oracle | None) -> dict[str, float]:

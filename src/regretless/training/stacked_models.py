@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 Parameters = dict[str, Tensor]
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,6 @@ class StackedModels(Protocol):
 
     def export(self, parameters: Parameters, stream: int, setting: int) -> nn.Module:
         """One copy as an ordinary model."""
-
-
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 
 class StackedAdam:

@@ -10,6 +10,8 @@ from torch import Tensor, nn
 
 from regretless.training.scaling import moments
 
+KNOTS = 6  # per feature
+
 
 @final
 class QuadraticTerms(nn.Module):
@@ -65,9 +67,6 @@ class QuadraticTerms(nn.Module):
 def count_terms(features: int) -> int:
     """Number of features with their squares and products."""
     return features + features * (features + 1) // 2
-
-
-KNOTS = 6  # per feature
 
 
 @final

@@ -13,6 +13,8 @@ from torch import Tensor
 from regretless.milp import MILP, TOLERANCE, Floats
 
 Indices = NDArray[np.int64]
+# A reduced cost of this size, relative to the terms that it adds up, is a rounding error and counts as zero.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -78,10 +80,6 @@ def _kind(low: float, high: float, coefficient: float, integer: bool) -> bool | 
     if low == 1.0:
         return False
     return True if low <= 0.0 else None
-
-
-# A reduced cost of this size, relative to the terms that it adds up, is a rounding error and counts as zero.
-ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)

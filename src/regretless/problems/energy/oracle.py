@@ -19,6 +19,8 @@ from regretless.solvers import EnginePool
 from regretless.solvers.time_limit import limit_or_none
 from regretless.types import Solved, Status
 
+Starts = NDArray[np.int64]
+
 
 def window_sums(costs: Floats, lengths: Sequence[int]) -> dict[int, Floats]:
     """Sums of ``length`` consecutive columns of ``costs (batch, slots)``: ``{length: (batch, slots - length + 1)}``.
@@ -48,9 +50,6 @@ def without_overflow(costs: Floats) -> Floats:
     if not costs.size or np.abs(costs).max() < 2.0**900:
         return costs
     return np.where(np.abs(costs).max(axis=1, keepdims=True) < 2.0**900, costs, costs * 2.0**-200)
-
-
-Starts = NDArray[np.int64]
 
 
 class EnergyOracle:

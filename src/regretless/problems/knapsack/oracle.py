@@ -18,6 +18,8 @@ from regretless.problems.knapsack.weight_counts import make_counts
 from regretless.problems.settings import Solving
 from regretless.types import Solved
 
+BLOCK_VALUES = 4_000_000
+
 
 class KnapsackBound:
     """Dantzig's bound: fill the knapsack by cost per weight, and take a fraction of the item that no longer fits.
@@ -47,9 +49,6 @@ class KnapsackBound:
         order += np.arange(0, ratio.size, ratio.shape[1])[:, None]
         bounds = np.einsum("ij,ij->i", ratio.ravel()[order], taken)
         return torch.from_numpy(bounds).to(costs.device)
-
-
-BLOCK_VALUES = 4_000_000
 
 
 class KnapsackOracle:

@@ -27,6 +27,9 @@ from regretless.errors import FileError, InputError
 from regretless.milp import Floats
 
 PARTS = ("tx", "ty", "allx", "ally", "graph")
+SameField = Literal["paper", "position"]
+Ids = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -106,11 +109,6 @@ def read_pickle(path: Path) -> Any:
     except Exception as error:  # a damaged pickle can raise anything
         raise FileError(f"{path} is refused or damaged: {error}") from error
     return value
-
-
-SameField = Literal["paper", "position"]
-Ids = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @cache

@@ -13,6 +13,8 @@ from regretless.problems.matching.formulation import Side, make_sides
 from regretless.problems.matching.lagrangian import assign, best_multiplier, mix, narrow, reduced_costs, value
 from regretless.types import Solved, Status
 
+LATTICE = 1e6  # costs count as integer multiples of one number up to this many times it
+
 
 class MatchingBound:
     """The value of the best assignment, or of the best assignment with a priced side row, bounds every matching.
@@ -44,9 +46,6 @@ class MatchingBound:
                     partners = assign(scaled)
                 bounds[k] = -top * value(scaled, partners)
         return torch.as_tensor(bounds, device=costs.device)
-
-
-LATTICE = 1e6  # costs count as integer multiples of one number up to this many times it
 
 
 class MatchingOracle:
