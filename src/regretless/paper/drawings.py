@@ -8,19 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from regretless.charts import (
-    Chart,
-    Panel,
-    Point,
-    Series,
-    SeriesStyle,
-    curve_series,
-    draw_panels,
-    png_file,
-    series_styles,
-    summarize,
-    svg_file,
-)
+from regretless.charts import SeriesStyle, curve_series, draw_panels, png_file, series_styles, summarize, svg_file
+from regretless.charts.chart_data import Chart, Panel, Point, Series
 from regretless.charts.curves import Statistic
 from regretless.charts.text import show
 from regretless.paper.grid import Grid

@@ -8,17 +8,8 @@ from itertools import accumulate
 
 from markupsafe import Markup
 
-from regretless.charts import (
-    Panel,
-    Point,
-    Series,
-    SeriesStyle,
-    curve_series,
-    draw_panels,
-    inline_svg,
-    series_styles,
-    swatch,
-)
+from regretless.charts import SeriesStyle, curve_series, draw_panels, inline_svg, series_styles, swatch
+from regretless.charts.chart_data import Panel, Point, Series
 from regretless.charts.text import show, show_seconds
 from regretless.report.days import Day
 from regretless.report.groups import Group, Section
