@@ -24,7 +24,7 @@ from regretless.errors import FileError
 from regretless.problems import irish_market
 from regretless.problems.energy import formulate
 from regretless.problems.energy.load import energy_instance
-from regretless.problems.seeded_models import shared_linear
+from regretless.problems.settings import shared_linear
 from regretless.solvers.executors import Execution
 
 JOBS, REPEATS = 32, 9

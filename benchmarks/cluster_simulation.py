@@ -10,7 +10,7 @@ import sys
 
 import numpy as np
 
-from regretless.solvers.slices import slice_size, stays_local
+from regretless.solvers.ray_actors import slice_size, stays_local
 
 # Measured by benchmarks/cluster.py and a loop of empty calls, on 2 cores: a call takes 1.3 ms, of which the driver is
 # busy for 0.5 ms. The driver sends one slice after another.

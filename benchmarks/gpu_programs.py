@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from measure import line
 from regretless import MILP, Dataset, Problem, SolutionCache, SPOPlus, evaluate, fit
-from regretless.problems.multi_knapsack.load import multi_knapsack_data
+from regretless.problems.multi_knapsack import multi_knapsack_data
 from regretless.problems.polynomial_costs import Formula
 
 ITEMS, ROWS, CAPACITY, FEATURES = 10_000, 50, 500.0, 5

@@ -12,7 +12,7 @@ from measure import line
 from regretless import MAP, Dataset, SolutionCache
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data, standardized
-from regretless.problems.seeded_models import shared_linear
+from regretless.problems.settings import shared_linear
 from regretless.training.stacked_fit import fit_stacked
 from regretless.training.stacked_models import Setting
 

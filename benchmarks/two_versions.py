@@ -28,7 +28,7 @@ def work() -> None:
     from regretless import Dataset, fit, make_loss
     from regretless.problems.knapsack.oracle import knapsack_problem
     from regretless.problems.knapsack.synthetic import knapsack_data, standardized
-    from regretless.problems.seeded_models import SharedLinear, seeded
+    from regretless.problems.settings import SharedLinear, seeded
 
     torch.set_num_threads(1)
     features, values, weights = knapsack_data(DAYS)

@@ -19,7 +19,7 @@ from regretless.linear_programs import interior_point
 from regretless.losses import QPTL, Blackbox, ExpectedRegret, Interior
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data, standardized
-from regretless.problems.seeded_models import shared_linear
+from regretless.problems.settings import shared_linear
 from regretless.search.candidates import Candidate
 from regretless.training import methods, two_stage
 from regretless.training.models import make_model

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from regretless.number_text import number_text
+from regretless.number_text import number_text, percentage
 
 
 @pytest.mark.parametrize(
@@ -17,3 +17,11 @@ from regretless.number_text import number_text
 )  # fmt: skip
 def test_four_digits_or_all_before_the_point(value: float, text: str) -> None:
     assert number_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.5, "50.00"), (0.0, "0.00"), (4e-5, "0.004"), (-4e-5, "-0.004"), (1e-12, "1e-10"), (math.nan, "nan")],
+)
+def test_only_zero_reads_as_zero(share: float, text: str) -> None:
+    assert percentage(share) == text

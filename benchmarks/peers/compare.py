@@ -47,7 +47,7 @@ from picture import draw  # noqa: E402
 from measure import line  # noqa: E402
 from regretless import Dataset, evaluate  # noqa: E402
 from regretless.problems.knapsack.oracle import knapsack_problem  # noqa: E402
-from regretless.problems.seeded_models import SharedLinear  # noqa: E402
+from regretless.problems.settings import SharedLinear  # noqa: E402
 
 EMBEDDED, MARKET = "synthetic-knapsack-120", "knapsack-120"
 PAGE, PICTURE = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "pictures" / "peers.svg"

@@ -41,7 +41,7 @@ from page import replaced
 
 from regretless import evaluate, fit, make_loss, neighbor_labels
 from regretless.problems import BenchmarkProblem, load
-from regretless.problems.shortest_path.formulation import grid_edges
+from regretless.problems.shortest_path import grid_edges
 from regretless.training.two_stage import fit_two_stage
 
 ROOT = Path(__file__).parents[2]

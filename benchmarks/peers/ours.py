@@ -17,7 +17,7 @@ from regretless.losses import NCE, Loss
 from regretless.paper.training_defaults import training_defaults
 from regretless.problems import load
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.seeded_models import SharedLinear, seeded
+from regretless.problems.settings import SharedLinear, seeded
 
 # Our names. If every instance is solved, SPO+ and Blackbox need no cache, and PyEPO keeps none either.
 EXACT = {"nce": "nce-c", "map": "map-c", "spo": "spo", "blackbox": "blackbox"}

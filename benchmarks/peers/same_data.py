@@ -64,12 +64,12 @@ def ours(name: str, s: dict[str, Any]) -> tuple[Arrays, Any]:
     """Our arrays and our problem."""
     from regretless import Problem
     from regretless.problems.complete_graph import edge_costs
-    from regretless.problems.multi_knapsack.load import MultiKnapsackOracle, multi_knapsack_data
+    from regretless.problems.multi_knapsack import MultiKnapsackOracle, multi_knapsack_data
     from regretless.problems.polynomial_costs import Formula
-    from regretless.problems.portfolio.load import portfolio_data, portfolio_program
-    from regretless.problems.shortest_path.load import ShortestPathOracle, shortest_path_data
+    from regretless.problems.portfolio import portfolio_data, portfolio_program
+    from regretless.problems.shortest_path import ShortestPathOracle, shortest_path_data
     from regretless.problems.travelling_salesman import TourOracle
-    from regretless.problems.vehicle_routing.load import RoutingOracle, customer_demands
+    from regretless.problems.vehicle_routing import RoutingOracle, customer_demands
 
     formula = Formula(INSTANCES, s["features"], s["deg"], s["noise"], s["seed"])
     if name == "shortest-path":

@@ -32,7 +32,6 @@ class Steps(Protocol):
     @property
     def tensors(self) -> tuple[Tensor, ...]:
         """All tensors of the state."""
-        ...
 
 
 State = TypeVar("State", bound=Steps)

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from regretless.begun_solves import BegunSolves
+from regretless.cost_columns import refuse_other_rows
 from regretless.errors import InputError, RegretlessWarning
 from regretless.feature_precision import warn_of_rounding
-from regretless.frame_rows import refuse_other_rows
 from regretless.known_costs import warn_of_known_costs
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels

@@ -13,10 +13,9 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import nn
 
-from regretless.cost_columns import by_name
+from regretless.cost_columns import by_name, refuse_other_rows
 from regretless.data import Dataset
 from regretless.errors import InputError, RegretlessWarning, SolveError
-from regretless.frame_rows import refuse_other_rows
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.metrics import optimal_values, regret, relative_regret
@@ -29,8 +28,7 @@ from regretless.search.unused_arguments import refuse_unused
 from regretless.tables.encoding import Encoding
 from regretless.tensors import ids, tensor
 from regretless.training import methods, predict
-from regretless.training.initial_model import refuse_class
-from regretless.training.model_check import check_model
+from regretless.training.model_check import check_model, refuse_class
 from regretless.training.models import make_model
 from regretless.training.random_draws import seeded_draws
 from regretless.type_checks import check_type

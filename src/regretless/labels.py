@@ -145,9 +145,6 @@ def refuse_infeasible_labels(problem: Problem, solutions: Tensor, members: Tenso
         solutions: ``(n, width)`` labels; a row of NaN where there is none.
         members: ``(n,)`` ids, for families.
         first: number of the first row, where they are a part of the caller's labels.
-
-    Raises:
-        InputError: with the first such row.
     """
     row = infeasible_label(problem, solutions, members)
     if row is not None:

@@ -36,11 +36,7 @@ def check_number(name: str, value: Any, *, least: float | None = None, most: flo
 def check_numbers(
     *, seed: int = 0, epochs: int = 1, lr: float = 0.1, batch_size: int | None = None, patience: int = 0
 ) -> None:
-    """Refuse numbers that no training can use.
-
-    Raises:
-        InputError: names the number, what was expected and what came.
-    """
+    """Refuse numbers that no training can use."""
     check_integer("seed", seed, least=0, most=LARGEST_SEED)
     check_integer("epochs", epochs, least=0)
     check_number("lr", lr)

@@ -16,7 +16,6 @@ class Oracle(Protocol):
     @property
     def problem(self) -> Problem:
         """The problem whose solutions are returned."""
-        ...
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
         """Answer several cost vectors per instance, from the same side of the coin where there is one.
@@ -29,4 +28,3 @@ class Oracle(Protocol):
         Returns:
             One ``(batch, width)`` tensor per query; a row of NaN says that the instance is to be left out.
         """
-        ...

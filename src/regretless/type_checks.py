@@ -8,11 +8,7 @@ from regretless.errors import InputError
 
 
 def check_type(name: str, value: Any, kind: type, *, hint: str = "") -> None:
-    """Refuse an object of another type, and a class in place of an object.
-
-    Raises:
-        InputError: names the argument, what was expected and what came.
-    """
+    """Refuse an object of another type, and a class in place of an object."""
     if isinstance(value, kind):
         return
     got = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__

@@ -119,4 +119,3 @@ class Backend(Protocol):
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, width)`` costs; with ``decision`` also return the full decisions."""
-        ...

@@ -7,8 +7,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regretless.cache import lookup
-from regretless.cache.lookup import best_columns, best_of_first, best_on_cpu
+from regretless.cache import SolutionStore, fp16_lookup, lookup
+from regretless.cache.lookup import FrozenLookup, StoreLookup, best_columns, best_of_first, best_on_cpu
+from regretless.errors import InputError
 
 
 @given(
@@ -125,3 +126,93 @@ def test_infinite_costs_give_a_position_and_no_warning(recwarn):
     assert len(best_on_cpu(columns, costs)) == 2
     assert len(best_columns(columns, costs)[1]) == 2
     assert not recwarn.list
+
+
+def rows(count: int, seed: int) -> torch.Tensor:
+    return (torch.rand(count, 6, generator=torch.Generator().manual_seed(seed)) < 0.5).float()
+
+
+def test_it_finds_what_the_store_finds_while_the_store_grows():
+    store, generator = SolutionStore(6), torch.Generator().manual_seed(0)
+    for step in range(30):
+        store.add(rows(3, step))
+        columns = store.reserved_columns()
+        assert columns is not None
+        costs = torch.randn(5, 6, generator=generator)
+        (found,) = FrozenLookup(columns)([costs])
+        best = store.take(store.look_up(costs))
+        torch.testing.assert_close((costs * found).sum(1), (costs * best).sum(1))
+
+
+def test_columns_stay_in_their_place_until_they_are_full():
+    store = SolutionStore(6)
+    store.add(torch.eye(6)[:2])
+    columns = store.reserved_columns()
+    assert columns is not None
+    lookup = FrozenLookup(columns)
+    store.add(torch.full((1, 6), 2.0))
+    assert store.reserved_columns() is columns
+    (found,) = lookup([-torch.ones(1, 6)])
+    assert found.tolist() == [[2.0] * 6]
+
+
+def test_several_queries_are_answered_and_counted():
+    store = SolutionStore(6, dtype=torch.float64)
+    store.add(rows(8, 0).double())
+    columns = store.reserved_columns()
+    assert columns is not None
+    lookup = FrozenLookup(columns)
+    first, second = lookup([torch.ones(4, 6), -torch.ones(4, 6)])
+    assert lookup.count == 8
+    assert first.dtype == torch.float32
+    assert torch.equal(first, store.take(store.look_up(torch.ones(4, 6))).float())
+    assert torch.equal(second, store.take(store.look_up(-torch.ones(4, 6))).float())
+
+
+@pytest.mark.parametrize("options", [{"instances": 2}, {"capacity": 100}])
+def test_families_and_capacities_need_more_than_a_product(options):
+    store = SolutionStore(6, **options)
+    store.add(torch.eye(6), torch.ones(2, 6, dtype=torch.bool) if "instances" in options else None)
+    assert store.reserved_columns() is None
+
+
+def test_an_empty_or_a_very_large_store_has_none(monkeypatch):
+    store = SolutionStore(6)
+    assert store.reserved_columns() is None
+    store.add(torch.eye(6))
+    monkeypatch.setattr(fp16_lookup, "SMALLEST", 6)
+    assert store.reserved_columns() is None
+
+
+COLUMNS = torch.randn(5, 40, generator=torch.Generator().manual_seed(0))
+COSTS = torch.randn(7, 5, generator=torch.Generator().manual_seed(1))
+
+
+def test_few_scores_and_blocks_of_many_give_the_first_smallest_score(monkeypatch):
+    expected = (COSTS @ COLUMNS).argmin(dim=1)
+    assert torch.equal(StoreLookup().best(COLUMNS, COSTS), expected)
+    monkeypatch.setattr(lookup, "BLOCK_SCORES", 16)
+    assert torch.equal(StoreLookup().best(COLUMNS, COSTS), expected)
+
+
+def test_a_change_of_the_solutions_is_followed():
+    search, columns = StoreLookup(), torch.eye(2)
+    costs = torch.tensor([[1.0, 2.0]])
+    assert search.best(columns, costs).tolist() == [0]
+    grown = torch.cat([columns, torch.tensor([[-5.0], [0.0]])], dim=1)
+    search.insert(grown.T[2:], slice(2, 3), 3)
+    assert search.best(grown, costs).tolist() == [2]
+
+
+def test_an_instance_gets_only_what_serves_it_and_one_without_a_solution_is_named():
+    serves = torch.zeros(2, 40, dtype=torch.bool)
+    serves[0, 11:13] = True
+    found = StoreLookup().best(COLUMNS, COSTS, serves, torch.zeros(7, dtype=torch.int64))
+    assert torch.equal(found, 11 + (COSTS @ COLUMNS[:, 11:13]).argmin(dim=1))
+    with pytest.raises(InputError, match="no solution that is feasible for instance 1: add its optimum first"):
+        StoreLookup().best(COLUMNS, COSTS, serves, torch.tensor([0, 0, 1, 0, 0, 0, 0]))
+
+
+def test_any_objective_can_be_minimized():
+    found = StoreLookup().best(COLUMNS, COSTS, objective=lambda rows, costs: ((rows - costs) ** 2).sum(dim=-1))
+    assert torch.equal(found, torch.cdist(COSTS, COLUMNS.T).argmin(dim=1))

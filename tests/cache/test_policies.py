@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,12 +11,78 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.cache import Bernoulli, Falling, GapAbove, LargestGap, SolutionCache
+from regretless.cache.policies import Batch, Coins
 from regretless.errors import InputError, RegretlessWarning
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.types import Solved
 
 from .bounds.small_models import small_models
+
+AT = [torch.zeros(2, 3)]
+QUERIES = [torch.tensor([[1.0, 0, 0], [4.0, 0, 0]]), torch.tensor([[2.0, 0, 0], [3.0, 0, 0]])]
+
+
+def view(calls: list[torch.Tensor], found=lambda costs: costs[:, 0].double().numpy()) -> Batch:
+    def gaps(costs):
+        calls.append(costs)
+        return found(costs)
+
+    return Batch(AT, QUERIES, asked=7, gaps_at=gaps)
+
+
+def test_a_policy_that_needs_no_gaps_computes_none():
+    calls: list[torch.Tensor] = []
+    batch = view(calls)
+    assert (batch.size, batch.asked, calls) == (2, 7, [])
+
+
+def test_the_gap_of_an_instance_is_the_largest_over_its_cost_vectors():
+    calls: list[torch.Tensor] = []
+    assert np.array_equal(view(calls).gaps("lookup"), [2.0, 4.0])
+    assert np.array_equal(view(calls).gaps("solve"), [0.0, 0.0])
+    assert [id(costs) for costs in calls] == [id(costs) for costs in (*QUERIES, *AT)]
+
+
+def test_without_a_bound_there_are_no_gaps():
+    assert view([], lambda costs: None).gaps("lookup") is None
+
+
+def rank(number: int) -> Any:
+    return SimpleNamespace(rank=number, size=2)
+
+
+def flips(coins: Coins, steps: int, ranks: Any = None) -> list[list[float]]:
+    return [coins.of_step(ranks).random(3).tolist() for _ in range(steps)]
+
+
+def test_without_ranks_one_generator_serves_all_steps():
+    generator = np.random.default_rng(5)
+    assert flips(Coins(5), 4) == [generator.random(3).tolist() for _ in range(4)]
+
+
+def test_ranks_have_their_own_coins_which_depend_on_seed_rank_and_step_only():
+    first, second = flips(Coins(5), 3, rank(0)), flips(Coins(5), 3, rank(1))
+    assert first == flips(Coins(5), 3, rank(0))
+    every = [tuple(step) for step in first + second + flips(Coins(6), 3, rank(0))]
+    assert len(set(every)) == 9
+
+
+@pytest.mark.parametrize("ranks", [None, rank(1)])
+def test_a_loaded_state_continues_with_the_next_step(ranks: Any):
+    coins = Coins(3)
+    flips(coins, 2, ranks)
+    state = coins.state_dict()
+    expected = flips(coins, 3, ranks)
+    again = Coins(3)
+    again.load_state_dict(state)
+    assert flips(again, 3, ranks) == expected
+
+
+def test_a_negative_seed_is_refused():
+    with pytest.raises(InputError, match="seed must be an integer, at least 0, got -1"):
+        Coins(-1)
+
 
 BATCH = 25
 
@@ -35,7 +103,7 @@ def with_gaps(gaps: np.ndarray) -> Given:
     return Given(len(gaps), by_place={"lookup": gaps, "solve": gaps})
 
 
-def flips(p: float, batches: int, seed: int = 0) -> np.ndarray:
+def flips_of_policies(p: float, batches: int, seed: int = 0) -> np.ndarray:
     """Heads ``(batches, BATCH)`` of a coin."""
     generator = np.random.default_rng(seed)
     return np.stack([Bernoulli(p).choose(Given(BATCH), generator) for _ in range(batches)])
@@ -43,13 +111,13 @@ def flips(p: float, batches: int, seed: int = 0) -> np.ndarray:
 
 @pytest.mark.parametrize("p", [0.05, 0.3, 0.9])
 def test_the_share_of_heads_over_ten_thousand_coins_is_p(p):
-    heads = flips(p, 10_000 // BATCH)
+    heads = flips_of_policies(p, 10_000 // BATCH)
     assert heads.size == 10_000
     assert abs(heads.mean() - p) <= 3 * np.sqrt(p * (1 - p) / heads.size)
 
 
 def test_coins_are_flipped_for_each_instance_not_for_each_batch():
-    heads = flips(0.5, 400)
+    heads = flips_of_policies(0.5, 400)
     per_batch = heads.sum(axis=1)
     assert not np.isin(per_batch, (0, BATCH)).any()
     # Independent coins: the variance over batches is that of a binomial, not BATCH times it.
@@ -68,18 +136,18 @@ def test_one_coin_a_batch_solves_all_or_none_as_often():
 
 
 def test_neighboring_coins_are_independent():
-    heads = flips(0.5, 400).ravel().astype(float)
+    heads = flips_of_policies(0.5, 400).ravel().astype(float)
     assert abs(np.corrcoef(heads[:-1], heads[1:])[0, 1]) < 4 / np.sqrt(len(heads))
 
 
 def test_a_sure_coin_never_fails_and_an_impossible_one_never_falls():
-    assert flips(1.0, 40).all()
-    assert not flips(0.0, 40).any()
+    assert flips_of_policies(1.0, 40).all()
+    assert not flips_of_policies(0.0, 40).any()
 
 
 def test_the_seed_decides():
-    assert (flips(0.5, 4, seed=1) == flips(0.5, 4, seed=1)).all()
-    assert (flips(0.5, 4, seed=1) != flips(0.5, 4, seed=2)).any()
+    assert (flips_of_policies(0.5, 4, seed=1) == flips_of_policies(0.5, 4, seed=1)).all()
+    assert (flips_of_policies(0.5, 4, seed=1) != flips_of_policies(0.5, 4, seed=2)).any()
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, float("nan")])

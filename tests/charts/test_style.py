@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from regretless.charts.style import COLORS, CSS_NAMES, chart_style, series_styles
-from regretless.report.display_order import METHODS
+from regretless.report.groups import METHODS
 
 
 def test_a_family_shares_its_color_and_its_members_differ_otherwise() -> None:

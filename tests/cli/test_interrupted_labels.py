@@ -14,7 +14,7 @@ import pytest
 from torch import Tensor
 
 from regretless import begun_solves
-from regretless.runs import run_labels
+from regretless.runs import run_folder
 from regretless.solvers.pool import EnginePool
 from regretless.training.evaluation import evaluate_instances
 from regretless.types import Solved
@@ -26,7 +26,7 @@ from .test_retrain import more
 @pytest.fixture(autouse=True)
 def all_work_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(begun_solves, "WORTH", 0.0)
-    monkeypatch.setattr(run_labels, "WORTH", 0.0)
+    monkeypatch.setattr(run_folder, "WORTH", 0.0)
     monkeypatch.setattr("regretless.solvers.executors.cores", lambda: 1)  # the batches of one worker are 1, 2, 4, ...
 
 
@@ -219,7 +219,7 @@ def test_an_audit_continues(
 def test_a_command_that_fails_at_once_leaves_nothing(
     cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_labels, "WORTH", 60.0)
+    monkeypatch.setattr(run_folder, "WORTH", 60.0)
     files = make_files(tmp_path)
     Interrupt(monkeypatch, instances=8)
     assert cli(*files.words()).code == 130

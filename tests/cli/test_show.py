@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from regretless.cli.show import (
+    columns_line,
     number,
     print_json,
     print_ledger,
@@ -14,8 +17,10 @@ from regretless.cli.show import (
     warn_of_inexact,
 )
 from regretless.runs import Spec
+from regretless.tables.encoded_column import Column
 
 from ..terminal import wide_terminal
+from .files import CommandLine, Files, write_csv
 
 
 @pytest.mark.parametrize(
@@ -102,3 +107,22 @@ def test_a_run_without_a_ledger_prints_none(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().out == ""
     print_ledger({"labels": {"solves": 5, "seconds": 1.0}})
     assert capsys.readouterr().out == "solves: labels 5 (1.0 s)\n"
+
+
+def test_kinds_are_counted_and_columns_named() -> None:
+    columns = (Column("zone", "category"), Column("kind", "category"), *(Column(f"n{i}", "number") for i in range(7)))
+    assert columns_line(columns) == "features: 2 categories (zone, kind), 7 numbers (n0, n1, n2, n3, n4 and 2 more)"
+
+
+def test_training_says_how_it_read_each_column_but_not_in_json(files: Files, cli: CommandLine) -> None:
+    rows = [[i % 5, "north" if i % 2 else "south"] for i in range(40)]
+    write_csv(files.x, ["wind", "zone"], rows)
+    words = {"method": "two-stage", "p_solve": None, "epochs": 1}
+    assert "\nfeatures: 1 number (wind), 1 category (zone)\n" in cli.ok(*files.words(**words)).out
+    assert "two_stage_regret" in cli.ok(*files.words("again", **words), "--json").json
+
+
+def test_arrays_have_no_columns_to_name(files: Files, cli: CommandLine, tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", features=files.features)
+    words = {"method": "two-stage", "p_solve": None, "epochs": 1, "features": tmp_path / "x.npz"}
+    assert "features:" not in cli.ok(*files.words(**words)).out

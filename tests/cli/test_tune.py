@@ -11,7 +11,7 @@ import pytest
 
 from regretless.cli.tune import train_command
 from regretless.runs import Spec, tune
-from regretless.runs.trial_log import LOG
+from regretless.runs.trials import LOG
 from regretless.runs.tune import Tuned
 
 from .files import ITEMS, CommandLine, Files, write_csv

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from regretless.deciding import Decider
-from regretless.deciding.audited_run import AuditedDay, AuditedRun, losses
+from regretless.deciding.audited_run import AuditedDay, AuditedRun, NamedValues, losses, places_of
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.decision_record import Record
 from regretless.deciding.logged_decisions import log_files
@@ -20,6 +21,26 @@ from regretless.problem import Problem
 from regretless.types import Decisions, Status
 
 from .conftest import ITEMS, WEIGHTS, TrainedRun
+
+
+def test_values_are_found_by_name_and_equal_those_of_a_dict() -> None:
+    values = NamedValues(places_of(["a", "b"]), np.array([1.0, 2.5]))
+    assert values == {"a": 1.0, "b": 2.5}
+    assert (list(values), len(values)) == (["a", "b"], 2)
+    assert repr(values) == "{'a': 1.0, 'b': 2.5}"
+    with pytest.raises(KeyError):
+        values["c"]
+
+
+def test_many_decisions_take_the_memory_of_their_numbers() -> None:
+    places, numbers = places_of([f"x_{i}" for i in range(500)]), np.random.default_rng(0).normal(size=(400, 500))
+    tracemalloc.start()
+    kept = [NamedValues(places, row.copy()) for row in numbers]
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert len(kept) == 400
+    assert size < 1.5 * numbers.nbytes  # dicts take about eight times as much
+
 
 NOTHING, ONE = np.zeros(6), np.array([1.0, 0, 0, 0, 0, 0])
 

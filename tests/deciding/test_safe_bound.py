@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
+from regretless.cache.bounds.multipliers import RelaxationMultipliers
 from regretless.deciding.safe_bound import KEPT, Multipliers, safe_bound
 from regretless.milp import MILP
 from regretless.solvers import make_engine

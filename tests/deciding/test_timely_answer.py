@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from regretless.deciding.known_decisions import KnownDecisions
-from regretless.deciding.lane_engines import LaneEngines
+from regretless.deciding.lanes import LaneEngines
 from regretless.deciding.timely_answer import Answer, Request, TimelyAnswers
 from regretless.milp import MILP, Floats
 from regretless.solvers import Outcome

@@ -10,7 +10,7 @@ from regretless.linear_programs import interior_point
 from regretless.linear_programs.interior_point import solve_interior
 from regretless.linear_programs.presolve import presolve
 from regretless.milp import MILP
-from regretless.problems.multi_knapsack.load import multi_knapsack_data
+from regretless.problems.multi_knapsack import multi_knapsack_data
 from regretless.problems.polynomial_costs import Formula
 
 

@@ -10,7 +10,7 @@ from regretless.errors import InputError
 from regretless.losses import LAVA
 from regretless.losses.lava import neighbors
 from regretless.problems import load
-from regretless.problems.shortest_path.formulation import grid_edges
+from regretless.problems.shortest_path import grid_edges
 
 from .tiny import KINDS, batch, cache
 

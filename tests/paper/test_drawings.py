@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from regretless.paper import drawings
+from regretless.paper.drawings import regret_against_solves, write_figures
 from regretless.paper.grid import load_grid
 from regretless.runs.results import read_results
 from regretless.runs.run_folder import run_path
@@ -127,3 +130,82 @@ def test_runs_with_other_options_of_the_problem_stay_out(tmp_path: Path) -> None
     drawn = drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path))
     assert drawn is not None
     assert [line.get_ydata()[0] for line in drawn.chart.figure.axes[0].lines] == [10.0, 10.0]
+
+
+GRID_OF_GAP_DRAWING = load_grid("gaps")
+PROBLEM_OF_GAP_DRAWING = "knapsack-60"
+
+
+def cell(tmp_path: Path, p_solve: float, regret: float, solves: int, **words: str) -> None:
+    for seed in (0, 1):
+        spec = GRID_OF_GAP_DRAWING.spec(
+            PROBLEM_OF_GAP_DRAWING, "map-dc", seed=seed, settings={"p_solve": p_solve} | words
+        )
+        finished(tmp_path, spec, regret=regret + seed, solves=solves, lookups=1000)
+
+
+def test_each_policy_is_a_line_over_the_share_that_was_solved(tmp_path: Path) -> None:
+    cell(tmp_path, 0.01, 100.0, 10)
+    cell(tmp_path, 1.0, 80.0, 1000)
+    cell(tmp_path, 0.01, 82.0, 9, policy="largest-gap")
+    drawn = regret_against_solves(GRID_OF_GAP_DRAWING, read_results(tmp_path))
+    assert drawn is not None
+    titles = [axes.get_title().strip() for axes in drawn.chart.figure.axes]
+    assert titles == [PROBLEM_OF_GAP_DRAWING], "one panel per problem that has runs"
+    points = {line.get_gid(): line for line in drawn.chart.figure.axes[0].lines}
+    coin, gaps = points["points-0-0"], points["points-0-1"]
+    assert list(coin.get_xdata()) == pytest.approx([1.0, 100.0])
+    assert list(coin.get_ydata()) == pytest.approx([100.5, 80.5])
+    assert list(gaps.get_xdata()) == pytest.approx([0.9])
+    assert list(gaps.get_ydata()) == pytest.approx([82.5])
+    assert drawn.chart.hover["points-0-1"] == (
+        f"{PROBLEM_OF_GAP_DRAWING}, largest-gap\n0.90% solved\ntest regret 82.50 ± 0.7071 (2 seeds)",
+    )
+
+
+def test_the_coin_alone_is_no_comparison(tmp_path: Path) -> None:
+    cell(tmp_path, 0.01, 100.0, 10)
+    assert regret_against_solves(GRID_OF_GAP_DRAWING, read_results(tmp_path)) is None
+
+
+def test_runs_by_gap_stay_out_of_the_papers_figures_and_in_their_own(tmp_path: Path) -> None:
+    cell(tmp_path, 0.05, 100.0, 10)
+    cell(tmp_path, 0.05, 50.0, 10, policy="largest-gap")
+    found = read_results(tmp_path)
+    assert len(found) == 4, "one cell a policy, not one that replaces the other"
+    assert write_figures(GRID_OF_GAP_DRAWING, found, tmp_path / "figures") == ["solves"]
+    knapsack = write_figures(load_grid("knapsack"), found, tmp_path / "paper")
+    assert knapsack == [f"growth-{PROBLEM_OF_GAP_DRAWING}"]
+    assert "cache" in (tmp_path / "paper" / f"growth-{PROBLEM_OF_GAP_DRAWING}.svg").read_text()
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Results, and the figures of them."""
+    folder = tmp_path_factory.mktemp("results")
+    grid = load_grid("smoke")
+    for spec in grid.specs(seeds=2):
+        if spec.problem == grid.focus:
+            finished(folder, spec, regret=100.0 + spec.seed)
+    write_figures(grid, read_results(folder), folder / "figures")
+    return folder
+
+
+def test_every_figure_comes_as_svg_png_and_what_it_says(results: Path) -> None:
+    names = [path.stem for path in (results / "figures").glob("*.svg")]
+    p = "synthetic-knapsack-60"
+    assert set(names) == {f"curves-{p}", f"q4-{p}", f"growth-{p}", f"p-solve-{p}"}
+    for name in names:
+        about = json.loads((results / "figures" / f"{name}.json").read_text())
+        assert set(about) == {"title", "caption", "question"}
+        assert (results / "figures" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
+        root = ElementTree.fromstring((results / "figures" / f"{name}.svg").read_text())
+        assert len(root.findall(".//{http://www.w3.org/2000/svg}title")) >= 3
+
+
+@pytest.mark.slow  # tests/charts/test_svg.py is fast
+def test_the_same_numbers_give_the_same_bytes(results: Path, tmp_path: Path) -> None:
+    names = write_figures(load_grid("smoke"), read_results(results), tmp_path)
+    assert {f"{name}.svg" for name in names} == {file.name for file in tmp_path.glob("*.svg")}
+    for file in tmp_path.iterdir():
+        assert file.read_bytes() == (results / "figures" / file.name).read_bytes(), file.name

@@ -21,7 +21,7 @@ def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module = importlib.util.module_from_spec(described)
     described.loader.exec_module(module)
     monkeypatch.setattr(module, "PICTURES", tmp_path / "pictures")
-    monkeypatch.setattr("regretless.paper.figures.png_file", lambda _: b"")  # the page shows the SVG files
+    monkeypatch.setattr("regretless.paper.drawings.png_file", lambda _: b"")  # the page shows the SVG files
     return module
 
 

@@ -29,7 +29,7 @@ from regretless.report import write as write_report
 from regretless.runs import Spec, load_trained, training_run
 from regretless.runs import run as do_run
 from regretless.runs.results import read_results
-from regretless.runs.trial_log import LOG, open_trials
+from regretless.runs.trials import LOG, open_trials
 from regretless.search import Candidate, auto
 from regretless.storage import load_state, read_json, save_state
 from regretless.tables import read_costs, read_features

@@ -12,7 +12,7 @@ from torch import nn
 from regretless.data import Dataset
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.problems.seeded_models import seeded
+from regretless.problems.settings import seeded
 from regretless.search import train as train_any
 from regretless.training import Fitted, fit, methods
 

@@ -15,7 +15,7 @@ from regretless.errors import InputError, SolveError
 from regretless.labels import solve_labels
 from regretless.losses import MAP
 from regretless.problem import Problem
-from regretless.problems.seeded_models import seeded
+from regretless.problems.settings import seeded
 from regretless.solvers import available, make_engine, names
 from regretless.training import fit
 from regretless.types import Decisions, Status

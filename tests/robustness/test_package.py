@@ -60,7 +60,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     existing = {name for name in _tracked(*DATA, ".py", "py.typed") if (ROOT / "src" / name).is_file()}
     assert existing <= inside, f"missing: {sorted(existing - inside)[:5]}"
     assert {Path(name).suffix for name in inside} <= {".py", ".typed", *DATA}, "no caches, no binaries"
-    assert not [name for name in inside if "test" in Path(name).name.lower() or "/tests/" in name]
+    assert not [name for name in inside if Path(name).name.startswith(("test", "conftest")) or "/tests/" in name]
     assert wheel.stat().st_size < 2 * 2**20
 
 

@@ -23,7 +23,7 @@ from regretless.data import Dataset
 from regretless.losses import MAP
 from regretless.problem import Problem
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.seeded_models import seeded
+from regretless.problems.settings import seeded
 from regretless.storage import save_state
 from regretless.training import fit
 

@@ -4,6 +4,7 @@ import inspect
 import math
 import sys
 import time
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,9 +14,10 @@ import torch
 from torch import nn
 
 from regretless import MILP, Dataset, Family, Problem, begun_solves, evaluate, predict
-from regretless.errors import FileError, InputError
+from regretless.errors import FileError, InputError, RegretlessWarning
 from regretless.problems import load
 from regretless.search import auto, automatic, final_model, verdict
+from regretless.search.automatic import sampled
 from regretless.search.candidates import Candidate
 from regretless.training import stack_checkpoint, stacked_fit, two_stage
 from regretless.training.linear_model import find_linear
@@ -444,3 +446,44 @@ def test_the_models_of_a_search_predict_without_dropout(knapsack, monkeypatch, w
     model = nn.Sequential(nn.Linear(8, 4), nn.Dropout(), nn.Linear(4, 1), nn.Flatten())
     found = auto(knapsack.problem, knapsack.train, model, candidates=FEW, epochs=1, progress=False)
     assert not any(module.training for of in (found.model, found.two_stage) for module in of.modules())
+
+
+def data(n: int) -> Dataset:
+    problem = Problem(oracle=lambda c: torch.eye(3)[int(c.argmin())], dimension=3)
+    x = torch.arange(n, dtype=torch.float32)[:, None]
+    return Dataset.solve(problem, x, torch.cat([x, -x, x**2], dim=1))
+
+
+def test_a_sample_keeps_the_order_and_follows_the_seed():
+    whole = data(60)
+    with pytest.warns(RegretlessWarning, match="a sample of 20 of the 60 training instances"):
+        part = sampled(whole, 20, least=10, seed=1)
+    rows = part.features[:, 0]
+    assert len(rows) == 20
+    assert (rows.diff() > 0).all()
+    assert torch.equal(part.solutions, whole.solutions[rows.long()])
+    with pytest.warns(RegretlessWarning):
+        again, other = (sampled(whole, 20, least=10, seed=seed).features[:, 0] for seed in (1, 2))
+    assert torch.equal(again, rows)
+    assert not torch.equal(other, rows)
+
+
+def test_data_that_are_small_or_asked_for_as_a_whole_stay_whole():
+    whole = data(30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sampled(whole, 30, least=10, seed=0) is whole
+        assert sampled(whole, None, least=10, seed=0) is whole
+
+
+def test_a_search_uses_the_sample_only():
+    problem = Problem(oracle=lambda c: torch.eye(3)[int(c.argmin())], dimension=3)
+    with pytest.warns(RegretlessWarning, match="a sample of 30 of the 50"):
+        found = auto(problem, data(50), sample=30, epochs=1, methods="map-dc", terms="none", progress=False)
+    assert found.verdict.instances <= 30
+    assert found.solves["growth"] <= 30
+
+
+def test_a_sample_that_is_too_small_for_the_folds_is_refused():
+    with pytest.raises(InputError, match="sample must be an integer, at least 10, got 5"):
+        sampled(data(30), 5, least=10, seed=0)

@@ -9,8 +9,8 @@ from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
+from regretless.training.running_stack import stack_models
 from regretless.training.stacked_models import Setting
-from regretless.training.stacking import stack_models
 
 
 def setting(solves=2.0, fails=lambda c: False, on_failure="raise", **more):

@@ -10,8 +10,8 @@ from regretless.errors import RegretlessError, SolveError
 from regretless.search.scores import HeldOut
 from regretless.training.folds import make_folds
 from regretless.training.models import make_model
+from regretless.training.running_stack import stack_models
 from regretless.training.stacked_models import Setting
-from regretless.training.stacking import stack_models
 from regretless.types import Status
 
 PROBLEM = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=3)

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from regretless.errors import InputError
-from regretless.problems.option_check import check_options
-from regretless.problems.problem_table import loader
+from regretless.problems.problem_table import check_options, loader
 from regretless.suite.cells import GRIDS, Cell, cells_of
 
 

@@ -23,7 +23,7 @@ from regretless.losses import (
 )
 from regretless.problem import Problem
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.seeded_models import seeded
+from regretless.problems.settings import seeded
 
 WEIGHTS = [3, 4, 5, 2, 6, 3]
 FEATURES = 4

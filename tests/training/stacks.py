@@ -7,7 +7,7 @@ from torch import nn
 
 from regretless import MAP, MILP, Dataset, Family, Problem, SolutionCache
 from regretless.losses import SPOPlus
-from regretless.problems.seeded_models import seeded
+from regretless.problems.settings import seeded
 from regretless.training.models import make_model
 from regretless.training.stacked_fit import fit_stacked
 from regretless.training.stacked_models import Setting

@@ -13,14 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
+from regretless.cache import Bernoulli
+from regretless.data import Dataset
 from regretless.errors import FileError
-from regretless.losses import MAP, Loss, SPOPlus, TwoStage
+from regretless.losses import MAP, ExpectedRegret, Loss, SPOPlus, TwoStage, WarmUp
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training import Converged, EarlyStopping, Interrupted, Schedule, Watch, fit
-from regretless.training.checkpoint import KIND, VERSION
+from regretless.training.checkpoint import KIND, VERSION, Parts, identity
 from regretless.training.methods import make_loss
 from tests import forked
 
@@ -352,3 +354,71 @@ def test_an_optimizer_continues_in_the_precision_of_its_own_state(tmp_path):
 
     go(1, tmp_path / "run")
     assert same(go(3, tmp_path / "run"), go(3, None))
+
+
+TRAIN_OF_IDENTITY = data()
+
+
+def named(loss=None, train=TRAIN_OF_IDENTITY, lr=0.1, seed=0, batch_size=4, callbacks=(), **of_adam) -> dict:
+    net = model()
+    optimizer = torch.optim.Adam(net.parameters(), lr=lr, **of_adam)
+    parts = Parts(net, loss or MAP(cache(TRAIN_OF_IDENTITY)), optimizer, list(callbacks), torch.Generator())
+    return identity(parts, train, seed=seed, batch_size=batch_size)
+
+
+def different(**change) -> set[str]:
+    mine, its = named(), named(**change)
+    return {name for name in mine | its if mine.get(name) != its.get(name)}
+
+
+def test_the_same_run_has_the_same_identity():
+    assert different() == set()
+
+
+def test_each_setting_is_named_by_itself():
+    assert different(seed=1) == {"seed"}
+    assert different(batch_size=8) == {"batch_size"}
+    assert different(lr=0.2) == {"lr"}
+    assert different(weight_decay=0.1) == {"optimizer_settings"}
+    assert different(betas=(0.8, 0.999)) == {"optimizer_settings"}
+    assert different(loss=MAP(cache(TRAIN_OF_IDENTITY), cost="c_hat")) == {"loss"}
+    assert different(loss=MAP(cache(TRAIN_OF_IDENTITY, p_solve=0.5))) == {"policy"}
+    assert different(loss=MAP(cache(TRAIN_OF_IDENTITY, grow_at="transformed"))) == {"grow_at"}
+    assert different(loss=MAP(cache(TRAIN_OF_IDENTITY, seed=6))) == {"cache_seed"}
+    assert different(loss=MAP(cache(TRAIN_OF_IDENTITY, capacity=9, evict="oldest"))) == {"capacity", "evict"}
+    assert different(train=TRAIN_OF_IDENTITY[:5]) == {"instances", "data"}
+    assert different(
+        train=Dataset(TRAIN_OF_IDENTITY.features + 1, TRAIN_OF_IDENTITY.costs, TRAIN_OF_IDENTITY.solutions)
+    ) == {"data"}
+    assert "loss" in different(loss=TwoStage(problem()))
+
+
+def test_a_warm_up_is_named_by_its_second_loss_and_its_steps():
+    memory = cache(TRAIN_OF_IDENTITY)
+    then = ExpectedRegret(memory)
+    plain, warmed = named(loss=then), named(loss=WarmUp(MAP(memory), then, steps=7))
+    assert {name for name in plain if plain[name] != warmed[name]} == {"loss"}
+    assert warmed["loss"] == plain["loss"][:-1] + ", warm_up_steps=7)"
+
+
+def test_training_and_a_schedule_do_not_change_it():
+    net = model()
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, step_size=1, gamma=0.5)
+    loss = MAP(cache(TRAIN_OF_IDENTITY))
+    parts = Parts(net, loss, optimizer, [], torch.Generator())
+    before = identity(parts, TRAIN_OF_IDENTITY, seed=0, batch_size=4)
+    loss(
+        net(TRAIN_OF_IDENTITY.features), TRAIN_OF_IDENTITY.costs.float(), TRAIN_OF_IDENTITY.solutions.float()
+    ).backward()
+    optimizer.step()
+    schedule.step()
+    assert optimizer.param_groups[0]["lr"] == 0.05
+    assert identity(parts, TRAIN_OF_IDENTITY, seed=0, batch_size=4) == before
+
+
+def test_a_policy_without_a_text_of_its_own_is_named_by_its_class():
+    class Mine(Bernoulli):
+        __repr__ = object.__repr__
+
+    assert named(loss=MAP(cache(TRAIN_OF_IDENTITY, policy=Mine(0.5))))["policy"] == "Mine"

@@ -1,4 +1,4 @@
-"""Training by several ranks; see ``regretless.training.rank_batches`` and ``SolutionCache.share``."""
+"""Training by several ranks; see ``regretless.training.batches`` and ``SolutionCache.share``."""
 
 from __future__ import annotations
 

@@ -9,12 +9,17 @@ import torch
 from torch import nn
 
 from regretless import metrics
+from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError, SolveError
 from regretless.losses import MAP
+from regretless.milp import MILP
 from regretless.problem import Problem
+from regretless.problems.settings import seeded
 from regretless.training import evaluate, fit, predict
-from regretless.training.evaluation import evaluate_instances
+from regretless.training.evaluation import evaluate_instances, to_loss
+from regretless.training.running_stack import RunningStack
+from regretless.training.stacked_models import Setting
 from regretless.types import Solved, Status
 
 from .runs import cache, data, model, problem
@@ -258,3 +263,62 @@ def test_predicting_leaves_the_mode_of_every_part_as_it_was():
 def test_a_model_for_other_features_is_refused_with_their_shape():
     with pytest.raises(InputError, match=r"Linear cannot predict from features of shape \(9, 6, 4\): RuntimeError"):
         evaluate(nn.Linear(3, 1), DATA, problem())
+
+
+HALF = pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+
+
+def half_data() -> tuple[Problem, Dataset]:
+    """Labels of up to 601, a number that bfloat16 does not have."""
+    problem = Problem(MILP([[1.0, 1.0, 1.0]], row_upper=1000.0, upper=601.0), sense="max")
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(30, 3, generator=generator)
+    return problem, Dataset.solve(problem, x, 5 + x.double() @ torch.randn(3, 3, generator=generator).double())
+
+
+@pytest.mark.parametrize(
+    ("model", "labels"),
+    [
+        (torch.float16, torch.float32),
+        (torch.bfloat16, torch.float32),
+        (torch.float32, torch.float32),
+        (torch.float64, torch.float64),
+    ],
+)
+def test_labels_have_the_precision_of_the_model_and_at_least_single_precision(model, labels):
+    moved = to_loss(torch.tensor([601.0], dtype=torch.float64), torch.zeros(1, dtype=model))
+    assert moved.dtype == labels
+    assert moved.item() == 601.0
+
+
+class Frozen(nn.Module):
+    """Predicts the same costs in half precision whatever it is taught."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype, self.weight = dtype, nn.Parameter(torch.zeros(1, dtype=dtype))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        costs = torch.tensor([1.0, 2.0, 3.0], dtype=self.dtype) + self.weight * 0
+        return costs.expand(len(x), 3)
+
+
+@HALF
+@pytest.mark.parametrize("streamed", [False, True])
+def test_the_loss_of_a_model_in_half_precision_is_that_of_exact_labels(dtype, streamed):
+    problem, train = half_data()
+    found = []
+    for of in (dtype, torch.float32):
+        cache = SolutionCache(problem, train.solutions, p_solve=1.0)
+        source = [train[:15], train[15:]] if streamed else train
+        found.append(fit(Frozen(of), MAP(cache), source, epochs=1, lr=1e-3).history[0]["loss"])
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+
+
+def test_stacked_models_in_half_precision_have_exact_labels():
+    problem, train = half_data()
+    model = seeded(lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 3)), 0).to(torch.bfloat16)
+    losses = [MAP(SolutionCache(problem, train.solutions), reduction="none")]
+    stack = RunningStack([model], losses, [Setting(0, 0.1)], train, [torch.arange(30)], 8, 0, None)
+    assert torch.equal(stack.solutions.double(), train.solutions)
+    assert torch.equal(stack.costs, train.costs.float())

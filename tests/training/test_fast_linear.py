@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
-from regretless.training.cost_scale import with_cost_scale
 from regretless.training.fast_linear import LeanAdam, LinearStep, linear_step
 from regretless.training.models import SharedLinear, make_model
+from regretless.training.scaling import with_cost_scale
 from regretless.training.step import GradientStep, make_step
 from tests import forked
 

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch import nn
 
-from regretless.training.cost_scale import with_cost_scale
-from regretless.training.intercepts import Intercepts
 from regretless.training.linear_model import find_linear
 from regretless.training.model_terms import with_terms
 from regretless.training.models import SharedLinear, make_model
+from regretless.training.scaling import with_cost_scale
+from regretless.training.terms import Intercepts
 
 CHANCE = torch.Generator().manual_seed(0)
 X2, X3 = torch.randn(9, 4, generator=CHANCE) * 3 + 1, torch.randn(9, 5, 4, generator=CHANCE)

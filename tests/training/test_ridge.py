@@ -5,8 +5,8 @@ import torch
 
 from regretless.training import ridge as module
 from regretless.training.folds import make_folds
-from regretless.training.quadratic_terms import QuadraticTerms
 from regretless.training.ridge import ridge
+from regretless.training.terms import QuadraticTerms
 
 
 def data(n=60, k=3, d=4, noise=0.0, seed=0):

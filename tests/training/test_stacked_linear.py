@@ -7,8 +7,8 @@ from torch import nn
 
 from regretless.training.model_terms import with_terms
 from regretless.training.models import make_model
-from regretless.training.stacked_adam import StackedAdam
 from regretless.training.stacked_linear import StackedLinear
+from regretless.training.stacked_models import StackedAdam
 
 CHANCE = torch.Generator().manual_seed(0)
 X = torch.randn(12, 3, generator=CHANCE) * 4 + 2

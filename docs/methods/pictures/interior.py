@@ -6,7 +6,7 @@ from pathlib import Path
 
 from loss_curves import draw, example
 
-from regretless.losses.interior import Interior
+from regretless.losses.relaxed import Interior
 
 if __name__ == "__main__":
     problem = example()

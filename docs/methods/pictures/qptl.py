@@ -6,7 +6,7 @@ from pathlib import Path
 
 from loss_curves import draw, example
 
-from regretless.losses.qptl import QPTL
+from regretless.losses.relaxed import QPTL
 
 if __name__ == "__main__":
     problem = example()

@@ -18,11 +18,11 @@ from matplotlib import pyplot as plt
 from regretless import Problem
 from regretless.problems import load
 from regretless.problems.complete_graph import edge_costs, graph_edges, routes
-from regretless.problems.facility_location.load import facility_data, facility_milp
+from regretless.problems.facility_location import facility_data, facility_milp
 from regretless.problems.pictures import draw_amounts, draw_edges
 from regretless.problems.polynomial_costs import Formula
 from regretless.problems.shortest_path import grid_edges
-from regretless.problems.vehicle_routing.load import RoutingOracle, customer_demands
+from regretless.problems.vehicle_routing import RoutingOracle, customer_demands
 from regretless.storage import write_text
 
 FOLDER = Path(__file__).parent

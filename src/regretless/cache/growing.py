@@ -13,12 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.cache.coins import Coins
-from regretless.cache.gap_bound import GapBound
-from regretless.cache.growth_exchange import Growth, exchange
-from regretless.cache.heads import Heads, solve_heads
-from regretless.cache.policies import Mask, Policy, checked_mask
-from regretless.cache.policy_batch import Batch
+from regretless.cache.gaps import GapBound
+from regretless.cache.heads import Growth, Heads, exchange, solve_heads
+from regretless.cache.policies import Batch, Coins, Mask, Policy, checked_mask
 from regretless.cache.served_instances import join_members, served
 from regretless.cache.statistics import CacheStatistics
 from regretless.cache.store import SolutionStore

@@ -1,12 +1,16 @@
-"""The look-up: the solution of smallest objective for every cost vector, in blocks of bounded memory."""
+"""The look-up: the solution of smallest objective for every cost vector, by whichever search of S is fastest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from regretless.cache import fp16_lookup
+from regretless.cache.fp16_lookup import HalfMirror
+from regretless.errors import InputError
 
 Objective = Callable[[Tensor, Tensor], Tensor]
 
@@ -20,6 +24,9 @@ BLOCK_COSTS = 128 if torch.backends.mkl.is_available() else 256  # type: ignore[
 # Columns that a product on a GPU takes at a time: cuBLAS chooses a kernel for every new shape, which takes longer than
 # the product, and a growing S would have a new shape in every step.
 ROUNDED = 512
+# Scores of a look-up. To compute more of them takes longer than the launches that a graph saves, and a store reserves
+# up to twice the columns that it needs.
+MOST_FROZEN = 1 << 24
 
 
 def best_on_cpu(columns: Tensor, costs: Tensor) -> Tensor | None:
@@ -130,3 +137,85 @@ def _smallest(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     array = scores.detach().numpy()
     position = array.argmin(axis=1)
     return torch.from_numpy(array[np.arange(len(position)), position]), torch.from_numpy(position)
+
+
+class FrozenLookup:
+    """Look-ups among all columns that a store has reserved, in place of those that hold a solution of their own.
+
+    The others repeat the first solution, so they change no answer, and the columns keep their shape and their place
+    while S grows into them.
+
+    Args:
+        columns: ``(width, reserved)``, see ``SolutionStore.reserved_columns``.
+    """
+
+    def __init__(self, columns: Tensor) -> None:
+        self.columns = columns
+        self.count = 0  # of queries that were answered
+
+    def __call__(self, queries: Sequence[Tensor]) -> list[Tensor]:
+        """Best solutions, one ``(batch, width)`` tensor per query ``(batch, width)``."""
+        costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
+        self.count += costs.shape[0]
+        position = torch.mm(costs.to(self.columns.dtype), self.columns).min(dim=1).indices
+        found = self.columns.T.index_select(0, position).to(costs.dtype)
+        return list(found.chunk(len(queries)))
+
+
+class StoreLookup:
+    """The look-up of a store, with the copies of S that make it fast."""
+
+    def __init__(self) -> None:
+        self._half: HalfMirror | None = None  # on a GPU, from the first look-up on for which it pays
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether there is a copy in half precision, which must follow every insertion."""
+        return self._half is not None
+
+    def insert(self, rows: Tensor, places: slice | Tensor, size: int) -> None:
+        """Follow a store into which ``rows`` were written at ``places``, and that holds ``size`` rows now."""
+        if self._half is not None:
+            self._half.put(rows, places, size)
+
+    def best(
+        self,
+        columns: Tensor,
+        costs: Tensor,
+        serves: Tensor | None = None,
+        instance: Tensor | None = None,
+        objective: Objective | None = None,
+    ) -> Tensor:
+        """Positions ``(batch,)`` of the best columns; the arguments are those of ``best_columns``.
+
+        Raises:
+            InputError: no solution is feasible for an instance.
+        """
+        plain = instance is None and objective is None
+        if plain and costs.is_cuda and columns.shape[1] >= fp16_lookup.SMALLEST:
+            coarse = self._mirror(columns).look_up(costs, columns.shape[1])
+            if coarse is not None:
+                position, certified = coarse
+                if not bool(certified.all()):
+                    position[~certified] = best_columns(columns, costs[~certified])[1]
+                return position
+        if plain and not costs.is_cuda:
+            found = best_on_cpu(columns, costs)
+            if found is not None:
+                return found
+        serves = None if instance is None else serves
+        score, position = best_columns(columns, costs, serves=serves, instance=instance, objective=objective)
+        if instance is not None and bool((lost := torch.isposinf(score)).any()):
+            raise no_solution(int(instance[lost][0]))
+        return position
+
+    def _mirror(self, columns: Tensor) -> HalfMirror:
+        if self._half is None:
+            self._half = HalfMirror(columns.shape[0], columns.device)
+            self._half.put(columns.T, torch.arange(columns.shape[1], device=columns.device), columns.shape[1])
+        return self._half
+
+
+def no_solution(instance: int) -> InputError:
+    """The error of an instance that no stored solution serves."""
+    return InputError(f"the cache holds no solution that is feasible for instance {instance}: add its optimum first")

@@ -1,20 +1,78 @@
-"""Policies: which instances of a batch are worth an exact solve."""
+"""Policies: which instances of a batch are worth an exact solve; what they see of a batch, and the coins they flip."""
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
-from regretless.cache.policy_batch import Batch, GapAt
 from regretless.errors import InputError, RegretlessWarning
 from regretless.milp import Floats
 from regretless.number_checks import check_integer, check_number
+from regretless.ranks import Ranks
 
+GapAt = Literal["lookup", "solve"]
 Mask = NDArray[np.bool_]
+
+
+class Batch:
+    """Size and certified gaps of a batch; a policy that needs no gaps costs no bound.
+
+    Args:
+        at: tensors ``(batch, width)`` of the costs at which heads are solved.
+        queries: those at which everything is looked up.
+        asked: instances that the policy decided on before this batch.
+        gaps_at: gaps ``(batch,)`` at costs, or ``None`` for a problem without a bound.
+
+    Attributes:
+        size: number of instances.
+    """
+
+    def __init__(
+        self, at: Sequence[Tensor], queries: Sequence[Tensor], *, asked: int, gaps_at: Callable[[Tensor], Floats | None]
+    ) -> None:
+        self._costs, self._gaps_at = {"solve": at, "lookup": queries}, gaps_at
+        self.size, self.asked = at[0].shape[0], asked
+
+    def gaps(self, at: GapAt) -> Floats | None:
+        """Certified relative gaps ``(size,)``, computed on request: the largest of each instance over its costs."""
+        found = [self._gaps_at(costs) for costs in self._costs[at]]
+        known = [gaps for gaps in found if gaps is not None]
+        return np.stack(known).max(axis=0) if known else None
+
+
+class Coins:
+    """One generator for all steps; for ranks that share a cache, one per rank and step.
+
+    A generator per step depends on the number of the step only: no rank needs the generators of the others to
+    continue from a checkpoint.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.seed = check_integer("seed", seed, least=0)
+        self._generator = np.random.default_rng(seed)
+        self._steps = 0  # of ranks
+
+    def of_step(self, ranks: Ranks | None) -> np.random.Generator:
+        """The generator of the next step."""
+        if ranks is None:
+            return self._generator
+        self._steps += 1
+        return np.random.default_rng([self.seed, ranks.rank, self._steps])
+
+    def state_dict(self) -> dict[str, Any]:
+        """State of the generator, and the number of steps."""
+        return {"coin": self._generator.bit_generator.state, "steps": self._steps}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continue from ``state``; the files of version 0.1 hold no steps."""
+        self._generator.bit_generator.state = state["coin"]
+        self._steps = state.get("steps", 0)
 
 
 class Policy(Protocol):
@@ -22,7 +80,6 @@ class Policy(Protocol):
 
     def choose(self, batch: Batch, generator: np.random.Generator) -> Mask:
         """Return a ``(size,)`` mask of the instances to solve."""
-        ...
 
 
 class Bernoulli:

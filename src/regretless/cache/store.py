@@ -10,13 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import fp16_lookup
-from regretless.cache.columns import Columns, widened
-from regretless.cache.last_use import LastUse
-from regretless.cache.lookup import Objective, best_of_first
-from regretless.cache.new_rows import new_rows
-from regretless.cache.row_index import RowIndex, normalized
-from regretless.cache.running_mean import RunningMean
-from regretless.cache.store_lookup import StoreLookup, no_solution
+from regretless.cache.lookup import Objective, StoreLookup, best_of_first, no_solution
+from regretless.cache.row_index import RowIndex, new_rows, normalized
+from regretless.cache.store_arrays import Columns, LastUse, RunningMean, widened
 from regretless.cache.store_state import StoreState, read_state
 from regretless.errors import InputError
 from regretless.number_checks import check_integer

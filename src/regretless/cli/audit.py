@@ -11,8 +11,7 @@ from regretless.cli.output_check import need_report_packages, refuse_other_pages
 from regretless.cli.show import figure_name, print_json, print_table
 from regretless.cli.spec_options import Json, Workers
 from regretless.deciding.audit import Audit, audit_decisions
-from regretless.report.audit_page import write_audit
-from regretless.report.audit_words import sentences
+from regretless.report.audit_page import sentences, write_audit
 
 
 def audit(

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from regretless.cli import spec_options as options
-from regretless.cli.auto_options import refuse_for_auto
 from regretless.cli.output_check import refuse_taken
 from regretless.cli.show import print_json
+from regretless.cli.spec_options import refuse_for_auto
 from regretless.cli.train import print_figures
 from regretless.runs.retrain import go_on, retrain_spec
 

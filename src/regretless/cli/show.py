@@ -6,17 +6,21 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from regretless.listing import listed
 from regretless.number_text import number_text
 from regretless.runs import Spec
 from regretless.runs.run_ledger import Ledger, ledger_line
 from regretless.runs.spec_check import engine_of
 from regretless.storage import strict
+from regretless.tables.encoded_column import Column
+from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
 
 WIDEST = 100_000
 # Figures that count what is not exact, and what a count above zero means.
@@ -40,6 +44,7 @@ NAMES = {
     "gain_high": "its 95 % interval, to",
     "compared_days": "days compared with two-stage",
 }
+PLURAL = {"category": "categories"}
 
 
 def figure_name(name: str) -> str:
@@ -99,3 +104,27 @@ def warn_of_idle_workers(spec: Spec, workers: int | None, executor: str = "threa
     if (several or executor != "threads") and engine_of(spec) == "oracle":
         what = "--workers" if several else "--executor"
         print(f"note: {what} has no effect: the oracle of {spec.problem} solves in one thread", file=sys.stderr)
+
+
+def columns_read(run: Path) -> str | None:
+    """How the columns of the features were read; ``None`` for named problems and arrays, which have none."""
+    encoding = load_saved_problem(run).encoding if has_saved_problem(run) else None
+    if encoding is None:
+        return None
+    return columns_line(encoding.columns) + (f"; ignored: {listed(encoding.ignore)}" if encoding.ignore else "")
+
+
+def columns_line(columns: tuple[Column, ...]) -> str:
+    """Kinds of columns with their numbers and names.
+
+    >>> columns_line((Column("wind", "number"), Column("day", "date"), Column("load", "number")))
+    'features: 2 numbers (wind, load), 1 date (day)'
+    """
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        names.setdefault(column.kind, []).append(column.name)
+    parts = [
+        f"{len(some)} {kind if len(some) == 1 else PLURAL.get(kind, f'{kind}s')} ({listed(some)})"
+        for kind, some in names.items()
+    ]
+    return f"features: {', '.join(parts)}"

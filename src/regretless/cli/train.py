@@ -8,22 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
+from regretless.cli import show
 from regretless.cli import spec_options as options
-from regretless.cli.auto_options import refuse_for_auto
-from regretless.cli.columns_read import columns_read
 from regretless.cli.output_check import refuse_taken
-from regretless.cli.show import (
-    figure_name,
-    print_json,
-    print_ledger,
-    print_table,
-    warn_of_idle_workers,
-    warn_of_inexact,
-)
+from regretless.cli.spec_options import refuse_for_auto
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
+from regretless.runs.new_rows import training_rows_sentence
 from regretless.runs.spec_check import check_spec
-from regretless.runs.training_rows import training_rows_sentence
 from regretless.search.unused_arguments import refuse_unused
 
 # The solves are not among them: a line of their own counts them by purpose.
@@ -125,10 +117,10 @@ def train(
     )
     refuse_taken(out, resume=resume)
     check_spec(spec, workers=workers, executor=executor)  # a refused command prints one line, and no note before it
-    warn_of_idle_workers(spec, workers, executor)
+    show.warn_of_idle_workers(spec, workers, executor)
     figures = run(spec, out, workers=workers, executor=executor)
     if json:
-        print_json(figures)
+        show.print_json(figures)
     else:
         print_figures(figures, f"{problem}, {method}, seed {seed}", out)
 
@@ -141,10 +133,10 @@ def _two_stage(method: str, epochs: int | None, lr: float | None) -> dict[str, A
 def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:
     """Print what a run found, and where it is kept."""
     on = figures.get("on", "test")
-    table = [(figure_name(name), figures[name]) for name in SHOWN if figures.get(name) is not None]
-    print_table(f"{title}: {on} figures", ("figure", "value"), table)
-    print_ledger(figures.get("ledger"))
-    if columns := columns_read(out):
+    table = [(show.figure_name(name), figures[name]) for name in SHOWN if figures.get(name) is not None]
+    show.print_table(f"{title}: {on} figures", ("figure", "value"), table)
+    show.print_ledger(figures.get("ledger"))
+    if columns := show.columns_read(out):
         print(columns)
     if rows := training_rows_sentence(figures):
         print(rows)
@@ -153,5 +145,5 @@ def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:
     if on != "test":
         what = "training data, which says nothing about new data" if on == "train" else "validation data"
         print(f"note: the figures are on the {what}; hold out a share with --test 0.2", file=sys.stderr)
-    warn_of_inexact(figures)
+    show.warn_of_inexact(figures)
     print(f"run kept in {out}")

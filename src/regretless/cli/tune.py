@@ -15,9 +15,9 @@ from regretless.cli.show import number, print_json, print_ledger, print_table, w
 from regretless.errors import InputError
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec
-from regretless.runs.run_labels import has_labels
+from regretless.runs.run_folder import has_labels
 from regretless.runs.spec_check import check_spec
-from regretless.runs.trial_log import LOG
+from regretless.runs.trials import LOG
 from regretless.runs.tune import searched, tune_settings
 from regretless.tables.user_problem import is_model_file
 from regretless.training import methods

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from regretless.deciding.decision import Decision, RunnerUp, Violation
 from regretless.deciding.known_decisions import KnownDecisions
-from regretless.deciding.lane_engines import LaneEngines
+from regretless.deciding.lanes import LaneEngines
 from regretless.deciding.one_instance import one_instance
 from regretless.deciding.timely_answer import Answer, Request, TimelyAnswers
 from regretless.deciding.violations import violations

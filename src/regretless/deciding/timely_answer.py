@@ -14,11 +14,9 @@ import numpy as np
 
 from regretless.deciding.decision import Found
 from regretless.deciding.known_decisions import Choice, KnownDecisions, differ
-from regretless.deciding.lane_engines import LaneEngines
-from regretless.deciding.lanes import Job, Lanes
-from regretless.deciding.least_infeasible import least_infeasible
+from regretless.deciding.lanes import Job, LaneEngines, Lanes
 from regretless.deciding.safe_bound import Multipliers, safe_bound
-from regretless.deciding.violations import total_violation
+from regretless.deciding.violations import least_infeasible, total_violation
 from regretless.milp import MILP, Floats
 from regretless.solvers import Outcome
 from regretless.types import Status

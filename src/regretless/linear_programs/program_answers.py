@@ -31,7 +31,6 @@ class ProgramSolver(Protocol):
 
     def solve(self, c: Tensor, *, deadline: float | None = None) -> Answers:
         """Minimize ``c . x`` for costs ``(batch, n)``; ``deadline`` is a value of ``time.monotonic()``."""
-        ...
 
 
 def none_of(c: Tensor, status: Status) -> Answers:

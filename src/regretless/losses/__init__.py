@@ -8,16 +8,13 @@ from regretless.losses.cone_alignment import ConeAlignment
 from regretless.losses.contrastive import MAP, NCE
 from regretless.losses.expected_regret import ExpectedRegret
 from regretless.losses.implicit_mle import AdaptiveImplicitMLE, ImplicitMLE
-from regretless.losses.interior import Interior
 from regretless.losses.lava import LAVA
 from regretless.losses.negative_identity import NegativeIdentity
 from regretless.losses.perturbation_gradient import PerturbationGradient
-from regretless.losses.perturbed_fenchel_young import PerturbedFenchelYoung
-from regretless.losses.perturbed_optimizer import PerturbedOptimizer
-from regretless.losses.qptl import QPTL
+from regretless.losses.perturbed import PerturbedFenchelYoung, PerturbedOptimizer
 from regretless.losses.ranking import Listwise, Pairwise, PairwiseDifference, Pointwise
 from regretless.losses.regularized import RegularizedFenchelYoung, RegularizedOptimizer
-from regretless.losses.smoothed_contrastive import SmoothedContrastive
+from regretless.losses.relaxed import QPTL, Interior, SmoothedContrastive
 from regretless.losses.spo import SPOPlus
 from regretless.losses.two_stage import TwoStage
 from regretless.losses.warm_up import WarmUp

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from regretless.cache import SolutionCache
-from regretless.cache.frozen_lookup import FrozenLookup
+from regretless.cache.lookup import FrozenLookup
 from regretless.losses.base import Loss, Reduction, needs_oracle, needs_tensor, refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torch import Tensor
 
 from regretless.cache import SolutionCache
-from regretless.cache.store_lookup import no_solution
+from regretless.cache.lookup import no_solution
 
 
 def members(cache: SolutionCache, predicted: Tensor, instance: Tensor | None) -> tuple[Tensor, Tensor | None]:

@@ -40,9 +40,6 @@ def refuse_misread(path: Path, text: str) -> None:
     The latter is a file that does not begin with the sense (``maximise``); a name that begins with ``inf`` or ``nan``;
     a number among the terms of a row, as in ``c: x + 3 >= 5``; and a number on the left side, as in
     ``c: 1 <= 2 x + y <= 3``.
-
-    Raises:
-        FileError: the message names the row.
     """
     plain = COMMENT.sub("", text)
     if not SENSE.match(plain):

@@ -1,25 +1,21 @@
-"""What each figure of the paper shows: learning curves, regret against time, cache growth, regret against p_solve."""
+"""The paper's figures, and two beyond it, as SVG and PNG files."""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from regretless.charts import (
-    Chart,
-    Panel,
-    Point,
-    Series,
-    SeriesStyle,
-    curve_series,
-    draw_panels,
-    series_styles,
-    summarize,
-)
+from regretless.charts import SeriesStyle, curve_series, draw_panels, png_file, series_styles, summarize, svg_file
+from regretless.charts.chart_data import Chart, Panel, Point, Series
+from regretless.charts.curves import Statistic
 from regretless.charts.text import show
 from regretless.paper.grid import Grid
-from regretless.runs.results import Result, of_one_init, select
+from regretless.paper.policy_points import has_policies, policy_points
+from regretless.runs.results import Result, of_one_init, policy_words, select
+from regretless.storage import write_bytes, write_json, write_text
 from regretless.training import methods as method_table
 
 CACHED, EXACT = 0.05, 1.0
@@ -33,6 +29,8 @@ PAIR = (("every instance solved", SeriesStyle(1)), ("5 % solved", SeriesStyle(2,
 GROWTH = (("nce-c", EXACT), ("nce-c", CACHED), ("map-dc", EXACT), ("map-dc", CACHED), ("spo-cache", CACHED),
           ("blackbox-cache", CACHED))  # fmt: skip
 SPREAD = "mean over the seeds, with one sample deviation to each side"
+STYLES = {"coin": SeriesStyle(1), "largest-gap": SeriesStyle(2, marker="s")}
+LEAST = 1e-4  # a share of zero has no place on a logarithmic axis
 
 
 @dataclass(frozen=True)
@@ -155,3 +153,51 @@ def _curve(label: str, style: SeriesStyle, runs: Sequence[Result], column: str, 
 def _regret(runs: Sequence[Result], x: float, words: str) -> tuple[Point, ...]:
     regret = summarize(run.figures.get("regret") for run in runs)
     return () if regret.mean is None else (Point(x, regret.mean, regret.deviation, f"{words}\ntest regret {regret}"),)
+
+
+def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing | None:
+    """Draw the test regret of each policy against the share of instances that it solved, one panel per problem."""
+    panels = []
+    for problem in grid.problems:
+        lines = policy_points(grid, problem, found)
+        if "largest-gap" not in lines:  # the coin alone is no comparison
+            continue
+        series = []
+        for key, (policy, points) in enumerate(lines.items()):
+            dots = []
+            for point in points:
+                deviation = None if math.isnan(point.deviation) else point.deviation
+                regret = Statistic(point.regret, deviation, point.seeds, 0)
+                text = f"{problem}, {policy}\n{point.share:.2%} solved\ntest regret {regret}"
+                dots.append(Point(100 * max(point.share, LEAST), point.regret, deviation, text))
+            series.append(Series(policy, STYLES[policy], tuple(dots), key))
+        panels.append(Panel(series, "instances solved, %", "test regret", problem, log_x=True, bars=True))
+    chart = draw_panels(panels, columns=min(3, max(1, len(panels))), size=(3.3, 2.6), legend=True)
+    caption = (
+        f"Test regret of map-dc after training ({SPREAD}) against the share of instances that were solved exactly. "
+    )
+    caption += "The coin is the paper's; largest-gap spends the same budget where the best cached solution and a "
+    caption += "Lagrangian bound are furthest apart, and solves no instance whose gap is closed."
+    return drawing("solves", "Regret against the share of solves", caption, "Beyond the paper", chart)
+
+
+def write_figures(grid: Grid, found: Sequence[Result], folder: Path | str) -> list[str]:
+    """Draw every figure of a grid that has runs, and return the names."""
+    if has_policies(grid):
+        drawn = [regret_against_solves(grid, found)]
+    else:
+        # The paper's figures are about its coin.
+        found = [result for result in found if not policy_words(result.spec)]
+        drawn = [draw(grid, problem, found) for problem in grid.problems for draw in PER_PROBLEM]
+        drawn += [draw(grid, grid.focus, found) for draw in FOCUS]
+    figures = [figure for figure in drawn if figure is not None]
+    for figure in figures:
+        _write(figure, Path(folder) / figure.name)
+    return [figure.name for figure in figures]
+
+
+def _write(figure: Drawing, base: Path) -> None:
+    write_text(base.with_suffix(".svg"), svg_file(figure.chart))
+    write_bytes(base.with_suffix(".png"), png_file(figure.chart))
+    about = {"title": figure.title, "caption": figure.caption, "question": figure.question}
+    write_json(base.with_suffix(".json"), about)

@@ -11,7 +11,7 @@ from typing import TextIO
 from regretless.errors import InputError
 from regretless.optional import need
 from regretless.paper import grid as grids
-from regretless.paper.figures import write_figures
+from regretless.paper.drawings import write_figures
 from regretless.paper.result_tables import TableData, make_tables, write_tables
 from regretless.runs.grid_runs import do_missing_runs
 from regretless.runs.results import Result, read_results, write_results

@@ -39,11 +39,9 @@ class Program(Protocol):
     @property
     def damping(self) -> float:
         """The term that the backward pass adds to the diagonal of the normal matrix."""
-        ...
 
     def solve(self, form: StandardForm, c: Tensor) -> Smooth:
         """Solve for costs ``(batch, n)``."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from itertools import compress
 
 from regretless.charts.text import MISSING, decimals, show
 from regretless.deciding.audit import Audit
-from regretless.deciding.audited_run import losses
-from regretless.deciding.named_values import NamedValues, places_of
+from regretless.deciding.audited_run import NamedValues, losses, places_of
 from regretless.listing import listed
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.held_out import HeldOutView

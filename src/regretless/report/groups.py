@@ -1,9 +1,10 @@
-"""Runs that differ in their seed only form one group: one row of a table, one line of a chart."""
+"""Runs that differ in their seed only form one group: a row of a table, a line of a chart; and the order of both."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -11,12 +12,37 @@ from typing import Any
 
 from regretless.charts.curves import Statistic, summarize
 from regretless.charts.text import show
-from regretless.report.display_order import method_order
 from regretless.report.report_data import DONE, Run
 
+METHODS = (
+    "two-stage", "spo", "spo-relax", "spo-cache", "blackbox", "blackbox-cache", "qptl", "interior",
+    "nce-c", "nce-dc", "nce-2c", "map-c", "map-dc", "map-2c",
+)  # fmt: skip
+PROBLEMS = ("synthetic", "knapsack", "energy", "matching")
 # Options that change how long a solve takes, never what is solved: such runs may stand in one table.
 ENGINE_OPTIONS = ("engine", "workers", "store")
 FILE_OPTIONS = ("features", "costs", "constraints")
+
+
+def method_order(name: str) -> tuple[int, str]:
+    """Sort key of a method."""
+    return (METHODS.index(name) if name in METHODS else len(METHODS), name)
+
+
+def natural_order(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Sort key of a name in which ``knapsack-60`` comes before ``knapsack-120``."""
+    # Longer strings of digits are split: no name needs the value of a number with thousands of digits.
+    parts = re.split(r"(\d{1,15})", name)
+    return tuple((1, int(part), "") if part.isdecimal() and part.isascii() else (0, 0, part) for part in parts)
+
+
+def run_order(run: Run) -> tuple[object, ...]:
+    """Sort key of a run: problem, method, seed."""
+    seed = run.spec.get("seed")
+    family = run.problem.split("-")[0]
+    known = PROBLEMS.index(family) if family in PROBLEMS else len(PROBLEMS)
+    seed = seed if isinstance(seed, int) else -1
+    return (known, natural_order(run.problem), method_order(run.method), seed, run.name)
 
 
 @dataclass(frozen=True)

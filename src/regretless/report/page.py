@@ -1,10 +1,13 @@
-"""The page: one template with one style sheet and one script inside, and nothing from outside."""
+"""The page: one template with one style sheet and one script inside, nothing from outside; sections by question."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -14,22 +17,47 @@ from markupsafe import Markup
 
 from regretless.charts import inline_svg, series_styles, swatch
 from regretless.charts.text import finite, number, printable, show_seconds
-from regretless.report.caveats import cautions, without_result
-from regretless.report.findings import finding
-from regretless.report.groups import Section, sections
-from regretless.report.problem_charts import Styles, problem_charts
+from regretless.report.attachments import Attachment
+from regretless.report.findings import cautions, finding, without_result
+from regretless.report.groups import Section, natural_order, sections
+from regretless.report.page_charts import Styles, problem_charts
 from regretless.report.protocol import environment, protocol
-from regretless.report.questions import questions
 from regretless.report.report_data import DONE, ReportData, Run
 from regretless.report.run_details import run_details
-from regretless.report.solves_table import solves_table
-from regretless.report.summary_table import summary_table
+from regretless.report.summary_table import solves_table, summary_table
 
+QUESTIONS = {
+    "Q1": "How good is each contrastive loss, in terms of regret?",
+    "Q2": "What does the growth of the solution cache do to quality and time?",
+    "Q3": "What do other solver-agnostic methods gain from the cache?",
+    "Q4": "How do the methods compare with the state of the art, in regret and in time?",
+}
+MORE = "Further tables and figures"
 EMBEDDED = ("regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "train_seconds", "solver_seconds",
             "solves", "scoring_solves", "lookups", "cache_size")  # fmt: skip
-
 # Problems with published figures.
 PAPER_FAMILIES = ("knapsack", "energy", "matching")
+
+
+@dataclass(frozen=True)
+class Question:
+    """A section of the page: its id, its name in the table of contents, its heading, and what it holds."""
+
+    anchor: str
+    name: str
+    heading: str
+    items: Sequence[Attachment]
+
+
+def questions(attachments: Sequence[Attachment]) -> list[Question]:
+    """Sort tables and figures into sections: numbered questions first, then other headings, the rest last."""
+    names = {item.question for item in attachments}
+    found = []
+    for name in sorted(names, key=lambda name: (not name, not re.fullmatch(r"Q\d+", name), natural_order(name))):
+        heading = f"{name}. {QUESTIONS[name]}" if name in QUESTIONS else (name or MORE)
+        anchor = "question-" + (re.sub(r"[^a-z0-9]+", "-", name.lower()) or "more")
+        found.append(Question(anchor, name or MORE, heading, [item for item in attachments if item.question == name]))
+    return found
 
 
 def render(data: ReportData) -> str:

@@ -10,12 +10,11 @@ import torch
 from markupsafe import Markup
 
 from regretless.charts.text import MISSING, decimals, number, show
-from regretless.report.day_charts import day_charts
 from regretless.report.days import Day, worst_table
-from regretless.report.problem_charts import PageChart
+from regretless.report.page_charts import PageChart, day_charts
 from regretless.report.report_data import DONE, Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
-from regretless.runs.training_rows import training_rows_sentence
+from regretless.runs.new_rows import training_rows_sentence
 from regretless.search.verdict import judge
 
 MOST = 8  # runs with a section of their own

@@ -1,18 +1,29 @@
-"""The summary table of one problem: one row per method, the best values marked."""
+"""The tables of one problem, one row per method: figures with the best values marked, and exact solves by purpose."""
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from regretless.charts.curves import Statistic
 from regretless.charts.text import decimals, show
-from regretless.report.groups import Section, percent
+from regretless.report.groups import Group, Section, percent
 from regretless.report.sortable_table import Cell, Column, SortableTable
+from regretless.runs.run_ledger import read_count
+from regretless.solvers.ledger import Purpose
 
 LOW, HIGH = 1, -1
 DIGITS = 4  # of the smallest regret
+EXPLAIN = {
+    "labels": "true optima, solved once and shared by all runs",
+    "growth": "solves of training",
+    "watching": "regrets of single epochs, on validation or test data",
+    "scoring": "comparison of candidates in a search",
+    "evaluation": "the figures at the end",
+    "decisions": "use of the trained model",
+}
 
 
 class Measure(NamedTuple):
@@ -90,3 +101,23 @@ def _cell(one: Statistic, write: Callable[[float | None], str], write_small: Cal
         zero = not set(write(one.deviation)) & set("123456789")
         deviation = f"± {write_small(one.deviation) if '×' in text or zero else write(one.deviation)}"
     return Cell(text, one.mean, deviation, f"({one.lost} not finite)" if one.lost and one.count else "")
+
+
+def solves_table(section: Section) -> SortableTable | None:
+    """Build the table; ``None`` for runs of older versions, which have no ledger."""
+    purposes = [purpose for purpose in get_args(Purpose) if any(_means(g, purpose)[0] for g in section.groups)]
+    if not purposes:
+        return None
+    columns = [Column("method", numeric=False), *(Column(name, explain=EXPLAIN[name]) for name in purposes)]
+    rows = [[Cell(group.label), *(_solves_cell(group, purpose) for purpose in purposes)] for group in section.groups]
+    return SortableTable(f"Exact solves on {section.label}, with their seconds: means over the seeds", columns, rows)
+
+
+def _means(group: Group, purpose: str) -> tuple[float, float]:
+    counts = [read_count(run.metrics.get("ledger"), purpose) for run in group.runs]
+    return statistics.fmean(c["solves"] for c in counts), statistics.fmean(c["seconds"] for c in counts)
+
+
+def _solves_cell(group: Group, purpose: str) -> Cell:
+    solves, seconds = _means(group, purpose)
+    return Cell(f"{solves:,.0f}", solves, f"({show(seconds, digits=2)} s)" if solves else "")

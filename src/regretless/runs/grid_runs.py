@@ -1,16 +1,19 @@
-"""Do the runs of a grid that are not done yet."""
+"""Do the runs of a grid that are not done yet, and say how long the rest will take."""
 
 from __future__ import annotations
 
+import statistics
 import sys
+import time
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from regretless.downloads.fetch import check_files
 from regretless.number_checks import check_integer
-from regretless.runs.grid_progress import GridProgress
+from regretless.progress import LINE_SECONDS, Bar, duration
 from regretless.runs.results import GRID, register
 from regretless.runs.run_folder import METRICS, refuse_foreign, run_path
 from regretless.runs.spec import Spec
@@ -18,6 +21,80 @@ from regretless.runs.spec_check import check_spec
 from regretless.runs.worker_pool import do_runs
 from regretless.solvers import ray_cluster
 from regretless.solvers.executors import parse_executor
+
+
+class GridProgress:
+    """A bar on a terminal, a line every half minute elsewhere.
+
+    Runs of one kind take about the same time, and kinds differ by factors of hundreds. The time left is therefore the
+    sum over the runs left of the mean time of their kind, or of all kinds for a kind without a finished run.
+    Of all runs, ``specs`` are to be done and ``skipped`` were done before. Without a ``stream`` nothing is written.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        specs: Sequence[Spec],
+        *,
+        skipped: int = 0,
+        workers: int = 1,
+        stream: TextIO | None = sys.stderr,
+    ) -> None:
+        self.label, self.workers, self.stream = label, workers, stream
+        self.left: dict[str, int] = defaultdict(int)
+        for spec in specs:
+            self.left[_kind(spec)] += 1
+        self.seconds: dict[str, list[float]] = defaultdict(list)
+        self.total, self.done, self.failed = len(specs) + skipped, skipped, 0
+        self.nodes: int | None = None  # of a Ray cluster
+        self.shown = time.monotonic()
+        self.bar = None if stream is None else Bar(label, self.total, stream)
+
+    def report(self, spec: Spec | None, answer: dict[str, Any]) -> None:
+        """Count a run that ended (``None``: none has) and show the state."""
+        self.nodes = answer.get("nodes", self.nodes)
+        if spec is not None:
+            self.left[_kind(spec)] -= 1
+            self.done += 1
+            self.seconds[_kind(spec)].append(float(answer["seconds"]))
+            if answer["status"] == "failed":
+                self.failed += 1
+                if self.bar is not None:
+                    self.bar.say(f"failed: {spec.problem}, {spec.method}, seed {spec.seed}: {answer['error']}")
+        if self.stream is None or self.bar is None:
+            return
+        if self.stream.isatty():
+            self.bar.update(self.done, self.note())
+        elif time.monotonic() - self.shown >= LINE_SECONDS:
+            self.shown = time.monotonic()
+            self.bar.say(f"{self.label}: {self.done}/{self.total} {self.note()}")
+
+    def seconds_left(self) -> float | None:
+        """Estimate; ``None`` before the first run has ended."""
+        known = [value for values in self.seconds.values() for value in values]
+        if not known:
+            return None
+        mean = statistics.fmean(known)
+        work = sum(
+            n * (statistics.fmean(s) if (s := self.seconds.get(kind)) else mean) for kind, n in self.left.items()
+        )
+        return work / self.workers
+
+    def note(self) -> str:
+        """What stands behind the count of runs."""
+        left = self.seconds_left()
+        failed = f", {self.failed} failed" if self.failed else ""
+        where = "" if self.nodes is None else f" on {self.nodes} node{'' if self.nodes == 1 else 's'}"
+        return f"runs{where}{failed}" + ("" if left is None else f", {duration(left)} left")
+
+    def close(self) -> None:
+        """End the bar."""
+        if self.bar is not None:
+            self.bar.close()
+
+
+def _kind(spec: Spec) -> str:
+    return f"{spec.problem} {spec.method} {spec.p_solve} {spec.epochs}"
 
 
 def do_missing_runs(

@@ -1,4 +1,4 @@
-"""The decisions that a run found, kept in its folder: a decider falls back on them."""
+"""What a run found, kept in its folder: decisions for a decider, and the solutions of its cache for another run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from regretless.errors import FileError
+from regretless.cache import cache_files
+from regretless.errors import FileError, InputError
 from regretless.milp import MILP, Floats
+from regretless.problem import Problem
+from regretless.runs.run_folder import CACHE
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.tables.saved_problem import load_saved_problem
@@ -62,3 +66,26 @@ def found_before(folder: Path | str, n: int) -> FoundDecisions:
     if known is not None:
         found.add(known)
     return found
+
+
+def cached_solutions(folder: Path | str, problem: Problem) -> tuple[Tensor, Tensor | None] | None:
+    """Solutions in the cache of a run, and for families an instance that each of them serves.
+
+    Raises:
+        FileError: the file is damaged, or of another problem.
+    """
+    path = Path(folder) / CACHE
+    if not path.is_file():
+        return None
+    state = cache_files.load(path)
+    try:
+        rows, serves = state["store"]["rows"], state["store"].get("serves")
+        same = cache_files.fingerprint_at(state, problem)
+        if state["fingerprint"] != same or rows.shape[1] != problem.width:
+            raise InputError("it belongs to another problem")
+    except (KeyError, TypeError, AttributeError, IndexError, InputError) as error:
+        raise FileError(f"{path} cannot be used: {error}") from error
+    if serves is None:
+        return rows, None
+    used = serves.any(dim=0)
+    return rows[used], serves[:, used].to(torch.uint8).argmax(dim=0)

@@ -1,4 +1,4 @@
-"""The folder of a run: which files it holds, how they are read, and which folders are refused."""
+"""The folder of a run: the files it holds and how they are read, folders that are refused, labels until it is done."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 import copy
 import itertools
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from regretless.errors import FileError, InputError, RegretlessError
 from regretless.listing import listed
 from regretless.runs.spec import Spec
 from regretless.search import Committee
-from regretless.storage import load_state, read_json, write_json
+from regretless.storage import TEMPORARY, load_state, read_json, write_json
 from regretless.tables import saved_problem
 from regretless.training.linear_model import find_linear
 from regretless.training.model_terms import missing_terms, with_terms
@@ -32,6 +33,9 @@ FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, b
 COMMON = (
     "history.csv", METRICS, "search.json", "environment.json", saved_problem.ENCODING, "data.safetensors", WEIGHTS,
 )  # fmt: skip
+LABELS = "labels"
+LABEL_FILES = tuple(f"{kind}-{'?' * 32}.safetensors" for kind in ("labels", "begun"))
+WORTH = 5.0  # seconds of work; a command that fails sooner leaves nothing behind
 
 
 def run_path(results: Path | str, spec: Spec) -> Path:
@@ -186,3 +190,43 @@ def removed_on_failure(new: Sequence[Path], *, unless: Callable[[], bool]) -> It
             with contextlib.suppress(OSError):  # a folder that is not empty stays
                 path.rmdir() if path.is_dir() else path.unlink()
         raise
+
+
+def has_labels(folder: Path) -> bool:
+    """Whether a folder keeps labels of a run that is not done."""
+    return any(path for pattern in LABEL_FILES for path in (folder / LABELS).glob(pattern))
+
+
+@contextlib.contextmanager
+def own_labels(folder: Path) -> Iterator[Path]:
+    """A folder for labels within that of a run; it stays when the block fails, unless that happens at once.
+
+    Raises:
+        KeyboardInterrupt: with a message that says what was kept, where the one that came has none.
+    """
+    store, start, before = folder / LABELS, time.monotonic(), has_labels(folder)
+    try:
+        yield store
+    except BaseException as error:
+        if not before and (time.monotonic() - start < WORTH or not has_labels(folder)):
+            remove_labels(folder)  # also an empty folder, as a full disk leaves it
+        if isinstance(error, KeyboardInterrupt) and not error.args and (kept := _kept(folder)):
+            raise KeyboardInterrupt(f"interrupted: {folder} keeps {kept}") from None
+        raise
+
+
+def _kept(folder: Path) -> str:
+    """What a folder keeps, and what continues it."""
+    if has_epochs(folder):
+        return "the epochs trained so far, and the same command with --resume continues"
+    return "the labels (true optima) solved so far, and the same command continues" if has_labels(folder) else ""
+
+
+def remove_labels(folder: Path) -> None:
+    """Remove the labels of a run that is done; a folder ``labels`` of the user's own stays, with all that is in it."""
+    store = folder / LABELS
+    with contextlib.suppress(OSError):  # a folder that is missing or not empty
+        for pattern in (*LABEL_FILES, TEMPORARY):
+            for path in store.glob(pattern):
+                path.unlink(missing_ok=True)
+        store.rmdir()

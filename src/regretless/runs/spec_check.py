@@ -8,8 +8,7 @@ from typing import Any
 from regretless.errors import InputError
 from regretless.number_checks import check_number
 from regretless.optional import need
-from regretless.problems.option_check import check_options, options_of
-from regretless.problems.problem_table import loader
+from regretless.problems.problem_table import check_options, loader, options_of
 from regretless.runs.run_folder import WEIGHTS
 from regretless.runs.spec import STARTS, Spec
 from regretless.search.check_settings import check_settings

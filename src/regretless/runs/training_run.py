@@ -19,13 +19,12 @@ from regretless.optional import version_of
 from regretless.problems import BenchmarkProblem, load
 from regretless.runs import run_folder as files
 from regretless.runs.held_out import write_held_out
-from regretless.runs.known_files import write_known
-from regretless.runs.run_labels import has_labels, own_labels, remove_labels
+from regretless.runs.known_files import cached_solutions, write_known
+from regretless.runs.run_folder import has_labels, own_labels, remove_labels
 from regretless.runs.run_ledger import solve_ledger
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import STARTS, Spec
 from regretless.runs.spec_check import check_spec
-from regretless.runs.stored_cache import cached_solutions
 from regretless.search import AutoResult, Trained, train
 from regretless.search.unused_arguments import unused_arguments
 from regretless.storage import TEMPORARY, load_state, save_state, write_json, write_text

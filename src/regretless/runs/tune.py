@@ -13,15 +13,13 @@ from typing import Any
 from regretless.errors import FileError, InputError, TrainingError
 from regretless.optional import need
 from regretless.problems import BenchmarkProblem
-from regretless.runs.run_folder import missing_paths, refuse_foreign, removed_on_failure
-from regretless.runs.run_labels import has_labels, own_labels
+from regretless.runs.run_folder import has_labels, missing_paths, own_labels, refuse_foreign, removed_on_failure
 from regretless.runs.run_ledger import Ledger, solve_ledger
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
-from regretless.runs.trial_log import LOG, open_trials
-from regretless.runs.trial_rounds import Scored, Trials, added, do_rounds, finished
+from regretless.runs.trials import LOG, Scored, Trials, added, do_rounds, finished, open_trials
 from regretless.search import train
 from regretless.solvers.executors import Execution, checked_workers, parse_executor
 from regretless.storage import read_json, write_json

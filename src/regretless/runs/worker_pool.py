@@ -39,11 +39,9 @@ class RunWorker(Protocol):
     @property
     def alive(self) -> bool:
         """Whether it can do another run."""
-        ...
 
     def ready(self) -> bool:
         """Whether it has started; waits a second at most."""
-        ...
 
     def do(self, spec: Spec) -> Answer:
         """Do one run and wait for its answer.
@@ -52,15 +50,12 @@ class RunWorker(Protocol):
             ``status``: ``done``, ``failed`` or ``crashed`` (with ``error``), ``busy`` (another process does it) or
             ``lost`` (the worker has ended and the run can be done again); and ``seconds``.
         """
-        ...
 
     def stop(self) -> None:
         """Stop the current run."""
-        ...
 
     def close(self) -> None:
         """End after the last run."""
-        ...
 
 
 class WorkerProcess:

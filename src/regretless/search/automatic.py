@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,29 +14,49 @@ from torch import Tensor, nn
 from regretless.begun_solves import beside
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.errors import InputError
+from regretless.errors import InputError, RegretlessWarning
 from regretless.number_checks import check_integer, check_number, check_numbers
 from regretless.problem import Problem
-from regretless.search.auto_result import AutoResult, CandidateScore
 from regretless.search.baseline import fit_baseline
 from regretless.search.candidates import Candidate, make_grid, planned_candidates
-from regretless.search.comparison import Comparison
-from regretless.search.final_model import choose
+from regretless.search.committee import look_up_regrets, ranked
+from regretless.search.final_model import AutoResult, CandidateScore, choose
 from regretless.search.growth import LeaderGrowth
-from regretless.search.sample import MOST, sampled
 from regretless.search.scores import HeldOut
-from regretless.search.selection import look_up_regrets, ranked
+from regretless.search.verdict import Comparison
+from regretless.training.checkpoint import digest_of
 from regretless.training.folds import make_folds, rest_of
-from regretless.training.identity import digest_of
-from regretless.training.initial_model import initial_model
-from regretless.training.model_check import check_model
+from regretless.training.model_check import check_model, initial_model
 from regretless.training.model_terms import default_terms, linear_model_for, with_terms
 from regretless.training.stacked_fit import fit_stacked
 from regretless.type_checks import check_type
 
+# A search over so many instances takes minutes, one over ten times as many a day.
+MOST = 5000
 FOLDS, BATCH, EPOCHS, LEAST_STEPS = 5, 24, 20, 400
 GROWTH = 1.0
 STARTS = ("two-stage", "random")
+
+
+def sampled(data: Dataset, most: int | None, *, least: int, seed: int) -> Dataset:
+    """At most ``most`` instances, drawn by the seed and in their order; a warning says that there are more.
+
+    Args:
+        data: training data.
+        most: largest number of instances, or ``None`` for all.
+        least: smallest number that ``most`` may be.
+        seed: of the draw.
+    """
+    if most is None or len(data) <= check_integer("sample", most, least=least):
+        return data
+    warnings.warn(
+        f"the search uses a sample of {most:,} of the {len(data):,} training instances: sample= (--set sample=NUMBER, "
+        "or null for all) sets its size, and the time grows with its square",
+        RegretlessWarning,
+        stacklevel=3,
+    )
+    order = torch.randperm(len(data), generator=torch.Generator().manual_seed(seed))
+    return data[order[:most].sort().values]
 
 
 def auto(

@@ -12,7 +12,7 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.search.scores import HeldOut
 from regretless.solvers.checked_solve import refuse_failures
-from regretless.training.solve_totals import totals
+from regretless.training.history import totals
 from regretless.training.stacked_models import StackedModels
 
 LEADERS = 5

@@ -15,16 +15,15 @@ from regretless.errors import InputError
 from regretless.number_checks import check_numbers
 from regretless.problem import Problem
 from regretless.ranks import ranks_of, unwrapped
-from regretless.search.auto_result import AutoResult
 from regretless.search.automatic import auto
+from regretless.search.final_model import AutoResult
 from regretless.search.unused_arguments import is_best_fit, refuse_unused
 from regretless.training.callbacks import Callback, EarlyStopping, Watch
-from regretless.training.fit_arguments import listed_callbacks
-from regretless.training.fit_loop import fit
+from regretless.training.fit_loop import fit, listed_callbacks
 from regretless.training.history import History
-from regretless.training.initial_model import initial_model
 from regretless.training.methods import chosen, make_loss
 from regretless.training.methods import method as find_method
+from regretless.training.model_check import initial_model
 from regretless.training.two_stage import fit_two_stage
 from regretless.type_checks import check_type
 

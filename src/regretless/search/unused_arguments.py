@@ -43,11 +43,7 @@ def unused_arguments(method: str, settings: Mapping[str, Any], arguments: Mappin
 
 
 def refuse_unused(method: str, settings: Mapping[str, Any], arguments: Mapping[str, Any]) -> None:
-    """Refuse arguments that do not apply; ``None``, no callback and a patience of 0 are not given.
-
-    Raises:
-        InputError: names the argument and the reason.
-    """
+    """Refuse arguments that do not apply; ``None``, no callback and a patience of 0 are not given."""
     for name, why in unused_arguments(method, settings, arguments).items():
         value = arguments.get(name)
         given = bool(value) if name in ("callbacks", "patience") else value is not None

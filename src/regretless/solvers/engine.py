@@ -36,7 +36,6 @@ class Engine(Protocol):
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
         """Minimize ``objective . x``; ``start`` is a feasible decision to begin with, where that helps."""
-        ...
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,6 @@ class Executor(Protocol):
 
     def map(self, jobs: Sequence[Any]) -> list[Any]:
         """Return one result or ``Unanswered`` per job, in order; what the work raises is raised."""
-        ...
 
 
 class Execution(Generic[Job, Result]):

@@ -14,9 +14,7 @@ from regretless.runs.results import Result
 from regretless.runs.spec import Spec
 from regretless.storage import csv_text, strict, write_bytes, write_json, write_text
 from regretless.suite.cells import Cell
-from regretless.suite.drawing import draw_leaderboard
-from regretless.suite.leaderboard_text import leaderboard_markdown
-from regretless.suite.scores import LEAST, CellScore, MethodScore
+from regretless.suite.leaderboard_text import LEAST, CellScore, MethodScore, draw_leaderboard, leaderboard_markdown
 
 BASELINE = "two-stage"
 NO_REGRET = "it has no relative regret: no test instance was solved, or all optima are zero"

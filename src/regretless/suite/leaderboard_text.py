@@ -1,16 +1,66 @@
-"""The leaderboard as a page of Markdown."""
+"""The scores of a leaderboard, as text and as a picture."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from regretless.percentage import percentage
-from regretless.suite.scores import LEAST, CellScore, MethodScore
+from regretless.charts import Chart, Panel, Point, Series, draw_panels, series_styles
+from regretless.number_text import percentage
 from regretless.training.methods import method
 
+# Regrets, in percent of the objective, that differ by less count as equal: ratios of rounding errors say nothing.
+LEAST = 1e-4
 CLOSE = 1.02  # methods within 2 % of the best are worth trying
 NOTHING = "–"
+PROBLEM = "shortest-path"  # the problem that has every degree
+
+
+@dataclass(frozen=True)
+class CellScore:
+    """A method in one cell, as means over the seeds.
+
+    Attributes:
+        cell: name of the cell.
+        method: name of the method.
+        seeds: number of runs.
+        regret: on test data, in percent of the objective.
+        deviation: its sample deviation; ``None`` for a single run.
+        solves: exact solves of training and search.
+        seconds: of training and search.
+    """
+
+    cell: str
+    method: str
+    seeds: int
+    regret: float
+    deviation: float | None
+    solves: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class MethodScore:
+    """A method over all cells that every method has.
+
+    Attributes:
+        method: name.
+        ratio: geometric mean of its regret over that of two-stage.
+        worst: largest of these ratios.
+        rank: mean rank among the methods; 1 is the best.
+        wins: cells in which no other method has less regret.
+        solves, seconds: means over the cells.
+    """
+
+    method: str
+    ratio: float
+    worst: float
+    rank: float
+    wins: int
+    solves: float
+    seconds: float
 
 
 def leaderboard_markdown(
@@ -108,3 +158,37 @@ def _regret(score: CellScore | None, least: float) -> str:
     text = percentage(score.regret / 100) + deviation
     # As "best in" counts: two regrets that differ by rounding only are both the lowest.
     return f"**{text}**" if score.regret <= least + LEAST else text
+
+
+def draw_leaderboard(cells: Sequence[CellScore], baseline: str) -> Chart | None:
+    """Draw one panel per number of training instances; ``None`` where there is nothing to compare."""
+    places = {score.cell: _place(score.cell) for score in cells}
+    regrets = {(place, score.method): score.regret for score in cells if (place := places[score.cell]) is not None}
+    sizes = sorted({size for size, _ in filter(None, places.values())})
+    methods = list(dict.fromkeys(score.method for score in cells if score.method != baseline))
+    styles = series_styles((name, "") for name in methods)
+    panels = []
+    for size in sizes:
+        degrees = sorted({degree for place in places.values() if place and place[0] == size for degree in (place[1],)})
+        series = []
+        for key, name in enumerate(methods):
+            points = []
+            for at, degree in enumerate(degrees):
+                mine, base = regrets.get(((size, degree), name)), regrets.get(((size, degree), baseline))
+                if mine is not None and base is not None:
+                    text = f"{name}, degree {degree}: {mine:.2f} %, two-stage {base:.2f} %"
+                    points.append(Point(float(at), max(mine, LEAST) / max(base, LEAST), text=text))
+            series.append(Series(name, styles[name, ""], tuple(points), key))
+        panels.append(
+            Panel(
+                series, "degree of the costs, shortest path", "regret / two-stage", f"n = {size}",
+                x_ticks=[str(degree) for degree in degrees],
+            )
+        )  # fmt: skip
+    return draw_panels(panels, columns=max(1, len(panels)), size=(4.6, 3.4), legend=True) if panels else None
+
+
+def _place(cell: str) -> tuple[int, int] | None:
+    """Number of instances and degree of a cell of the problem."""
+    match = re.fullmatch(rf"{PROBLEM} deg (\d+) n (\d+)", cell)
+    return None if match is None else (int(match[2]), int(match[1]))

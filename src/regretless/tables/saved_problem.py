@@ -19,8 +19,8 @@ from regretless.storage import MALFORMED, load_state, read_json, save_state, wri
 from regretless.tables.costs import Costs, read_costs
 from regretless.tables.encoding import Encoding
 from regretless.tables.ignored_columns import without_ignored
-from regretless.training.cost_scale import with_cost_scale
 from regretless.training.models import Kind, make_model
+from regretless.training.scaling import with_cost_scale
 from regretless.types import Sense
 
 FILE, KIND, ENCODING = "problem.safetensors", "problem", "encoding.json"

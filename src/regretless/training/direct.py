@@ -20,14 +20,13 @@ from regretless.number_checks import LARGEST_SEED, check_integer, check_number
 from regretless.optional import need
 from regretless.problem import Problem
 from regretless.progress import track
+from regretless.training.checkpoint import digest_of
 from regretless.training.evaluation import evaluate, predict
-from regretless.training.history import History
-from regretless.training.identity import digest_of
+from regretless.training.history import History, totals
 from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.running_fit import Fitted
 from regretless.training.search_log import SearchLog
-from regretless.training.solve_totals import totals
 from regretless.type_checks import check_type
 
 MOST_PARAMETERS = 1000

@@ -201,3 +201,13 @@ def evaluate_instances(
         cut_short=cut_short,
     )
     return figures, InstanceResults(predicted, solutions, regrets)
+
+
+def to_loss(values: Tensor, parameter: Tensor) -> Tensor:
+    """True costs or labels on the device of the model and in its precision, at least single precision.
+
+    Losses are computed in single precision where the model is in half precision. A label such as 601, rounded to 600,
+    would be beaten by an exact answer.
+    """
+    dtype = torch.promote_types(parameter.dtype, torch.float32)
+    return values.to(device=parameter.device, dtype=dtype)

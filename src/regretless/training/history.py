@@ -1,10 +1,13 @@
-"""The history of a training: one row per epoch."""
+"""The history of a training: one row per epoch, of which some columns are differences of running totals."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+from regretless.cache import SolutionCache
+from regretless.oracle import Oracle
+from regretless.problem import Problem
 from regretless.storage import csv_text
 
 Row = dict[str, Any]
@@ -13,6 +16,7 @@ COLUMNS = (
     "epoch", "loss", "regret", "seconds", "solver_seconds", "solves", "not_optimal", "failed",
     "lookups", "cache_size",
 )  # fmt: skip
+COUNTED = ("solver_seconds", "solves", "not_optimal", "failed", "lookups")
 
 
 class History:
@@ -73,3 +77,20 @@ class History:
 
 def _short(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def totals(oracle: Oracle | None) -> dict[str, float]:
+    """What an oracle has counted so far, by column of the history; of all ranks where they share a cache."""
+    if oracle is None:
+        return dict.fromkeys(COUNTED, 0)
+    used, lookups = oracle.problem.statistics, 0
+    if isinstance(oracle, SolutionCache):
+        oracle.synchronize()
+        lookups = oracle.statistics.lookups
+    return dict(zip(COUNTED, (used.seconds, used.solves, used.not_optimal, used.failed, lookups), strict=True))
+
+
+def watched(problem: Problem | None) -> tuple[int, float]:
+    """Solves and seconds so far for the regrets of single epochs."""
+    count = None if problem is None else problem.statistics.by_purpose.get("watching")
+    return (0, 0.0) if count is None else (count.solves, count.seconds)

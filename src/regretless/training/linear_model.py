@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from regretless.training.cost_scale import CostScale
-from regretless.training.intercepts import Intercepts
 from regretless.training.models import SharedLinear, Standardized
-from regretless.training.quadratic_terms import QuadraticTerms
-from regretless.training.spline_terms import SplineTerms
+from regretless.training.scaling import CostScale
+from regretless.training.terms import Intercepts, QuadraticTerms, SplineTerms
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError
-from regretless.training.cost_scale import CostScale
-from regretless.training.intercepts import Intercepts
 from regretless.training.linear_model import LinearModel, find_linear
 from regretless.training.models import Standardized
-from regretless.training.quadratic_terms import QuadraticTerms, count_terms
-from regretless.training.spline_terms import KNOTS, SplineTerms
+from regretless.training.scaling import CostScale
+from regretless.training.terms import KNOTS, Intercepts, QuadraticTerms, SplineTerms, count_terms
 
 Terms = tuple[str, ...]
 TERMS: Terms = ("products", "splines", "intercepts")

@@ -10,12 +10,9 @@ from torch import Tensor, nn
 from regretless.errors import InputError
 from regretless.number_checks import LARGEST_SEED, check_integer
 from regretless.tensors import features_tensor, tensor
-from regretless.training.cost_scale import with_cost_scale
-from regretless.training.deviation import moments, varies
-from regretless.training.intercepts import Intercepts
-from regretless.training.quadratic_terms import QuadraticTerms, count_terms
 from regretless.training.random_draws import seeded_weights
-from regretless.training.spline_terms import KNOTS, SplineTerms
+from regretless.training.scaling import moments, varies, with_cost_scale
+from regretless.training.terms import KNOTS, Intercepts, QuadraticTerms, SplineTerms, count_terms
 
 Kind = Literal["linear", "quadratic", "splines", "mlp"]
 KINDS = get_args(Kind)

@@ -19,17 +19,14 @@ from regretless.progress import track
 from regretless.ranks import Ranks
 from regretless.solvers.ledger import counted_as
 from regretless.training import checkpoint as checkpoints
+from regretless.training.batches import Batch, RankBatches, streamed, total_row
 from regretless.training.callbacks import TrainingState
 from regretless.training.checkpoint import Parts, Progress
-from regretless.training.evaluation import evaluate, to_model
-from regretless.training.history import History
+from regretless.training.evaluation import evaluate, to_loss, to_model
+from regretless.training.history import COUNTED, History, totals, watched
 from regretless.training.interrupt import Interrupted, Interruption, kept_in
-from regretless.training.label_precision import to_loss
 from regretless.training.model_check import fewest_instances
-from regretless.training.rank_batches import RankBatches, total_row
-from regretless.training.solve_totals import COUNTED, totals, watched
 from regretless.training.step import Step, make_step
-from regretless.training.streamed_batches import Batch, streamed
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,42 @@ import torch
 from torch import Tensor, nn
 
 from regretless.data import Dataset
+from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.progress import track
 from regretless.training.adam_eps import eps_for
-from regretless.training.deviation import deviation_or_one
-from regretless.training.label_precision import to_loss
-from regretless.training.stacked_adam import StackedAdam
-from regretless.training.stacked_models import Setting, StackedModels
-from regretless.training.stacking import stack_models
+from regretless.training.evaluation import to_loss
+from regretless.training.linear_model import find_linear
+from regretless.training.scaling import deviation_or_one
+from regretless.training.stacked_linear import StackedLinear
+from regretless.training.stacked_models import Setting, StackedAdam, StackedModels
+from regretless.training.stacked_modules import StackedModules
+
+
+def stack_models(
+    models: Sequence[nn.Module | Sequence[nn.Module]],
+    features: Tensor,
+    costs: Tensor,
+    settings: Sequence[Setting],
+) -> StackedModels:
+    """Stack a copy of each stream's model per setting: linear ones by products, others by ``torch.func``.
+
+    Args:
+        models: one per stream, or several per stream, of which each setting names its start.
+        features: ``(n, ...)`` of all instances.
+        costs: ``(n, d)``, for their scale.
+        settings: one copy each.
+
+    Raises:
+        InputError: a setting uses some terms only, and the models are not linear.
+    """
+    nested = [[model] if isinstance(model, nn.Module) else list(model) for model in models]
+    starts, terms = [setting.start for setting in settings], [setting.terms for setting in settings]
+    if find_linear(nested[0][0]) is not None:
+        return StackedLinear(nested, features, costs, starts, terms)
+    if any(used is not None for used in terms):
+        raise InputError("a setting that uses some of the terms needs a linear model")
+    return StackedModules(nested, features, starts)
 
 
 class Observer(Protocol):
@@ -27,23 +55,18 @@ class Observer(Protocol):
 
         Entries of the batch that are not ``valid`` ``(streams, batch)`` fill up a shorter batch.
         """
-        ...
 
     def on_epoch(self, epoch: int, models: StackedModels, diverged: Tensor) -> None:
         """Called after every epoch."""
-        ...
 
     def why_stop(self) -> str:
         """Why training must end before the next epoch; empty where it must not."""
-        ...
 
     def state_dict(self) -> dict[str, Any]:
         """What a resumed search needs to continue."""
-        ...
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from a saved state."""
-        ...
 
 
 class RunningStack:

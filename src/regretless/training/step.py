@@ -18,11 +18,9 @@ class Step(Protocol):
 
     def predict(self, x: Tensor) -> Tensor:
         """Predict costs ``(batch, d)``."""
-        ...
 
     def update(self, predicted: Tensor, gradient: Tensor) -> None:
         """Step along the gradient ``(batch, d)`` at the last prediction."""
-        ...
 
 
 @final

@@ -14,7 +14,6 @@ from regretless.losses import TwoStage
 from regretless.number_checks import LARGEST_SEED, check_integer
 from regretless.training.adam_eps import EPS, eps_for
 from regretless.training.callbacks import Callback, EarlyStopping, TrainingState
-from regretless.training.deviation import deviation_or_one
 from regretless.training.evaluation import predict
 from regretless.training.fast_linear import LeanAdam
 from regretless.training.fit_loop import fit
@@ -24,6 +23,7 @@ from regretless.training.linear_model import find_linear
 from regretless.training.model_check import check_model
 from regretless.training.ridge import ridge
 from regretless.training.running_fit import Fitted
+from regretless.training.scaling import deviation_or_one
 from regretless.type_checks import check_type
 
 FOLDS = 5

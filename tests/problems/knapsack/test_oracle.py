@@ -1,5 +1,3 @@
-"""The special oracle against brute force and against the model."""
-
 from __future__ import annotations
 
 import itertools
@@ -13,7 +11,24 @@ from hypothesis import strategies as st
 from regretless.errors import InputError
 from regretless.problems.knapsack import oracle as knapsack
 from regretless.problems.knapsack import weight_counts
-from regretless.problems.knapsack.oracle import KnapsackOracle, knapsack_milp, knapsack_problem
+from regretless.problems.knapsack.oracle import KnapsackBound, KnapsackOracle, knapsack_milp, knapsack_problem
+from regretless.solvers import EnginePool
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(0, 30), st.integers(0, 1000))
+def test_it_is_the_linear_relaxation_and_never_exceeds_the_optimum(weights, capacity, seed):
+    costs = torch.from_numpy(np.random.default_rng(seed).normal(size=(3, len(weights))))
+    bound = KnapsackBound(weights, capacity)(costs, None)
+    problem = knapsack_problem(weights, capacity)
+    relaxed = EnginePool(problem.model.relax()).solve(costs).solution
+    assert bound.tolist() == pytest.approx((relaxed * costs).sum(dim=1).tolist(), abs=1e-7)
+    assert (bound <= (problem(costs) * costs).sum(dim=1) + 1e-9).all()
+
+
+def test_the_problem_has_the_bound_with_every_solver():
+    for engine in ("oracle", "highs"):
+        assert isinstance(knapsack_problem([3, 4], 5, engine=engine).bound, KnapsackBound)
+
 
 COST = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, -1.0, -2.0, -3.0]),  # ties, nothing, and what is never taken

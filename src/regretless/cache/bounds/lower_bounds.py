@@ -35,7 +35,6 @@ class Bound(Protocol):
             value: ``(batch,)`` best known values; a bound that reaches them needs no more work.
             note: whether this call is a step of a run, from which the bound may learn.
         """
-        ...
 
     def learn(self, costs: Tensor, instance: Tensor | None, value: Tensor) -> None:
         """Learn from costs whose optima ``value`` ``(batch,)`` are known."""

@@ -8,10 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from regretless.cache.bounds.easy_set import EasySet, Offsets
-from regretless.cache.bounds.group_rows import find_groups
-from regretless.cache.bounds.multiplier_set import MultiplierSet
-from regretless.cache.bounds.relaxation_multipliers import RelaxationMultipliers
+from regretless.cache.bounds.easy_set import EasySet, Offsets, find_groups
+from regretless.cache.bounds.multipliers import MultiplierSet, RelaxationMultipliers
 from regretless.errors import MissingDependencyError
 from regretless.milp import MILP, Floats
 

@@ -14,8 +14,7 @@ from regretless.problems.energy.formulation import formulate
 from regretless.problems.energy.icon import read_icon
 from regretless.problems.energy.instance import Instance
 from regretless.problems.energy.oracle import EnergyOracle
-from regretless.problems.seeded_models import shared_linear
-from regretless.problems.solving import Solving
+from regretless.problems.settings import Solving, shared_linear
 
 NAMES = ("energy-1", "energy-2", "energy-3")
 BATCH_SIZE = 24

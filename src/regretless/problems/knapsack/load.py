@@ -14,8 +14,7 @@ from regretless.problems import irish_market
 from regretless.problems.irish_market import Days
 from regretless.problems.knapsack import synthetic
 from regretless.problems.knapsack.oracle import knapsack_problem
-from regretless.problems.seeded_models import shared_linear
-from regretless.problems.solving import Solving
+from regretless.problems.settings import Solving, shared_linear
 
 BATCH_SIZE = 24
 

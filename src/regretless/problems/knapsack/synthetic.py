@@ -12,8 +12,15 @@ from numpy.typing import NDArray
 
 from regretless.milp import Floats
 from regretless.number_checks import check_integer
-from regretless.problems.autoregression import wander
 from regretless.problems.irish_market import SLOTS
+
+
+def wander(generator: np.random.Generator, shape: tuple[int, int], memory: float, scale: float = 1.0) -> Floats:
+    """Slow deviations within a day: an autoregressive process ``(days, slots)`` with deviation ``scale`` in the end."""
+    noise = generator.standard_normal(shape) * scale * np.sqrt(1 - memory**2)
+    for i in range(1, shape[1]):
+        noise[:, i] += memory * noise[:, i - 1]
+    return np.asarray(noise)
 
 
 def prices(days: int, *, seed: int = 0) -> tuple[Floats, Floats]:

@@ -1,6 +1,6 @@
 """Diverse bipartite matching on the Cora citation network."""
 
-from regretless.problems.matching.cora_instances import links, nodes, same_field
+from regretless.problems.matching.cora import links, nodes, same_field
 from regretless.problems.matching.drawing import draw_matching
 from regretless.problems.matching.formulation import formulate, matching_family
 from regretless.problems.matching.load import load_matching

@@ -11,7 +11,7 @@ from scipy import sparse
 from regretless.errors import InputError
 from regretless.family import Family
 from regretless.milp import MILP, Floats
-from regretless.problems.matching.cora_instances import Bools
+from regretless.problems.matching.cora import Bools
 
 Partners = NDArray[np.int64]  # (left,): the right node of each left node, -1 for none
 ROW_TOLERANCE = 1e-9

@@ -10,14 +10,12 @@ import torch
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
-from regretless.problems.matching.bound import MatchingBound
-from regretless.problems.matching.cora import citation_network
-from regretless.problems.matching.cora_instances import Ids, SameField, links, nodes
-from regretless.problems.matching.cora_instances import same_field as compare_fields
+from regretless.problems.matching.cora import Ids, SameField, citation_network, links, nodes
+from regretless.problems.matching.cora import same_field as compare_fields
 from regretless.problems.matching.formulation import matching_family
-from regretless.problems.matching.oracle import MatchingOracle
+from regretless.problems.matching.oracle import MatchingBound, MatchingOracle
 from regretless.problems.matching.pair_perceptron import pair_perceptron
-from regretless.problems.solving import Solving
+from regretless.problems.settings import Solving
 
 SHARES = {"matching-10": 0.10, "matching-25": 0.25, "matching-50": 0.50}
 TRAIN, VALIDATION = 19, 3
@@ -44,7 +42,7 @@ def load_matching(
             their field and of pairs that do not.
         split: ``paper`` takes 19, 3 and 5 instances in order, ``random`` after a shuffle with ``seed``.
         same_field: ``paper`` compares the fields of the papers; ``position`` repeats the error behind the published
-            levels (see ``regretless.problems.matching.cora_instances.same_field``).
+            levels (see ``regretless.problems.matching.cora.same_field``).
         product: give the model the words that both papers share (not in the paper).
         seed: of a random split.
         solving: see ``Solving``.

@@ -1,4 +1,4 @@
-"""The exact oracle of diverse matching: assignment, one multiplier, and a small MIP if the bound stays open."""
+"""The bound and the exact oracle of diverse matching: assignment, one multiplier, and a MIP if the bound stays open."""
 
 from __future__ import annotations
 
@@ -7,13 +7,45 @@ import torch
 from torch import Tensor
 
 from regretless.milp import Floats
-from regretless.problems.matching.cora_instances import Bools
+from regretless.problems.matching.cora import Bools
 from regretless.problems.matching.core_mip import Answer, search, slack
 from regretless.problems.matching.formulation import Side, make_sides
 from regretless.problems.matching.lagrangian import assign, best_multiplier, mix, narrow, reduced_costs, value
 from regretless.types import Solved, Status
 
 LATTICE = 1e6  # costs count as integer multiples of one number up to this many times it
+
+
+class MatchingBound:
+    """The value of the best assignment, or of the best assignment with a priced side row, bounds every matching.
+
+    It takes one assignment per cost vector, and a few more if a side row is violated, but no MIP.
+
+    Args:
+        same: ``(instances, left, right)`` masks of pairs that share their field.
+        p: least share of pairs that share their field.
+        q: least share of pairs that do not.
+    """
+
+    def __init__(self, same: Bools, p: float, q: float) -> None:
+        self.sides = make_sides(same, p, q)
+        self.shape: tuple[int, int] = (same.shape[1], same.shape[2])
+
+    def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
+        """Bounds ``(batch,)`` at minimization costs ``(batch, left * right)``."""
+        gains = -costs.detach().cpu().to(torch.float64).numpy().reshape(len(costs), *self.shape)
+        ids = [0] * len(gains) if instance is None else instance.tolist()
+        bounds = np.zeros(len(gains))
+        for k, (gain, index) in enumerate(zip(gains, ids, strict=True)):
+            top = float(gain.max())
+            if top > 0:  # otherwise the empty matching is optimal
+                side, scaled = self.sides[index], gain / top
+                partners = assign(scaled)
+                if not side.holds(*side.counts(partners)):
+                    scaled = best_multiplier(scaled, side, partners).shifted
+                    partners = assign(scaled)
+                bounds[k] = -top * value(scaled, partners)
+        return torch.as_tensor(bounds, device=costs.device)
 
 
 class MatchingOracle:

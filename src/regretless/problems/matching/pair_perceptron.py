@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from regretless.problems.seeded_models import seeded
+from regretless.problems.settings import seeded
 
 HIDDEN = 200
 PRODUCT_START = 10.0  # cosines are near 0.1 and 0.2, logits are some units apart

@@ -1,0 +1,153 @@
+"""The arrays of a store: solutions as columns, when each was used last, and their running sum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from regretless.tensors import scalar
+
+# On a CPU NumPy takes up to so many solutions in half the time of torch's calls.
+FEW = 512
+
+
+class Columns:
+    """One solution per column, so that the product of a look-up needs no transposition.
+
+    Attributes:
+        reserved: ``(width, reserved)`` all columns, whether they are in use or not.
+    """
+
+    def __init__(self, width: int, dtype: torch.dtype) -> None:
+        self.reserved = torch.empty(width, 0, dtype=dtype)
+        self._first: Tensor | None = None
+        self._padded: Tensor | None = None
+
+    def first(self, size: int) -> Tensor:
+        """``(width, size)`` view of the first columns, made once per size."""
+        if self._first is None or self._first.shape[1] != size:
+            self._first = self.reserved[:, :size]
+        return self._first
+
+    def padded(self, used: int) -> Tensor:
+        """All columns, of which those behind the ``used`` ones repeat the first, or hold another one that was used."""
+        if self._padded is not self.reserved:
+            self.reserved[:, used:] = self.reserved[:, :1]
+            self._padded = self.reserved
+        return self.reserved
+
+    def take(self, positions: Tensor) -> Tensor:
+        """Solutions ``(m, width)`` at positions ``(m,)``."""
+        if self.reserved.is_cuda:  # one kernel in place of two; on a CPU it would be up to four times slower
+            return self.reserved.T.index_select(0, positions)
+        if positions.shape[0] <= FEW:
+            return torch.from_numpy(self.arrays(positions.numpy()))
+        return self.reserved.index_select(1, positions).T.contiguous()
+
+    def arrays(self, places: list[int] | NDArray[np.int64]) -> NDArray[Any]:
+        """Solutions ``(m, width)`` at these places, in the memory of the CPU."""
+        if self.reserved.is_cuda:
+            return self.reserved.index_select(1, torch.tensor(places, device=self.reserved.device)).T.cpu().numpy()
+        array: NDArray[Any] = self.reserved.numpy()
+        return array.T[places]
+
+    def to(self, device: torch.device) -> None:
+        """Move to a device."""
+        self.reserved, self._first = self.reserved.to(device), None
+
+    def reserve(self, size: int) -> None:
+        """Make place for ``size`` columns."""
+        self.reserved, self._first = widened(self.reserved, size), None
+
+
+def widened(old: Tensor, size: int) -> Tensor:
+    """A tensor with zeros appended to its last dimension."""
+    new = old.new_zeros(*old.shape[:-1], size)
+    new[..., : old.shape[-1]] = old
+    return new
+
+
+class LastUse:
+    """A stamp per place of a store, from a clock that every insertion and every use moves on.
+
+    Attributes:
+        stamps: ``(places,)``.
+        clock: the last stamp.
+    """
+
+    def __init__(self) -> None:
+        self.stamps = torch.empty(0, dtype=torch.int64)
+        self.clock = 0
+
+    def insert(self, places: slice | Tensor, count: int) -> None:
+        """Stamp new solutions, each with its own stamp, so that the first of a batch is evicted first."""
+        self.stamps[places] = torch.arange(self.clock + 1, self.clock + 1 + count, device=self.stamps.device)
+        self.clock += count
+
+    def use(self, places: Any) -> None:
+        """Stamp solutions that are used at the same time."""
+        self.clock += 1
+        self.stamps[places] = self.clock
+
+    def oldest(self, among: int, count: int) -> Tensor:
+        """Places ``(count,)`` with the smallest stamps of the first ``among``, in that order.
+
+        Solutions used by one look-up have one stamp: the place decides, so that every machine evicts alike.
+        """
+        places = torch.arange(among, device=self.stamps.device)
+        rank = self.stamps[:among] * (among + 1) + places
+        return torch.topk(rank, count, largest=False, sorted=True).indices
+
+
+class RunningMean:
+    """Sum and number of solutions; for a family, of the feasible ones per instance.
+
+    Attributes:
+        sum: ``(instances or 1, width)`` in float64.
+        count: ``(instances or 1,)`` in float64.
+    """
+
+    def __init__(self, width: int, instances: int | None) -> None:
+        self.sum = torch.zeros(instances or 1, width, dtype=torch.float64)
+        self.count = torch.zeros(instances or 1, dtype=torch.float64)
+        self._mean: Tensor | None = None
+        self._all_served = False
+
+    def to(self, device: torch.device) -> None:
+        """Move to a device."""
+        self.sum, self.count, self._mean = self.sum.to(device), self.count.to(device), None
+
+    def add(self, rows: Tensor, serves: Tensor | None, sign: float = 1.0) -> None:
+        """Add solutions ``(m, width)`` that serve ``(instances, m)``, or with ``sign=-1.0`` remove them."""
+        if serves is None:
+            self.sum.add_(rows.sum(dim=0, dtype=torch.float64), alpha=sign)
+            self.count += scalar(sign * rows.shape[0], self.count)
+        else:
+            weight = serves.to(torch.float64)
+            self.sum += sign * (weight @ rows.to(torch.float64))
+            self.count += sign * weight.sum(dim=1)
+        self._mean = None
+
+    def add_instances(self, rows: Tensor, serves: Tensor) -> None:
+        """Append instances that solutions ``(m, width)`` serve, by a mask ``(new instances, m)``."""
+        weight = serves.to(torch.float64)
+        self.sum = torch.cat([self.sum, weight @ rows.to(torch.float64)])
+        self.count = torch.cat([self.count, weight.sum(dim=1)])
+        self._mean = None
+
+    def mean(self, dtype: torch.dtype) -> Tensor:
+        """``(instances or 1, width)``; zeros where there is no solution."""
+        if self._mean is None:
+            self._mean = (self.sum / self.count.clamp(min=1.0)[:, None]).to(dtype)
+            self._all_served = bool((self.count > 0).all())
+        return self._mean
+
+    def unserved(self, instance: Tensor) -> int | None:
+        """The first of these instances without a solution, or ``None``; after ``mean``."""
+        if self._all_served or not bool((lost := self.count[instance] == 0).any()):
+            return None
+        return int(instance[lost][0])

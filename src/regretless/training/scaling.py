@@ -1,0 +1,80 @@
+"""The scales of features and costs, so that one learning rate serves cents and millions."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+def deviation_or_one(values: Tensor, dim: int | None = None) -> Tensor:
+    """Standard deviation over ``dim``, or 1 where values are constant and have no scale; see ``varies``."""
+    return values.std(dim=dim, correction=0).where(varies(values, dim), 1.0)
+
+
+def varies(values: Tensor, dim: int | None = None) -> Tensor:
+    """Whether values are not constant.
+
+    Values are constant where they differ by no more than the default precision of torch, in which models compute,
+    distinguishes at their size. The deviation itself does not tell: that of a constant 1e8 / 3 is not zero, but as
+    large as the rounding of its mean.
+
+    Args:
+        values: numbers of any shape.
+        dim: dimension over which it is taken; ``None`` for all.
+    """
+    deviation, precision = values.std(dim=dim, correction=0), torch.finfo(torch.get_default_dtype())
+    over = () if dim is None else (dim,)
+    low, high = values.amin(over), values.amax(over)
+    return (high - low > precision.eps * torch.maximum(low.abs(), high.abs())) & (deviation > precision.tiny)
+
+
+def moments(features: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows ``(m, k)`` of features ``(n, ..., k)`` in float64, and mean and deviation (or 1) of each column."""
+    rows = features.reshape(-1, features.shape[-1]).to(torch.float64)
+    return rows, rows.mean(dim=0), deviation_or_one(rows, dim=0)
+
+
+class CostScale(nn.Module):
+    r"""Scale the output of a model to the training costs; the scale is saved with the weights.
+
+    .. math:: \hat c = \mu + \sigma \, m(x)
+
+    Args:
+        inner: maps features to ``(batch, d)``.
+        mean: ``(d,)`` or ``()``, added to the scaled output.
+        scale: ``()``, the same for all costs, since decisions compare costs with each other.
+    """
+
+    mean: Tensor
+    scale: Tensor
+
+    def __init__(self, inner: nn.Module, mean: Tensor, scale: Tensor) -> None:
+        super().__init__()
+        self.inner = inner
+        self.register_buffer("mean", mean)
+        self.register_buffer("scale", scale)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Predict costs."""
+        out: Tensor = self.mean + self.scale * self.inner(x)
+        return out
+
+
+def with_cost_scale(inner: nn.Module, costs: Tensor, *, shared: bool) -> nn.Module:
+    """Wrap a model in the scale of its training costs.
+
+    Args:
+        inner: the model.
+        costs: ``(n, d)`` training costs.
+        shared: whether one model serves all costs: then one mean serves all of them, else each has its own.
+    """
+    dtype = torch.get_default_dtype()
+    mean = costs.mean() if shared else costs.mean(dim=0)
+    scale = deviation_or_one(costs)
+    # A shared mean has d entries too, so that saved weights fit in either case.
+    return CostScale(inner, mean.expand(costs.shape[1]).to(dtype).clone(), scale.to(dtype))
+
+
+def cost_unit(model: nn.Module) -> float:
+    """Predicted costs per unit of the output of the layers of a model: its scale, or 1 where it has none."""
+    return float(model.scale) if isinstance(model, CostScale) else 1.0
