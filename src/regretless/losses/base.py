@@ -22,7 +22,7 @@ Reduction = Literal["mean", "sum", "none"]
 
 
 class Loss(nn.Module, ABC):
-    r"""A loss ``loss(predicted, true, solution, instance=None) -> scalar`` on batches ``(batch, d)``.
+    r"""A loss ``loss(predicted, true, solution, instance=None, weight=None) -> scalar`` on batches ``(batch, d)``.
 
     Notation of the formulas: :math:`\hat c` (``c_hat``) predicted costs, :math:`c` true costs, :math:`v^*(c)` an
     optimal solution at the costs c, :math:`v^*` alone the true optimum, :math:`f(v, c) = c^\top v` the objective, and S
@@ -62,11 +62,20 @@ class Loss(nn.Module, ABC):
 
     if TYPE_CHECKING:  # torch declares that a module takes and returns anything
 
-        def __call__(self, predicted: Tensor, true: Any, solution: Any, instance: Any = None) -> Tensor:
+        def __call__(
+            self, predicted: Tensor, true: Any, solution: Any, instance: Any = None, weight: Tensor | None = None
+        ) -> Tensor:
             """Compute the loss; see ``forward``."""
 
     @abstractmethod
-    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
+    ) -> Tensor:
         """Compute the loss.
 
         Args:
@@ -74,11 +83,18 @@ class Loss(nn.Module, ABC):
             true: ``(batch, d)`` true costs: a tensor, an array or a nested list.
             solution: ``(batch, width)`` true optima in cost space, as a ``Dataset`` holds them.
             instance: ``(batch,)`` ids, for families: a tensor, or a list as ``Family.add`` returns it.
+            weight: ``(batch,)`` factors of the losses of the instances. A mean still divides by their number: with
+                weights in units of their mean over the training data, it is the weighted mean.
         """
 
     @abstractmethod
     def loss_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Compute the loss and its gradient ``(batch, d)`` at the prediction, both without a graph.
 
@@ -206,6 +222,14 @@ class Loss(nn.Module, ABC):
         if problem is None:
             return predicted, true, solution
         return problem.to_minimization(predicted, instance), problem.to_minimization(true, instance), solution
+
+    def _factors(self, weight: Tensor | None, predicted: Tensor) -> Tensor | None:
+        """Weights in the precision of the loss; those that are not one per instance are refused."""
+        if weight is None:
+            return None
+        if weight.shape != predicted.shape[:1]:
+            raise InputError(f"weight must have shape ({len(predicted)},), got {tuple(weight.shape)}")
+        return weight.to(predicted)
 
     def _instances(self, batch: int) -> int:
         """Number of instances that count in the mean; 1 where there is none, so that the loss is 0."""

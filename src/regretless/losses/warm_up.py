@@ -62,15 +62,27 @@ class WarmUp(Loss):
         for loss in self._losses:
             loss.check_labels(solution, instance)
 
-    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
+    ) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
-        return self._next()(predicted, true, solution, instance)
+        return self._next()(predicted, true, solution, instance, weight)
 
     def loss_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
-        return self._next().loss_and_gradient(predicted, true, solution, instance)
+        return self._next().loss_and_gradient(predicted, true, solution, instance, weight)
 
     def diagnostics(self) -> dict[str, float]:
         """Figures of the second loss, for the history, without those that exist only after its first step."""

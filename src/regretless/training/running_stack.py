@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from regretless.data import Dataset
+from regretless.instance_weights import relative_weights
 from regretless.losses import Loss
 from regretless.progress import track
 from regretless.training.label_precision import to_loss
@@ -65,6 +66,8 @@ class RunningStack:
         self.device, dtype = example.device, example.dtype
         self.costs, self.solutions = to_loss(train.costs, example), to_loss(train.solutions, example)
         self.instance = None if train.instance is None else train.instance.to(self.device)
+        counts = relative_weights(train.weight)
+        self.weight = None if counts is None else to_loss(counts, example)
         rates = torch.tensor([setting.rate for setting in settings], dtype=dtype)
         self.adam = StackedAdam(self.models.parameters, self.models.units, rates)
         self.groups = [
@@ -142,6 +145,8 @@ class RunningStack:
             start = self.start[rows].gather(2, place)[:, self.kinds]
             pull = (predicted - start) * valid[:, None, :, None]
             gradient += self.anchors[:, None, None] * pull / counts[:, None, None, None]
+        if self.weight is not None:
+            gradient *= self.weight[index][:, None, :, None]
         gradient.masked_fill_(self.diverged[rows][:, :, None, None], 0.0)
         self.adam.step(active, self.models.gradients(gradient))
 

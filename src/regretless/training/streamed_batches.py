@@ -12,7 +12,8 @@ from regretless.errors import InputError
 from regretless.training.evaluation import to_model
 from regretless.training.label_precision import to_loss
 
-Batch = tuple[Tensor, Tensor, Tensor, Tensor | None]
+# Features, costs, solutions, ids and weights.
+Batch = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
 
 
 def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
@@ -29,6 +30,11 @@ def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
         InputError: a batch is something else; the message names its number.
     """
     for number, batch in enumerate(loader):
+        if isinstance(batch, Dataset) and batch.weight is not None:
+            raise InputError(
+                f"batch {number} of the loader has weights, whose mean over all data is not known: give fit all data "
+                "as one Dataset, or draw the batches by weight (torch.utils.data.WeightedRandomSampler)"
+            )
         parts = (batch.features, batch.costs, batch.solutions, batch.instance) if isinstance(batch, Dataset) else batch
         tensors = isinstance(parts, list | tuple) and all(isinstance(part, Tensor) for part in parts[:3])
         if not tensors or len(parts) not in (3, 4) or not isinstance(parts[-1], Tensor | None):
@@ -41,4 +47,4 @@ def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
         if not len(features) == len(costs) == len(solutions) or not len(features):
             raise InputError(f"all parts of batch {number} of the loader must have the same number of rows, at least 1")
         moved = to_model(features, like), to_loss(costs, like), to_loss(solutions, like)
-        yield (*moved, None if ids is None else ids.to(like.device))
+        yield (*moved, None if ids is None else ids.to(like.device), None)

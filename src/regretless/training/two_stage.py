@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from regretless.data import Dataset
 from regretless.errors import InputError
+from regretless.instance_weights import relative_weights
 from regretless.losses import TwoStage
 from regretless.number_checks import LARGEST_SEED, check_integer
 from regretless.training.callbacks import Callback, EarlyStopping, TrainingState
@@ -74,7 +75,9 @@ def fit_two_stage(
             if not bool(torch.isfinite(given).all()):
                 row = int((~torch.isfinite(given)).nonzero()[0][0])
                 raise InputError(f"{name} must be finite, got NaN or infinity in row {row}")
-        weight, bias = ridge(inputs, train.costs, bias=linear.has_bias, folds=folds, intercepts=own)
+        weight, bias = ridge(
+            inputs, train.costs, bias=linear.has_bias, folds=folds, intercepts=own, weight=train.weight
+        )
         linear.set(weight.to(parameter), None if bias is None else bias.to(parameter))
         return Fitted(model, History([]), "ridge regression in closed form")
     # With too few instances to hold some out, the training error decides.
@@ -85,7 +88,7 @@ def fit_two_stage(
     for rate in RATES:
         model.load_state_dict(first)
         stopping = EarlyStopping(patience=PATIENCE, column="held_out_error")
-        callbacks = [_HeldOutError(train[held_out], criterion), stopping]
+        callbacks = [HeldOutError(train[held_out], criterion), stopping]
         fitted = fit(
             model,
             TwoStage(criterion=criterion),
@@ -117,7 +120,7 @@ def _adam(model: nn.Module, rate: float, costs: Tensor, criterion: str) -> LeanA
     return optimizer
 
 
-class _HeldOutError(Callback):
+class HeldOutError(Callback):
     """Write the error on held-out data into the history."""
 
     def __init__(self, data: Dataset, criterion: Literal["mse", "bce"]) -> None:
@@ -126,4 +129,5 @@ class _HeldOutError(Callback):
     def on_epoch(self, state: TrainingState) -> None:
         """Compute the error."""
         predicted = predict(state.model, self.data.features)
-        state.row["held_out_error"] = float(self.loss(predicted, self.data.costs, self.data.solutions))
+        weight = relative_weights(self.data.weight)
+        state.row["held_out_error"] = float(self.loss(predicted, self.data.costs, self.data.solutions, weight=weight))
