@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -92,3 +94,14 @@ def test_a_device_without_double_precision_is_refused():
         check_device(torch.device("mps"))
     for kind in ("cpu", "cuda"):
         check_device(torch.device(kind))
+
+
+def test_training_under_inference_mode_is_refused_with_the_reason(problem, data):
+    with torch.inference_mode():
+        created = nn.Linear(3, 4)
+        for train in (lambda: fit(created, MAP(problem), data), lambda: auto(problem, data)):
+            with pytest.raises(InputError, match=r"torch.inference_mode\(\) turns off the gradients"):
+                train()
+    with pytest.raises(InputError, match=r"Linear was created under torch.inference_mode\(\).*copy.deepcopy"):
+        fit(created, MAP(problem), data)
+    fit(copy.deepcopy(created), MAP(problem), data, epochs=1, progress=False)

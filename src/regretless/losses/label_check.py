@@ -1,4 +1,4 @@
-"""The checks of labels: they are feasible, and no answer of an oracle beats them."""
+"""The checks of labels: they are feasible, and neither another label nor an answer of an oracle beats them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.labels import refuse_infeasible_labels
+from regretless.labels import refuse_beaten_labels, refuse_infeasible_labels
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
+from regretless.types import Status
 
 
 class Noted(NamedTuple):
@@ -50,6 +51,29 @@ class LabelCheck:
         if solution.dtype == torch.float64:
             refuse_infeasible_labels(problem, solution, instance)
         self.known = True
+
+    def refuse_beaten(
+        self,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None,
+        problem: Problem,
+        status: Sequence[Status] | None = None,
+    ) -> None:
+        """Refuse labels ``(n, width)`` of which some other one is better at their true costs ``(n, d)``.
+
+        Labels that maximize where the problem minimizes, or that belong to other rows, would train without an error
+        where a loss asks no oracle. Rows of zeros mean that the true costs are not known.
+
+        Raises:
+            SolveError: with the first such row.
+        """
+        if problem.statistics.not_optimal or true.shape != (len(solution), problem.dimension):
+            return
+        costs, best = (part.detach().to("cpu", torch.float64) for part in (true, solution))
+        known = torch.isfinite(costs).all(dim=1) & costs.any(dim=1)
+        best = best.masked_fill(~known[:, None], torch.nan)
+        refuse_beaten_labels(problem, costs, best, None if instance is None else instance.cpu(), status)
 
     def note(
         self, answers: Sequence[Tensor], true: Tensor, solution: Tensor, instance: Tensor | None, problem: Problem

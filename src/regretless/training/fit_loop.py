@@ -99,7 +99,7 @@ def fit(
     own_callbacks = listed_callbacks(callbacks)
     if isinstance(train, Dataset):
         check_model(unwrapped(model), train.features, train.costs.shape[1])
-        loss.check_labels(train.solutions, train.instance)
+        loss.check_labels(train.solutions, train.instance, train.costs, train.status)
     else:
         trained_parameters(model)
     check_validation(unwrapped(model), loss, validation)
