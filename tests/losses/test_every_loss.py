@@ -397,7 +397,7 @@ def test_a_weight_is_a_factor_of_the_loss_of_its_instance(name, path, reduction)
     if path == "fit":
         found, slope = loss.loss_and_gradient(b.predicted, b.true, b.solution, b.instance, weight)
     else:
-        found = loss(leaf, b.true, b.solution, b.instance, weight=weight)
+        found = loss(leaf, b.true, b.solution, b.instance, weight=weight.tolist())
         (slope,) = torch.autograd.grad(found.sum(), leaf)
     count = len(values) if reduction == "mean" else 1
     expected = weight * values

@@ -144,7 +144,7 @@ def test_every_answer_of_a_step_is_compared_and_a_step_that_is_dropped_is_not():
     with pytest.raises(SolveError, match=r"instance 0 of the batch .* better than its label"):
         check.finish()
     check.note([better], COSTS, WRONG, None, problem)
-    check.forget()
+    check.begin(COSTS)
     check.finish()
 
 
@@ -188,3 +188,16 @@ def test_labels_of_a_family_are_compared_where_they_are_feasible():
     loss.check_labels(worse[:1], torch.tensor([0]), costs[:1])
     with pytest.raises(SolveError, match="better than its label"):
         loss.check_labels(torch.cat([worse[:1], labels[:1]]), torch.tensor([0, 0]), costs)
+
+
+@pytest.mark.parametrize("family", [False, True])
+@pytest.mark.parametrize("make", [MAP, PerturbedFenchelYoung, NCE])
+def test_without_true_costs_labels_are_not_compared_at_known_costs(make, family):
+    bag = MILP([[3.0, 4.0, 5.0]], row_upper=7.0, fixed_cost=[-1.0, -1.0, -1.0])
+    problem = Problem(Family([bag, bag]) if family else bag, sense="max")
+    ids = torch.tensor([0, 1]) if family else None
+    good = problem.solve(5 * COSTS, ids).solution  # any choice is worse than none at the known costs
+    cache = SolutionCache(problem, good, instance=ids, p_solve=0.0)
+    cache.add(0 * good, ids)
+    loss = make(cache)
+    loss(COSTS, torch.zeros(2, 3), good, ids)

@@ -64,7 +64,7 @@ class Loss(nn.Module, ABC):
     if TYPE_CHECKING:  # torch declares that a module takes and returns anything
 
         def __call__(
-            self, predicted: Tensor, true: Any, solution: Any, instance: Any = None, weight: Tensor | None = None
+            self, predicted: Tensor, true: Any, solution: Any, instance: Any = None, weight: Any = None
         ) -> Tensor:
             """Compute the loss; see ``forward``."""
 
@@ -232,7 +232,7 @@ class Loss(nn.Module, ABC):
         true, solution = self._checked(predicted, true, solution, instance)
         if self._left_out is not None:  # a module sets attributes slowly
             self._left_out = None
-        self._labels.forget()
+        self._labels.begin(true)
         if predicted.dtype in (torch.float16, torch.bfloat16):
             predicted = predicted.to(torch.float32)
         true, solution = in_dtype(true, predicted.dtype), in_dtype(solution, predicted.dtype)
@@ -244,6 +244,7 @@ class Loss(nn.Module, ABC):
         """Weights in the precision of the loss; those that are not one per instance are refused."""
         if weight is None:
             return None
+        weight = _as_tensor("weight", weight, predicted)
         if weight.shape != predicted.shape[:1]:
             raise InputError(f"weight must have shape ({len(predicted)},), got {tuple(weight.shape)}")
         return weight.to(predicted)

@@ -24,6 +24,7 @@ class Noted(NamedTuple):
     solution: Tensor
     instance: Tensor | None
     problem: Problem
+    given: Tensor | None  # true costs as the user gave them
 
 
 class LabelCheck:
@@ -35,6 +36,7 @@ class LabelCheck:
 
     def __init__(self) -> None:
         self._noted: Noted | None = None
+        self._given: Tensor | None = None
         self.known = False  # whether labels have been seen that are feasible
 
     def refuse_infeasible(self, solution: Tensor, instance: Tensor | None, problem: Problem) -> None:
@@ -87,11 +89,11 @@ class LabelCheck:
             return
         together = answers[0] if len(answers) == 1 else torch.stack(list(answers))
         lead = (true * (solution - together)).sum(-1).max()
-        self._noted = Noted(lead, answers, true, solution, instance, problem)
+        self._noted = Noted(lead, answers, true, solution, instance, problem, self._given)
 
-    def forget(self) -> None:
-        """Drop what a step noted that did not end."""
-        self._noted = None
+    def begin(self, given: Tensor) -> None:
+        """Begin a step at true costs ``(batch, d)`` as the user gave them; drop what a step noted that did not end."""
+        self._noted, self._given = None, given
 
     def take(self) -> Noted | None:
         """What was noted since the last ``finish``, which is forgotten."""
@@ -105,6 +107,8 @@ class LabelCheck:
     def finish(self) -> None:
         """Refuse noted answers that are better than their labels beyond rounding.
 
+        True costs of zeros mean that they are not known; what is left are known costs, at which no label is optimal.
+
         Raises:
             SolveError: with the first such instance.
         """
@@ -112,7 +116,10 @@ class LabelCheck:
         if noted is None or noted.lead.item() <= 0:
             return
         true, solution = noted.true, noted.solution
+        compared = None if noted.given is None else noted.given.any(dim=1)
         for answer in noted.answers:
             value, label = ((true * one).sum(-1) for one in (answer, solution))
             scale = value_scale(true, answer, solution)
-            refuse_better_than_label(value, label, scale, instance=noted.instance, sense=noted.problem.sense)
+            refuse_better_than_label(
+                value, label, scale, optimal=compared, instance=noted.instance, sense=noted.problem.sense
+            )

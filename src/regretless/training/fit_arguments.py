@@ -34,6 +34,12 @@ def check_data(train: Any, checkpoint: Any) -> None:
     """
     if not isinstance(train, Dataset | Iterable):
         raise InputError(f"train must be a Dataset or a DataLoader, got {type(train).__name__}")
+    collates = getattr(train, "collate_fn", None) is torch.utils.data.default_collate
+    if collates and isinstance(getattr(train, "dataset", None), Dataset):
+        raise InputError(
+            "a DataLoader cannot collate a Dataset of regretless: give fit the Dataset itself, or a loader of its "
+            "parts, DataLoader(TensorDataset(data.features, data.costs, data.solutions), ...)"
+        )
     if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
         raise InputError(f"checkpoint must be the path of a file, got {type(checkpoint).__name__}")
 
