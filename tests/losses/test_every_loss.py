@@ -655,7 +655,6 @@ def trained(loss: Loss, train: Dataset, epochs: int = 2) -> Tensor:
 @pytest.mark.parametrize(
     "kind", [*(pytest.param(name, marks=pytest.mark.slow) for name in ("plain", "mapped and known")), "family"]
 )
-@pytest.mark.filterwarnings("ignore:the first epoch changed no weight")  # of a few steps, with two draws of noise each
 def test_a_cache_at_p_1_transformed_trains_bit_for_bit_like_no_cache(name, kind):
     row, kind = TABLE[name], KINDS[kind]
     train = data(kind)
@@ -670,7 +669,6 @@ def test_a_cache_at_p_1_transformed_trains_bit_for_bit_like_no_cache(name, kind)
 
 @ONE_PER_LAYER
 @pytest.mark.slow  # tests/robustness/test_determinism.py is fast
-@pytest.mark.filterwarnings("ignore:the first epoch changed no weight")
 def test_the_number_of_workers_does_not_change_the_weights(name):
     row, kind = TABLE[name], KINDS["plain"]
     train = data(kind)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 import re
 import signal
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,8 @@ from torch import nn
 
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.errors import InputError, RegretlessWarning, SolveError, TrainingError
-from regretless.losses import AdaptiveImplicitMLE, SPOPlus, TwoStage
+from regretless.errors import InputError, SolveError, TrainingError
+from regretless.losses import SPOPlus, TwoStage
 from regretless.problem import Problem
 from regretless.training import Callback, Interrupted, TimeLimit, TrainingState, fit
 from tests.terminal import wide_terminal
@@ -271,25 +270,3 @@ def test_data_that_are_not_finite_are_named_and_not_the_learning_rate(part, said
     bad = replace(TRAIN, **{part: values})
     with pytest.raises(InputError, match=f"the {said} of training instance 3 must be finite, got nan"):
         fit(model(), SPOPlus(problem()), bad, epochs=1, batch_size=4)
-
-
-def test_a_first_epoch_that_changes_no_weight_is_warned_of():
-    zero = model()
-    with torch.no_grad():
-        for weight in zero.parameters():
-            weight.zero_()
-    loss = AdaptiveImplicitMLE(problem(), samples=2)
-    with pytest.warns(RegretlessWarning, match=r"changed no weight .*gradient of AdaptiveImplicitMLE.*'two-stage'"):
-        fit(zero, loss, TRAIN, epochs=2, progress=False)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fit(model(), AdaptiveImplicitMLE(problem(), samples=2), TRAIN, epochs=1, progress=False)
-
-
-def test_a_perfect_model_is_not_warned_of():
-    still = Dataset(TRAIN.features, torch.zeros_like(TRAIN.costs), TRAIN.solutions)
-    zero = nn.Sequential(nn.Linear(TRAIN.features.shape[-1], 1, bias=False), nn.Flatten())
-    nn.init.zeros_(zero[0].weight)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        fit(zero, TwoStage(), still, epochs=1, progress=False)

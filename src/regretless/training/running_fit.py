@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from torch import Tensor, nn
 
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
-from regretless.errors import InputError, RegretlessWarning, SolveError, TrainingError
+from regretless.errors import InputError, SolveError, TrainingError
 from regretless.instance_weights import relative_weights
 from regretless.progress import track
 from regretless.ranks import Ranks
@@ -96,9 +95,7 @@ class RunningFit:
             for _ in track(remaining, total=len(remaining), label="training", show=progress):
                 if state.stop:
                     break
-                before = self._trained() if self.at.epoch == self.at.step == 0 else []
                 self._epoch(interruption, settings, progress)
-                self._warn_of_no_change(before)
                 state.epoch, state.row = self.at.epoch, self.at.row
                 self._end_of_epoch(state)
                 self._save(settings)
@@ -137,26 +134,6 @@ class RunningFit:
             at.row |= total_row(at.row, self.ranks)
         at.row["loss"] /= n
         at.order, at.epoch, at.step = None, at.epoch + 1, 0
-
-    def _trained(self) -> list[Tensor]:
-        """Copies of the weights that are trained."""
-        return [weight.detach().clone() for weight in self.parts.model.parameters() if weight.requires_grad]
-
-    def _warn_of_no_change(self, before: list[Tensor]) -> None:
-        """Warn where the first epoch has left all weights as they were, since the loss has no slope anywhere."""
-        # The gradients of the last step are still there: with a rate of 0 they are not zero.
-        slopes = (weight.grad for weight in self.parts.model.parameters())
-        if not before or not self.at.row["loss"] or any(slope is not None and bool(slope.any()) for slope in slopes):
-            return
-        if all(map(torch.equal, before, self._trained())):
-            warnings.warn(
-                f"the first epoch changed no weight of the model: the gradient of {type(self.parts.loss).__name__} is "
-                "zero at all its predictions, as it can be where these are zero or all equal. Start from other "
-                "weights, such as those of regretless.training.fit_two_stage (start='two-stage' in train), or use "
-                "another method",
-                RegretlessWarning,
-                stacklevel=4,
-            )
 
     def _received(self, interruption: Interruption) -> str:
         """The signal that ends training, or an empty text; ranks end after the same step."""
