@@ -48,8 +48,8 @@ def test_scikit_learns_own_checks_pass_where_they_apply():
         warnings.simplefilter("ignore")
         rows = check_estimator(model, on_fail=None)
     failed = {row["check_name"] for row in rows if row["status"] == "failed"}
-    # It hands five targets to a problem that has one cost.
-    assert failed <= {"check_regressor_multioutput"}
+    # The first hands five targets to a problem that has one cost. In the second, batches of repeated rows are others.
+    assert failed <= {"check_regressor_multioutput", "check_sample_weight_equivalence_on_dense_data"}
     assert sum(row["status"] == "passed" for row in rows) > 40
 
 
@@ -83,6 +83,64 @@ def test_weights_of_the_instances_count_in_the_score():
     for wrong, message in ((weight[:4], r"shape \(30,\), got \(4,\)"), (-weight, "finite and not negative")):
         with pytest.raises(InputError, match=f"sample_weight must .*{message}"):
             model.score(X, C, sample_weight=wrong)
+
+
+@pytest.mark.parametrize("method", ["two-stage", "spo", "nce-c"])
+def test_integer_weights_equal_repeated_instances(method):
+    X, C = toy(9)
+    weight = np.array([0, 1, 2] * 3)
+    repeated = np.repeat(np.arange(9), weight)
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(3, 4)
+    settings = {} if method == "two-stage" else {"epochs": 3, "model": layer, "batch_size": 99}
+    one, two = (DecisionRegressor(choose_one(), method=method, p_solve=0.0, **settings) for _ in range(2))
+    one.fit(X, C**3, sample_weight=weight)
+    two.fit(X[repeated], C[repeated] ** 3)
+    np.testing.assert_allclose(one.predict(X), two.predict(X), rtol=1e-4, atol=1e-4)
+    assert not np.allclose(one.predict(X), two.fit(X, C**3).predict(X), rtol=1e-3)
+
+
+def test_instances_of_weight_zero_are_left_out_of_everything():
+    X, C = toy(12)
+    frame, costs = pd.DataFrame(X, columns=list("abc")), pd.DataFrame(C)
+    frame["kind"] = ["x", "y"] * 6
+    frame.loc[11, "kind"] = "of a row that is left out"
+    costs.loc[11] = 1e9
+    weight = pd.Series([1.0] * 11 + [0.0])
+    model = DecisionRegressor(choose_one(), method="spo", epochs=2)
+    one = copy.deepcopy(model.fit(frame, costs, sample_weight=weight)).predict(frame[:11])
+    np.testing.assert_array_equal(one, model.fit(frame[:11], costs[:11]).predict(frame[:11]))
+    with pytest.raises(InputError, match="must not be zero for all instances"):
+        model.fit(frame, costs, sample_weight=0 * weight)
+    with pytest.raises(InputError, match=r"sample_weight must have shape \(12,\), got \(3,\)"):
+        model.fit(frame, costs, sample_weight=weight[:3])
+
+
+def test_weights_decide_between_instances_that_contradict_each_other_also_in_a_search():
+    X, C = toy(40)
+    C[20:] = -C[20:]  # the second half has the opposite costs
+    for heavy, other in ((slice(0, 20), slice(20, 40)), (slice(20, 40), slice(0, 20))):
+        weight = np.full(40, 0.01)
+        weight[heavy] = 1.0
+        model = DecisionRegressor(choose_one(), epochs=2, settings={"terms": "none"})
+        model.fit(X, C, sample_weight=weight)
+        assert model.score(X[heavy], C[heavy]) > -0.1
+        assert model.score(X[other], C[other]) < -0.5
+        assert model.search_.verdict.two_stage < 0.5  # in units of weighted instances
+
+
+def test_weights_are_routed_through_pipelines_and_searches():
+    X, C = toy(24)
+    weight = np.arange(24) % 3 + 1.0
+    with config_context(enable_metadata_routing=True):
+        model = DecisionRegressor(choose_one(), method="two-stage")
+        model.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=True), model)
+        search = GridSearchCV(pipe, {"decisionregressor__random_state": [0, 1]}, cv=2)
+        search.fit(X, C, sample_weight=weight)
+        scores = cross_val_score(pipe, X, C, params={"sample_weight": weight}, cv=2)
+    assert np.isfinite(scores).all()
+    assert search.best_estimator_.predict(X).shape == C.shape
 
 
 def test_same_seed_same_predictions_and_other_seed_others():

@@ -133,3 +133,9 @@ def test_a_pullback_has_the_gradient_to_the_bit(given: torch.dtype) -> None:
     output = torch.randn(3, 4, requires_grad=True)
     pullback(output.T, gradient).backward()
     assert torch.equal(output.grad, gradient.T.float())
+
+
+@pytest.mark.parametrize("given", [{"a": np.zeros((2, 1))}, (np.zeros((2, 1)), np.zeros((2, 3)))])
+def test_several_inputs_are_refused_with_how_to_pass_them(given):
+    with pytest.raises(InputError, match=r"features must be one array, got a (dict|tuple): put several inputs"):
+        features_tensor(given)

@@ -17,6 +17,7 @@ from regretless.begun_solves import BegunSolves
 from regretless.cost_columns import refuse_other_rows
 from regretless.errors import InputError, RegretlessWarning
 from regretless.feature_precision import warn_of_rounding
+from regretless.instance_weights import checked_weights
 from regretless.known_costs import warn_of_known_costs
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
@@ -42,6 +43,8 @@ class Dataset:
         instance: ``(n,)`` ids, for families.
         status: how each label's solve ended; anything but optimal makes a regret a bound, and is flagged as such.
         names: of the n instances, where the data has them.
+        weight: ``(n,)`` weights above 0: an instance of weight 2 counts in training and evaluation as two of weight 1
+            do. ``None`` where all count the same.
 
     Raises:
         InputError: parts that are not numbers, of the wrong shape, or with different numbers of rows.
@@ -53,6 +56,7 @@ class Dataset:
     instance: Tensor | None = None
     status: tuple[Status, ...] | None = None
     names: tuple[str, ...] | None = None
+    weight: Tensor | None = None
 
     if TYPE_CHECKING:  # the attributes are tensors, whatever is given
 
@@ -64,6 +68,7 @@ class Dataset:
             instance: Any = None,
             status: Sequence[Status | str] | None = None,
             names: Sequence[str] | None = None,
+            weight: Any = None,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -84,6 +89,8 @@ class Dataset:
         if len(set(counts.values())) > 1:
             got = ", ".join(f"{name} has {count}" for name, count in counts.items())
             raise InputError(f"all parts of the data must have the same number of rows: {got}")
+        if self.weight is not None:
+            object.__setattr__(self, "weight", checked_weights("weight", self.weight, len(self)))
         d, width = self.costs.shape[1], self.solutions.shape[1]
         if width < d:
             raise InputError(f"solutions must have a value for each of the {d} costs, got shape {(len(self), width)}")
@@ -93,6 +100,8 @@ class Dataset:
         shapes = [f"{name} {tuple(getattr(self, name).shape)}" for name in ("features", "costs", "solutions")]
         if self.instance is not None:
             shapes.append("with ids of instances")
+        if self.weight is not None:
+            shapes.append("with weights")
         if self.not_optimal:
             shapes.append(f"{self.not_optimal} labels not optimal")
         return f"Dataset({', '.join(shapes)})"
@@ -116,6 +125,7 @@ class Dataset:
             instance=None if self.instance is None else self.instance[keep],
             status=None if self.status is None else tuple(self.status[i] for i in keep.tolist()),
             names=None if self.names is None else tuple(self.names[i] for i in keep.tolist()),
+            weight=None if self.weight is None else self.weight[keep],
         )
 
     @property
@@ -135,6 +145,7 @@ class Dataset:
         memory: LabelMemory | None = None,
         begun: BegunSolves | None = None,
         names: Sequence[str] | None = None,
+        weight: Any = None,
         progress: bool | None = None,
     ) -> Dataset:
         """Solve the true optima once and return the labeled data.
@@ -150,6 +161,7 @@ class Dataset:
             memory: optima by row that this process has solved before.
             begun: exact solves of a job that stores them itself while it runs, in place of ``store``.
             names: of the n instances.
+            weight: ``(n,)`` weights above 0, for instances that count more or less than others.
             progress: show a bar; by default on a terminal.
 
         Raises:
@@ -171,13 +183,14 @@ class Dataset:
             warn_of_rounding(tensor("features", features))
         members = ids(instance)
         problem.check_instance(members, len(c))
+        counts = None if weight is None else checked_weights("weight", weight, len(c))
         solutions, status = solve_labels(
             problem, c, members, store=store, memory=memory, begun=begun, progress=progress
         )
         warn_of_known_costs(problem.to_minimization(c, members), solutions, problem.dimension)
         plain = all(s is Status.OPTIMAL for s in status)
         named = None if names is None else tuple(names)
-        data = cls(x, c, solutions, members, None if plain else tuple(status), named)
+        data = cls(x, c, solutions, members, None if plain else tuple(status), named, counts)
         found = ~torch.isnan(solutions).any(dim=1)
         if bool(found.all()):
             return data

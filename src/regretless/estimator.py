@@ -16,6 +16,7 @@ from torch import nn
 from regretless.cost_columns import by_name, refuse_other_rows
 from regretless.data import Dataset
 from regretless.errors import InputError, RegretlessWarning, SolveError
+from regretless.instance_weights import checked_weights
 from regretless.label_memory import LabelMemory
 from regretless.labels import solve_labels
 from regretless.metrics import optimal_values, regret, relative_regret
@@ -36,7 +37,8 @@ from regretless.types import Decisions
 
 need("sklearn", pip="scikit-learn", why="use the scikit-learn estimator")
 from sklearn.base import BaseEstimator, RegressorMixin  # noqa: E402
-from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
+from sklearn.utils import _safe_indexing, check_consistent_length  # noqa: E402
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data  # noqa: E402
 
 COLUMNS = ("categories", "missing", "unseen", "id", "ignore")  # settings of Encoding.learn
 FOLDS = 5
@@ -106,13 +108,21 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.store = store
         self.random_state = random_state
 
-    def fit(self, X: ArrayLike, y: ArrayLike, instance: ArrayLike | None = None) -> DecisionRegressor:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        instance: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> DecisionRegressor:
         """Check the settings, solve the true optima, then train.
 
         Args:
             X: ``(n, k)`` features of instances, or ``(n, d, k)`` of their variables.
             y: ``(n, d)`` true costs.
             instance: ``(n,)`` ids, for families.
+            sample_weight: ``(n,)`` weights of the instances. One of weight 2 counts as two of weight 1, in training, in
+                the comparisons of ``"auto"`` and in early stopping; one of weight 0 is left out.
         """
         # A problem counts its solves; scikit-learn requires that fit leaves the arguments of __init__ unchanged.
         problem = copy.copy(self._problem())
@@ -122,6 +132,9 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 check_type(name, value, dict)
         if unknown := [name for name in self.columns or {} if name not in COLUMNS]:
             raise InputError(f"columns does not know {unknown[0]!r}: its settings are {', '.join(COLUMNS)}")
+        weight = None
+        if sample_weight is not None:
+            X, y, instance, weight = _weighted_rows(X, y, instance, sample_weight)
         features, costs = self._checked(X, y, first=True)
         settings = dict(self.settings or {})
         if methods.method(self.method).cached:
@@ -133,7 +146,7 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 "name a method, for example method='two-stage'"
             )
         data = Dataset.solve(
-            problem, features, costs, instance=instance, store=self.store, memory=LABELS, progress=False
+            problem, features, costs, instance=instance, store=self.store, memory=LABELS, weight=weight, progress=False
         )
         held_out = None
         if self.validation:
@@ -226,7 +239,9 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         true, members = tensor("costs", costs).to(torch.float64), ids(instance)
         best, status = solve_labels(problem, true, members, store=self.store, memory=LABELS, progress=False)
         regrets = regret(problem, predicted, true, best, members, status=status)
-        weight = _weights(sample_weight, len(true))
+        weight = torch.ones(len(true), dtype=torch.float64)
+        if sample_weight is not None:
+            weight = checked_weights("sample_weight", sample_weight, len(true), zero=True)
         return -relative_regret(weight * regrets, weight * optimal_values(problem, true, best, members))
 
     def __sklearn_tags__(self) -> Any:
@@ -270,16 +285,16 @@ class DecisionRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return validate_data(self, X, y, multi_output=True, y_numeric=True, **settings)
 
 
-def _weights(given: ArrayLike | None, n: int) -> torch.Tensor:
-    """Weights ``(n,)`` of instances; 1 where none are given."""
-    if given is None:
-        return torch.ones(n, dtype=torch.float64)
-    weights = tensor("sample_weight", given).to(torch.float64)
-    if weights.shape != (n,):
-        raise InputError(f"sample_weight must have shape ({n},), got {tuple(weights.shape)}")
-    if not bool((weights >= 0).all() and torch.isfinite(weights).all()):
-        raise InputError("sample_weight must be finite and not negative")
-    return weights
+def _weighted_rows(X: Any, y: Any, instance: Any, sample_weight: Any) -> tuple[Any, Any, Any, torch.Tensor]:
+    """The rows whose weight is above 0, and their weights; nothing is learned from the others."""
+    weight = checked_weights("sample_weight", sample_weight, _num_samples(X), zero=True)
+    kept = weight > 0
+    if bool(kept.all()):
+        return X, y, instance, weight
+    check_consistent_length(X, y, instance)
+    rows = kept.nonzero().flatten().numpy()
+    parts = (part if part is None else _safe_indexing(part, rows) for part in (X, y, instance))
+    return (*parts, weight[kept])  # type: ignore[return-value]
 
 
 def _all_numbers(frame: Any) -> bool:

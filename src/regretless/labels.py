@@ -104,9 +104,6 @@ def refuse_wrong_labels(
 ) -> None:
     """Raise a ``SolveError`` where a label is infeasible for its model, or beaten by another one at its own costs.
 
-    Up to 128 labels, always the same ones for the same data, are compared with each other in one product. Labels of a
-    family are compared where both are feasible.
-
     Args:
         problem: that solved them.
         costs: ``(n, d)`` true costs in the user's sense.
@@ -114,12 +111,24 @@ def refuse_wrong_labels(
         members: ``(n,)`` ids, for families.
         status: how each solve ended; labels that are not optimal may be beaten.
     """
-    known = (~torch.isnan(solutions).any(dim=1)).nonzero().flatten()
-    if not len(known):
-        return
     row = infeasible_label(problem, solutions, members)
     if row is not None:
         raise SolveError(f"the label of instance {row} is infeasible for the model: the oracle is wrong", row=row)
+    refuse_beaten_labels(problem, costs, solutions, members, status)
+
+
+def refuse_beaten_labels(
+    problem: Problem, costs: Tensor, solutions: Tensor, members: Tensor | None, status: Sequence[Status] | None = None
+) -> None:
+    """Raise a ``SolveError`` where a label is beaten by another one at its own costs, as labels of the wrong sense are.
+
+    Up to 128 labels, always the same ones for the same data, are compared with each other in one product. Labels of a
+    family are compared where both are feasible. The arguments are those of ``refuse_wrong_labels``; without ``status``
+    all labels count as optimal.
+    """
+    known = (~torch.isnan(solutions).any(dim=1)).nonzero().flatten()
+    if not len(known):
+        return
     if len(known) > COMPARED:
         known = known[torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:COMPARED]]
     ids = None if members is None else members[known]
@@ -131,7 +140,9 @@ def refuse_wrong_labels(
         serves = ids[:, None] == ids if feasible is None else feasible[ids]
     best, other = values.masked_fill(~serves, torch.inf).min(dim=1)
     size = sizes.gather(1, other[:, None])[:, 0] + sizes.diagonal()
-    optimal = torch.tensor([status[row] is Status.OPTIMAL for row in known.tolist()], dtype=torch.bool)
+    optimal = None
+    if status is not None:
+        optimal = torch.tensor([status[row] is Status.OPTIMAL for row in known.tolist()], dtype=torch.bool)
     refuse_better_than_label(
         best, values.diagonal(), size, optimal=optimal, instance=ids, rows=known.tolist(), sense=problem.sense
     )

@@ -12,6 +12,7 @@ from torch import Tensor
 from regretless.begun_solves import BegunSolves, solve_rows
 from regretless.cost_columns import by_name
 from regretless.errors import InputError
+from regretless.instance_weights import weighted_mean
 from regretless.labels import refuse_infeasible_labels
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, refuse_failures, value_scale
@@ -172,9 +173,10 @@ def relative_regret(regrets: Tensor, optimal: Tensor) -> float:
     return float(regrets[known].sum()) / scale if scale > 0 else float("nan")
 
 
-def mse(predicted: Tensor, true: Tensor) -> float:
-    """Mean squared error over all costs."""
-    return float((predicted.detach().to(torch.float64) - true.to(torch.float64)).square().mean())
+def mse(predicted: Tensor, true: Tensor, weight: Tensor | None = None) -> float:
+    """Mean squared error over all costs; ``weight`` ``(n,)`` are those of the instances."""
+    squares = (predicted.detach().to(torch.float64) - true.to(torch.float64)).square()
+    return float(squares.mean()) if weight is None else weighted_mean(squares.mean(dim=1), weight)
 
 
 def auc(predicted: Tensor, true: Tensor) -> float | None:

@@ -64,6 +64,11 @@ def features_tensor(value: Any) -> Tensor:
     Raises:
         InputError: not numbers.
     """
+    if isinstance(value, dict) or (isinstance(value, tuple) and any(hasattr(part, "shape") for part in value)):
+        raise InputError(
+            f"features must be one array, got a {type(value).__name__}: put several inputs of a model side by side in "
+            "one array, and let its forward cut them apart, as in x[:, :5] and x[:, 5:]"
+        )
     given = tensor("features", value)
     keep = isinstance(value, Tensor) and given.dtype != torch.bool
     return given if keep else given.to(torch.get_default_dtype())

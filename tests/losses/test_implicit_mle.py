@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from regretless.errors import InputError
+from regretless.errors import InputError, RegretlessWarning
 from regretless.losses import AdaptiveImplicitMLE, ImplicitMLE
 from regretless.losses.task_loss import task_loss
 
@@ -114,3 +114,14 @@ def test_both_groups_of_solutions_come_from_one_coin(grow_at):
 def test_settings_that_make_no_sense_are_named(make, settings, message):
     with pytest.raises(InputError, match=message):
         make(KINDS["plain"].problem(), **settings)
+
+
+def test_predictions_that_are_all_zero_have_no_adaptive_width_and_are_warned_of():
+    kind = KINDS["plain"]
+    b = batch(kind)
+    zero, loss = torch.zeros_like(b.predicted), AdaptiveImplicitMLE(kind.problem(), samples=2)
+    with pytest.warns(RegretlessWarning, match=r"no gradient where all predicted costs of a batch are zero.*two-stage"):
+        _, gradient = loss.loss_and_gradient(zero, b.true, b.solution)
+    assert not gradient.any()
+    _, moves = ImplicitMLE(kind.problem(), samples=2).loss_and_gradient(zero, b.true, b.solution)
+    assert moves.any()

@@ -7,7 +7,18 @@ from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError, SolveError
 from regretless.family import Family
-from regretless.losses import MAP, Blackbox, PerturbedFenchelYoung, SPOPlus, TwoStage, WarmUp
+from regretless.losses import (
+    LAVA,
+    MAP,
+    NCE,
+    Blackbox,
+    ExpectedRegret,
+    PerturbedFenchelYoung,
+    Pointwise,
+    SPOPlus,
+    TwoStage,
+    WarmUp,
+)
 from regretless.losses.label_check import LabelCheck
 from regretless.milp import MILP
 from regretless.problem import Problem
@@ -133,5 +144,60 @@ def test_every_answer_of_a_step_is_compared_and_a_step_that_is_dropped_is_not():
     with pytest.raises(SolveError, match=r"instance 0 of the batch .* better than its label"):
         check.finish()
     check.note([better], COSTS, WRONG, None, problem)
-    check.forget()
+    check.begin(COSTS)
     check.finish()
+
+
+def maximized(costs):
+    """Labels of the wrong sense: the dearest entry in place of the cheapest one."""
+    return torch.eye(3, dtype=torch.float64)[costs.argmax(dim=1)]
+
+
+@pytest.mark.parametrize("make", [NCE, LAVA, ExpectedRegret, Pointwise])
+def test_labels_of_the_wrong_sense_are_refused_also_by_losses_that_ask_no_oracle(make):
+    loss, labels = make(SolutionCache(cheapest(), maximized(COSTS), p_solve=0.0)), maximized(COSTS)
+    with pytest.raises(SolveError, match=r"better than its label .*the oracle, the sense or the label is wrong"):
+        fit(torch.nn.Linear(3, 3), loss, Dataset(COSTS.float(), COSTS, labels), epochs=1, progress=False)
+    loss = make(SolutionCache(cheapest(), labels, p_solve=0.0))
+    with pytest.raises(SolveError, match="better than its label"):
+        loss(COSTS, COSTS, labels)
+
+
+def test_labels_without_true_costs_are_not_compared():
+    loss = NCE(SolutionCache(cheapest(), torch.eye(3), p_solve=0.0))
+    loss(COSTS, torch.zeros(2, 3), maximized(COSTS))
+    loss.check_labels(maximized(COSTS), None, torch.full((2, 3), torch.nan))
+    loss.check_labels(maximized(COSTS), None, COSTS, ["feasible"] * 2)  # nor are those that are not optimal
+
+
+def test_labels_of_an_objective_that_is_not_linear_are_not_compared():
+    cache = SolutionCache(cheapest(), torch.eye(3), p_solve=0.0)
+    loss = NCE(cache, objective=lambda solutions, costs: -((solutions * costs).sum(-1) ** 3))
+    loss(COSTS, COSTS, maximized(COSTS))
+
+
+def test_labels_of_a_family_are_compared_where_they_are_feasible():
+    family = Family.vary(BAG, row_upper=[[7.0], [3.0]])
+    problem = Problem(family, sense="max")
+    costs = torch.tensor([[4.0, 5.0, 6.0], [4.0, 5.0, 6.0]], dtype=torch.float64)
+    labels = problem.solve(costs, [0, 1]).solution
+    loss = NCE(SolutionCache(problem, labels, instance=[0, 1], p_solve=0.0))
+    loss(costs, costs, labels, [0, 1])  # the better one is infeasible for the second member
+    worse = labels.clone()
+    worse[0] = worse[1]
+    loss.check_labels(worse[:1], torch.tensor([0]), costs[:1])
+    with pytest.raises(SolveError, match="better than its label"):
+        loss.check_labels(torch.cat([worse[:1], labels[:1]]), torch.tensor([0, 0]), costs)
+
+
+@pytest.mark.parametrize("family", [False, True])
+@pytest.mark.parametrize("make", [MAP, PerturbedFenchelYoung, NCE])
+def test_without_true_costs_labels_are_not_compared_at_known_costs(make, family):
+    bag = MILP([[3.0, 4.0, 5.0]], row_upper=7.0, fixed_cost=[-1.0, -1.0, -1.0])
+    problem = Problem(Family([bag, bag]) if family else bag, sense="max")
+    ids = torch.tensor([0, 1]) if family else None
+    good = problem.solve(5 * COSTS, ids).solution  # any choice is worse than none at the known costs
+    cache = SolutionCache(problem, good, instance=ids, p_solve=0.0)
+    cache.add(0 * good, ids)
+    loss = make(cache)
+    loss(COSTS, torch.zeros(2, 3), good, ids)

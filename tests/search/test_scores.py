@@ -109,3 +109,14 @@ def test_predictions_that_are_not_finite_have_an_infinite_regret():
     one[3, 1] = torch.inf
     assert torch.isinf(held_out().regrets(one)).all()
     assert torch.isinf(held_out().regrets(torch.full((12, 3), torch.nan, dtype=torch.float64))).all()
+
+
+def test_weights_of_instances_multiply_their_regrets_in_units_of_their_mean():
+    weight = torch.arange(1.0, 13.0, dtype=torch.float64)
+    predicted, rows = -DATA.costs, torch.arange(12)
+    plain, cache = held_out(torch.eye(3)), SolutionCache(PROBLEM, torch.eye(3), p_solve=0.0)
+    counted = HeldOut(cache, replace(DATA, weight=weight), FOLDS)
+    repeated = plain.exact(predicted, rows).repeat_interleave(weight.to(torch.int64))
+    for found in (counted.regrets(predicted), counted.exact(predicted, rows)):
+        torch.testing.assert_close(found, weight / weight.mean() * plain.regrets(predicted))
+        assert float(found.mean()) == pytest.approx(float(repeated.mean()))

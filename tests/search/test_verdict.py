@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -211,3 +212,15 @@ def test_the_scale_is_the_mean_absolute_objective_of_the_true_optima_of_the_solv
     assert (optima < 0).any()
     assert (optima > 0).any()
     assert verdict.scale == pytest.approx(float(optima.abs().mean()))
+
+
+def test_figures_of_a_verdict_are_weighted_means() -> None:
+    scores, problem = held_out()
+    weight = (torch.arange(N, dtype=torch.float64) % 3) + 1.0
+    data = replace(scores.data, weight=weight)
+    counted = HeldOut(SolutionCache(problem, data.solutions, p_solve=0.0), data, make_folds(N, 5))
+    wrong = wrong_on(data, range(0, N, 3))  # each of weight 1, a sixth of all weight
+    found, plain = (Comparison(one, wrong, seed=0).verdict(data.costs) for one in (counted, scores))
+    assert found.two_stage == pytest.approx(0.5 * plain.two_stage, rel=0.2)
+    assert found.scale == pytest.approx(plain.scale, rel=0.2)
+    assert found.model == 0.0

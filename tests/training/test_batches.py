@@ -153,7 +153,7 @@ def test_a_bad_prediction_is_named_by_row_and_batch() -> None:
 
 def test_batches_are_moved_to_the_precision_of_the_model() -> None:
     train = data(Problem(BAG))
-    ((x, c, v, ids),) = streamed([train], torch.zeros(1, dtype=torch.float64))
+    ((x, c, v, ids, _),) = streamed([train], torch.zeros(1, dtype=torch.float64))
     assert {x.dtype, c.dtype, v.dtype} == {torch.float64}
     assert ids is None
 

@@ -234,3 +234,11 @@ def test_data_that_are_none_and_a_checkpoint_that_is_no_path_are_refused(tmp_pat
         check_data([], 3)
     check_data([], tmp_path)
     check_data([], str(tmp_path))
+
+
+def test_a_loader_that_cannot_collate_a_dataset_is_refused_with_what_to_pass():
+    loader = torch.utils.data.DataLoader(TRAIN, batch_size=4)
+    with pytest.raises(InputError, match=r"cannot collate a Dataset .*TensorDataset\(data.features"):
+        fit(model(), TwoStage(), loader, epochs=1)
+    whole = torch.utils.data.DataLoader(TRAIN, batch_size=4, collate_fn=lambda parts: TRAIN[: len(parts)])
+    fit(model(), TwoStage(), whole, epochs=1, progress=False)

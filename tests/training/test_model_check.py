@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -135,3 +137,14 @@ def test_a_class_is_named_and_not_called_with_the_seed(given):
 def test_anything_else_is_named(given, what):
     with pytest.raises(InputError, match=f"model must be a torch module.* {what}"):
         initial_model(given, DATA, 2, 0)
+
+
+def test_training_under_inference_mode_is_refused_with_the_reason(problem, data):
+    with torch.inference_mode():
+        created = nn.Linear(3, 4)
+        for train in (lambda: fit(created, MAP(problem), data), lambda: auto(problem, data)):
+            with pytest.raises(InputError, match=r"torch.inference_mode\(\) turns off the gradients"):
+                train()
+    with pytest.raises(InputError, match=r"Linear was created under torch.inference_mode\(\).*copy.deepcopy"):
+        fit(created, MAP(problem), data)
+    fit(copy.deepcopy(created), MAP(problem), data, epochs=1, progress=False)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from regretless.training.models import make_model
-from regretless.training.scaling import cost_unit, deviation_or_one, moments, with_cost_scale
+from regretless.training.scaling import EPS, LEAST_EPS, cost_unit, deviation_or_one, eps_for, moments, with_cost_scale
 
 
 def test_it_is_the_deviation_over_a_dimension_or_over_all() -> None:
@@ -75,3 +75,13 @@ def test_a_shared_model_has_one_mean() -> None:
 def test_costs_that_never_change_have_a_scale_of_one() -> None:
     model = with_cost_scale(torch.nn.Identity(), torch.full((3, 2), 5.0), shared=False)
     assert model(torch.ones(1, 2)).tolist() == [[6.0, 6.0]]
+
+
+@pytest.mark.parametrize("deviation", [0.01, 1.0, 1e9])
+def test_the_constant_of_adam_is_that_of_torch_for_usual_costs(deviation: float) -> None:
+    assert eps_for(deviation) == EPS == 1e-8
+
+
+def test_the_constant_of_adam_falls_with_the_square_of_small_costs_down_to_what_single_precision_holds() -> None:
+    assert eps_for(1e-5) == pytest.approx(1e-6 * EPS)
+    assert eps_for(1e-30) == LEAST_EPS

@@ -1,4 +1,4 @@
-"""Losses, all with one signature: ``loss(predicted, true, solution, instance=None) -> scalar``."""
+"""Losses, all with one signature: ``loss(predicted, true, solution, instance=None, weight=None) -> scalar``."""
 
 from regretless.losses.autograd_loss import AutogradLoss
 from regretless.losses.base import Loss

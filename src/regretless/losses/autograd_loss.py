@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.losses.base import Loss, needs_tensor, refuse_result
+from regretless.losses.base import Loss, needs_tensor
+from regretless.losses.formula_result import refuse_result
 from regretless.tensors import ids, no_autocast
 
 
@@ -25,7 +26,14 @@ class AutogradLoss(Loss):
     def per_instance(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Values ``(batch,)`` at minimizing costs ``(batch, width)``."""
 
-    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
+    ) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
         instance = ids(instance)
         with no_autocast(needs_tensor(predicted).device.type):
@@ -35,18 +43,25 @@ class AutogradLoss(Loss):
             refuse_result(self, "per_instance", predicted, values)
         if self._left_out is not None:
             values = values.masked_fill(self._left_out, 0.0)
+        if (factors := self._factors(weight, values)) is not None:
+            values = factors * values
         self._labels.finish()
         if self.reduction == "none":
             return values
         return values.sum() if self.reduction == "sum" else values.sum() / self._instances(len(predicted))
 
     def loss_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
         leaf = needs_tensor(predicted).detach().requires_grad_()
         with torch.enable_grad(), no_autocast(predicted.device.type):
-            loss = self(leaf, true, solution, instance)
+            loss = self(leaf, true, solution, instance, weight)
             if not loss.requires_grad:
                 self._refuse_no_graph(len(leaf))
                 return loss.detach(), torch.zeros_like(leaf)

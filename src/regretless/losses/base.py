@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -17,12 +17,13 @@ from regretless.losses.label_check import LabelCheck
 from regretless.oracle import Oracle
 from regretless.problem import Problem
 from regretless.tensors import in_dtype, tensor
+from regretless.types import Status
 
 Reduction = Literal["mean", "sum", "none"]
 
 
 class Loss(nn.Module, ABC):
-    r"""A loss ``loss(predicted, true, solution, instance=None) -> scalar`` on batches ``(batch, d)``.
+    r"""A loss ``loss(predicted, true, solution, instance=None, weight=None) -> scalar`` on batches ``(batch, d)``.
 
     Notation of the formulas: :math:`\hat c` (``c_hat``) predicted costs, :math:`c` true costs, :math:`v^*(c)` an
     optimal solution at the costs c, :math:`v^*` alone the true optimum, :math:`f(v, c) = c^\top v` the objective, and S
@@ -62,11 +63,20 @@ class Loss(nn.Module, ABC):
 
     if TYPE_CHECKING:  # torch declares that a module takes and returns anything
 
-        def __call__(self, predicted: Tensor, true: Any, solution: Any, instance: Any = None) -> Tensor:
+        def __call__(
+            self, predicted: Tensor, true: Any, solution: Any, instance: Any = None, weight: Any = None
+        ) -> Tensor:
             """Compute the loss; see ``forward``."""
 
     @abstractmethod
-    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
+    ) -> Tensor:
         """Compute the loss.
 
         Args:
@@ -74,11 +84,18 @@ class Loss(nn.Module, ABC):
             true: ``(batch, d)`` true costs: a tensor, an array or a nested list.
             solution: ``(batch, width)`` true optima in cost space, as a ``Dataset`` holds them.
             instance: ``(batch,)`` ids, for families: a tensor, or a list as ``Family.add`` returns it.
+            weight: ``(batch,)`` factors of the losses of the instances. A mean still divides by their number: with
+                weights in units of their mean over the training data, it is the weighted mean.
         """
 
     @abstractmethod
     def loss_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Compute the loss and its gradient ``(batch, d)`` at the prediction, both without a graph.
 
@@ -161,14 +178,30 @@ class Loss(nn.Module, ABC):
             self._left_out = torch.zeros(len(query), dtype=torch.bool, device=failed.device)
             self._left_out[failed] = True
 
-    def check_labels(self, solution: Tensor, instance: Tensor | None = None) -> None:
-        """Refuse true optima ``(n, width)`` that are infeasible for the model; without this call, the first batch is.
+    def check_labels(
+        self,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        true: Tensor | None = None,
+        status: Sequence[Status] | None = None,
+    ) -> None:
+        """Refuse true optima that cannot be optimal; without this call, those of the first batch are checked.
+
+        Args:
+            solution: ``(n, width)`` true optima.
+            instance: ``(n,)`` ids, for families.
+            true: ``(n, d)`` true costs, at which up to 128 of the optima are compared with each other.
+            status: how the solve of each of them ended; all optimal when ``None``.
 
         Raises:
-            InputError: with the first such row.
+            InputError: a row is infeasible for the model.
+            SolveError: another row is better at the true costs of a row, so the sense or the order of rows is wrong.
         """
-        if self.oracle is not None:
-            self._labels.refuse_infeasible(solution, instance, self.oracle.problem)
+        if self.oracle is None:
+            return
+        self._labels.refuse_infeasible(solution, instance, self.oracle.problem)
+        if true is not None and getattr(self, "objective", None) is None:  # costs of a linear objective
+            self._labels.refuse_beaten(true, solution, instance, self.oracle.problem, status)
 
     def _checked(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
@@ -188,7 +221,7 @@ class Loss(nn.Module, ABC):
         if problem is not None and solution.shape != (expected := (len(predicted), problem.width)):
             raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
         if not self._labels.known and len(solution):
-            self.check_labels(solution, instance)
+            self.check_labels(solution, instance, true)
         return true, solution
 
     def _minimizing(
@@ -199,13 +232,22 @@ class Loss(nn.Module, ABC):
         true, solution = self._checked(predicted, true, solution, instance)
         if self._left_out is not None:  # a module sets attributes slowly
             self._left_out = None
-        self._labels.forget()
+        self._labels.begin(true)
         if predicted.dtype in (torch.float16, torch.bfloat16):
             predicted = predicted.to(torch.float32)
         true, solution = in_dtype(true, predicted.dtype), in_dtype(solution, predicted.dtype)
         if problem is None:
             return predicted, true, solution
         return problem.to_minimization(predicted, instance), problem.to_minimization(true, instance), solution
+
+    def _factors(self, weight: Tensor | None, predicted: Tensor) -> Tensor | None:
+        """Weights in the precision of the loss; those that are not one per instance are refused."""
+        if weight is None:
+            return None
+        weight = _as_tensor("weight", weight, predicted)
+        if weight.shape != predicted.shape[:1]:
+            raise InputError(f"weight must have shape ({len(predicted)},), got {tuple(weight.shape)}")
+        return weight.to(predicted)
 
     def _instances(self, batch: int) -> int:
         """Number of instances that count in the mean; 1 where there is none, so that the loss is 0."""
@@ -219,19 +261,6 @@ def plain_settings(loss: Loss) -> dict[str, Any]:
         for name, value in sorted(vars(loss).items())
         if not name.startswith("_") and name != "training" and isinstance(value, str | int | float | None)
     }
-
-
-def refuse_result(loss: Loss, formula: str, costs: Tensor, given: Any) -> NoReturn:
-    """Refuse the result of a formula that is not one value, and one gradient where it has them, per instance."""
-    shapes = [str(tuple(costs.shape[:1]))]
-    if formula == "value_and_gradient":
-        shapes.append(str(tuple(costs.shape)))
-    parts = given if isinstance(given, tuple | list) else [given]
-    got = [str(tuple(one.shape)) if isinstance(one, Tensor) else type(one).__name__ for one in parts]
-    raise InputError(
-        f"{type(loss).__name__}.{formula} must return one value per instance: expected "
-        f"{'a tensor' if len(shapes) == 1 else 'tensors'} of shape {' and '.join(shapes)}, got {' and '.join(got)}"
-    )
 
 
 def _as_tensor(name: str, value: Any, like: Tensor) -> Tensor:

@@ -12,7 +12,8 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.cache.lookup import FrozenLookup
-from regretless.losses.base import Loss, Reduction, needs_oracle, needs_tensor, refuse_result
+from regretless.losses.base import Loss, Reduction, needs_oracle, needs_tensor
+from regretless.losses.formula_result import refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle
 from regretless.tensors import ids, in_dtype, no_autocast, scalar
@@ -52,26 +53,44 @@ class ClosedFormLoss(Loss):
         """
         return None
 
-    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
+    ) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
-        known = self.loss_and_gradient(predicted, true, solution, instance)
+        known = self.loss_and_gradient(predicted, true, solution, instance, weight)
         loss: Tensor = _WithGradient.apply(predicted, *known)  # type: ignore[no-untyped-call]
         return loss
 
     @torch.no_grad()
     def loss_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
         instance, predicted = ids(instance), needs_tensor(predicted).detach()
-        result = self._from_graph(predicted, true, solution, instance) if captured_on(predicted) else None
+        captured = weight is None and captured_on(predicted)
+        result = self._from_graph(predicted, true, solution, instance) if captured else None
         if result is None:
-            result = self._computed(predicted, true, solution, instance)
+            result = self._computed(predicted, true, solution, instance, weight)
         self._labels.finish()
         return result
 
     def _computed(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None,
+        weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Loss and gradient, before the answers are compared with the labels."""
         assert self.oracle is not None
@@ -87,6 +106,8 @@ class ClosedFormLoss(Loss):
             refuse_result(self, "value_and_gradient", c_hat, found)
         if self._left_out is not None:
             value[self._left_out], gradient[self._left_out] = 0.0, 0.0
+        if (factors := self._factors(weight, c_hat)) is not None:
+            value, gradient = factors * value, factors[:, None] * gradient
         if gradient.shape[1] > predicted.shape[1]:  # known costs are not predicted
             gradient = gradient[:, : predicted.shape[1]]
         factor = self.oracle.problem.sign

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from typing import Any, final
 
 import torch
 from torch import Tensor
 
+from regretless.errors import RegretlessWarning
 from regretless.losses.base import Reduction
 from regretless.losses.perturbed import PerturbedLoss, sum_of_gamma_noise
 from regretless.losses.task_loss import Task, known_task, task_loss
@@ -138,10 +140,18 @@ class AdaptiveImplicitMLE(_ImplicitMLE):
         self._alpha, self._filled = 1.0, 1.0
 
     def width(self, predicted: Tensor, slope: Tensor) -> float:
-        """The width of this step; 0 where no loss has a slope."""
+        """The width of this step; 0 where no loss has a slope, and where all predictions are zero."""
         assert self.problem is not None
-        size = float(slope[:, : self.problem.dimension].norm())
-        return self._alpha * float(predicted.norm()) / size if size > 0 else 0.0
+        size, scale = float(slope[:, : self.problem.dimension].norm()), float(predicted.norm())
+        if size > 0 and scale == 0 and self.training:
+            warnings.warn(
+                "AdaptiveImplicitMLE has no gradient where all predicted costs of a batch are zero: the model does not "
+                "change: start from other weights, such as those of regretless.training.fit_two_stage "
+                "(start='two-stage' in train), or use ImplicitMLE, whose width is a setting",
+                RegretlessWarning,
+                stacklevel=2,
+            )
+        return self._alpha * scale / size if size > 0 else 0.0
 
     def adapt(self, gradient: Tensor) -> None:
         """Update alpha by the share of entries that are not zero."""

@@ -1,4 +1,4 @@
-"""The checks of labels: they are feasible, and no answer of an oracle beats them."""
+"""The checks of labels: they are feasible, and neither another label nor an answer of an oracle beats them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.labels import refuse_infeasible_labels
+from regretless.labels import refuse_beaten_labels, refuse_infeasible_labels
 from regretless.problem import Problem
 from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
+from regretless.types import Status
 
 
 class Noted(NamedTuple):
@@ -23,6 +24,7 @@ class Noted(NamedTuple):
     solution: Tensor
     instance: Tensor | None
     problem: Problem
+    given: Tensor | None  # true costs as the user gave them
 
 
 class LabelCheck:
@@ -34,6 +36,7 @@ class LabelCheck:
 
     def __init__(self) -> None:
         self._noted: Noted | None = None
+        self._given: Tensor | None = None
         self.known = False  # whether labels have been seen that are feasible
 
     def refuse_infeasible(self, solution: Tensor, instance: Tensor | None, problem: Problem) -> None:
@@ -51,6 +54,29 @@ class LabelCheck:
             refuse_infeasible_labels(problem, solution, instance)
         self.known = True
 
+    def refuse_beaten(
+        self,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None,
+        problem: Problem,
+        status: Sequence[Status] | None = None,
+    ) -> None:
+        """Refuse labels ``(n, width)`` of which some other one is better at their true costs ``(n, d)``.
+
+        Labels that maximize where the problem minimizes, or that belong to other rows, would train without an error
+        where a loss asks no oracle. Rows of zeros mean that the true costs are not known.
+
+        Raises:
+            SolveError: with the first such row.
+        """
+        if problem.statistics.not_optimal or true.shape != (len(solution), problem.dimension):
+            return
+        costs, best = (part.detach().to("cpu", torch.float64) for part in (true, solution))
+        known = torch.isfinite(costs).all(dim=1) & costs.any(dim=1)
+        best = best.masked_fill(~known[:, None], torch.nan)
+        refuse_beaten_labels(problem, costs, best, None if instance is None else instance.cpu(), status)
+
     def note(
         self, answers: Sequence[Tensor], true: Tensor, solution: Tensor, instance: Tensor | None, problem: Problem
     ) -> None:
@@ -63,11 +89,11 @@ class LabelCheck:
             return
         together = answers[0] if len(answers) == 1 else torch.stack(list(answers))
         lead = (true * (solution - together)).sum(-1).max()
-        self._noted = Noted(lead, answers, true, solution, instance, problem)
+        self._noted = Noted(lead, answers, true, solution, instance, problem, self._given)
 
-    def forget(self) -> None:
-        """Drop what a step noted that did not end."""
-        self._noted = None
+    def begin(self, given: Tensor) -> None:
+        """Begin a step at true costs ``(batch, d)`` as the user gave them; drop what a step noted that did not end."""
+        self._noted, self._given = None, given
 
     def take(self) -> Noted | None:
         """What was noted since the last ``finish``, which is forgotten."""
@@ -81,6 +107,8 @@ class LabelCheck:
     def finish(self) -> None:
         """Refuse noted answers that are better than their labels beyond rounding.
 
+        True costs of zeros mean that they are not known; what is left are known costs, at which no label is optimal.
+
         Raises:
             SolveError: with the first such instance.
         """
@@ -88,7 +116,10 @@ class LabelCheck:
         if noted is None or noted.lead.item() <= 0:
             return
         true, solution = noted.true, noted.solution
+        compared = None if noted.given is None else noted.given.any(dim=1)
         for answer in noted.answers:
             value, label = ((true * one).sum(-1) for one in (answer, solution))
             scale = value_scale(true, answer, solution)
-            refuse_better_than_label(value, label, scale, instance=noted.instance, sense=noted.problem.sense)
+            refuse_better_than_label(
+                value, label, scale, optimal=compared, instance=noted.instance, sense=noted.problem.sense
+            )

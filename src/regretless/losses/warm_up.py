@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, final
 
 from torch import Tensor
@@ -11,6 +12,7 @@ from regretless.errors import InputError
 from regretless.losses.base import Loss
 from regretless.number_checks import check_integer
 from regretless.type_checks import check_type
+from regretless.types import Status
 
 
 @final
@@ -57,20 +59,38 @@ class WarmUp(Loss):
         """The loss of the next step; outside of training the second one."""
         return self._losses[int(not self.training or self._taken >= self.warm_up_steps)]
 
-    def check_labels(self, solution: Tensor, instance: Tensor | None = None) -> None:
+    def check_labels(
+        self,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        true: Tensor | None = None,
+        status: Sequence[Status] | None = None,
+    ) -> None:
         """Check for both losses; see ``Loss.check_labels``."""
         for loss in self._losses:
-            loss.check_labels(solution, instance)
+            loss.check_labels(solution, instance, true, status)
 
-    def forward(self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None) -> Tensor:
+    def forward(
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
+    ) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
-        return self._next()(predicted, true, solution, instance)
+        return self._next()(predicted, true, solution, instance, weight)
 
     def loss_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None = None
+        self,
+        predicted: Tensor,
+        true: Tensor,
+        solution: Tensor,
+        instance: Tensor | None = None,
+        weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
-        return self._next().loss_and_gradient(predicted, true, solution, instance)
+        return self._next().loss_and_gradient(predicted, true, solution, instance, weight)
 
     def diagnostics(self) -> dict[str, float]:
         """Figures of the second loss, for the history, without those that exist only after its first step."""

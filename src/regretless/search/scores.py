@@ -13,11 +13,15 @@ from regretless import metrics
 from regretless.begun_solves import BegunSolves, solve_rows
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
+from regretless.instance_weights import relative_weights
 from regretless.training.stacked_models import Parameters, StackedModels
 
 
 class HeldOut:
     """Scores predictions for instances that a run did not train on.
+
+    Where the data has weights, each regret is multiplied by the weight of its instance in units of their mean, so that
+    a mean over instances is the weighted mean.
 
     Args:
         cache: shared by the search.
@@ -39,6 +43,8 @@ class HeldOut:
         self.cache, self.data, self.folds, self.progress = cache, data, folds, progress
         self._begun = BegunSolves(begun, cache.problem.found)
         self._costs = cache.problem.to_minimization(data.costs, data.instance)
+        if (counts := relative_weights(data.weight)) is not None:  # regrets are linear in the true costs
+            self._costs = counts[:, None] * self._costs
         self._exact: dict[tuple[int, bytes], float] = {}  # by instance and prediction
 
     def predict(self, models: StackedModels, parameters: Parameters) -> Tensor:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from regretless import metrics
+from regretless.instance_weights import relative_weights
 from regretless.number_text import number_text, percentage
 from regretless.search.scores import HeldOut
 
@@ -150,6 +151,8 @@ class Comparison:
         """Compare held-out predictions ``(n, d)``, on one part of the instances after the other."""
         data, problem = self._held_out.data, self._held_out.cache.problem
         optimal = metrics.optimal_values(problem, data.costs, data.solutions, data.instance)
+        if (counts := relative_weights(data.weight)) is not None:
+            optimal = counts * optimal
         for end in range(1, len(self._parts) + 1):
             some = torch.cat(self._parts[:end])
             two_stage, model = (self._held_out.exact(costs, some) for costs in (self._predicted, predicted))

@@ -17,7 +17,8 @@ from regretless.training.history import Row
 
 ADDED = ("loss", "solves", "not_optimal", "failed")  # a shared cache counts the look-ups of all ranks already
 LARGEST = ("seconds", "solver_seconds")
-Batch = tuple[Tensor, Tensor, Tensor, Tensor | None]
+# Features, costs, solutions, ids and weights.
+Batch = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
 
 
 class RankBatches:
@@ -95,6 +96,11 @@ def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
         InputError: a batch is something else; the message names its number.
     """
     for number, batch in enumerate(loader):
+        if isinstance(batch, Dataset) and batch.weight is not None:
+            raise InputError(
+                f"batch {number} of the loader has weights, whose mean over all data is not known: give fit all data "
+                "as one Dataset, or draw the batches by weight (torch.utils.data.WeightedRandomSampler)"
+            )
         parts = (batch.features, batch.costs, batch.solutions, batch.instance) if isinstance(batch, Dataset) else batch
         tensors = isinstance(parts, list | tuple) and all(isinstance(part, Tensor) for part in parts[:3])
         if not tensors or len(parts) not in (3, 4) or not isinstance(parts[-1], Tensor | None):
@@ -107,4 +113,4 @@ def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
         if not len(features) == len(costs) == len(solutions) or not len(features):
             raise InputError(f"all parts of batch {number} of the loader must have the same number of rows, at least 1")
         moved = to_model(features, like), to_loss(costs, like), to_loss(solutions, like)
-        yield (*moved, None if ids is None else ids.to(like.device))
+        yield (*moved, None if ids is None else ids.to(like.device), None)

@@ -228,5 +228,5 @@ def _described(loss: Loss) -> str:
 
 def digest_of(data: Dataset) -> str:
     """A hash of the content of a data set."""
-    given = (data.features, data.costs, data.solutions, data.instance)
+    given = (data.features, data.costs, data.solutions, data.instance, data.weight)
     return hash_of(tensor for tensor in given if tensor is not None)[:16]

@@ -16,6 +16,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from regretless import metrics
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
+from regretless.instance_weights import weighted_mean
 from regretless.number_checks import LARGEST_SEED, check_integer, check_number
 from regretless.optional import need
 from regretless.problem import Problem
@@ -215,7 +216,10 @@ def _mean_costs(
         problem, solved, costs, labels, instance=ids, status=status, rows=list(range(n)) * k
     ).view(k, n)
     # Instances whose solve failed are left out of the mean; a candidate without any instance is the worst, too.
-    means = regrets.nanmean(dim=1).masked_fill(~finite.view(k, n).all(dim=1), torch.inf)
+    averages = regrets.nanmean(dim=1)
+    if train.weight is not None:
+        averages = averages.new_tensor([weighted_mean(one, train.weight) for one in regrets])
+    means = averages.masked_fill(~finite.view(k, n).all(dim=1), torch.inf)
     return [float(value) for value in means.nan_to_num(nan=torch.inf)]
 
 

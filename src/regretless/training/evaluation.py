@@ -14,6 +14,7 @@ from regretless.begun_solves import BegunSolves
 from regretless.cost_columns import by_name
 from regretless.data import Dataset
 from regretless.errors import InputError, RegretlessError
+from regretless.instance_weights import weighted_mean
 from regretless.problem import Problem
 from regretless.ranks import Ranks
 from regretless.tensors import features_tensor, tensor
@@ -28,7 +29,8 @@ class Evaluation:
     """Regret and prediction error of a model on a data set.
 
     Attributes:
-        regret: mean regret per instance, in the user's units.
+        regret: mean regret per instance, in the user's units; the weighted mean where the data has weights, as the
+            next two are.
         relative_regret: sum of regrets over the sum of absolute optimal values.
         mse: mean squared error of the predicted costs.
         auc: area under the ROC curve where costs are 0/1 labels, else ``None``.
@@ -190,10 +192,11 @@ def evaluate_instances(
         cut_short = int(ranks.gather(torch.tensor(cut_short)).sum())
     known = ~torch.isnan(regrets)
     optimal = metrics.optimal_values(problem, data.costs, data.solutions, data.instance)
+    counts = torch.ones_like(regrets) if data.weight is None else data.weight
     figures = Evaluation(
-        regret=float(regrets[known].mean()) if bool(known.any()) else float("nan"),
-        relative_regret=metrics.relative_regret(regrets, optimal),
-        mse=metrics.mse(predicted, data.costs),
+        regret=weighted_mean(regrets, data.weight),
+        relative_regret=metrics.relative_regret(counts * regrets, counts * optimal),
+        mse=metrics.mse(predicted, data.costs, data.weight),
         auc=metrics.auc(predicted, data.costs),
         instances=int(known.sum()),
         failed=int((~known).sum()),

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from regretless.tensors import scalar
-from regretless.training.adam_eps import EPS
 from regretless.training.linear_model import LinearModel, find_linear
 from regretless.training.models import slot_costs
+from regretless.training.scaling import EPS
 
 ADAM: Any = torch.optim.Adam
 

@@ -16,7 +16,6 @@ from regretless.errors import InputError
 from regretless.losses import Loss
 from regretless.number_checks import check_number, check_numbers
 from regretless.ranks import ranks_of, unwrapped
-from regretless.training.adam_eps import eps_for
 from regretless.training.callbacks import (
     Callback,
     Converged,
@@ -31,7 +30,7 @@ from regretless.training.fast_linear import LeanAdam
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.random_draws import seeded_draws
 from regretless.training.running_fit import Fitted, RunningFit
-from regretless.training.scaling import cost_unit
+from regretless.training.scaling import cost_unit, eps_for
 from regretless.type_checks import check_type
 
 
@@ -101,7 +100,7 @@ def fit(
     own_callbacks = listed_callbacks(callbacks)
     if isinstance(train, Dataset):
         check_model(unwrapped(model), train.features, train.costs.shape[1])
-        loss.check_labels(train.solutions, train.instance)
+        loss.check_labels(train.solutions, train.instance, train.costs, train.status)
     else:
         trained_parameters(model)
     check_validation(unwrapped(model), loss, validation)
@@ -130,6 +129,12 @@ def check_data(train: Any, checkpoint: Any) -> None:
     """Refuse data that are neither a data set nor batches, and a checkpoint that is no path."""
     if not isinstance(train, Dataset | Iterable):
         raise InputError(f"train must be a Dataset or a DataLoader, got {type(train).__name__}")
+    collates = getattr(train, "collate_fn", None) is torch.utils.data.default_collate
+    if collates and isinstance(getattr(train, "dataset", None), Dataset):
+        raise InputError(
+            "a DataLoader cannot collate a Dataset of regretless: give fit the Dataset itself, or a loader of its "
+            "parts, DataLoader(TensorDataset(data.features, data.costs, data.solutions), ...)"
+        )
     if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
         raise InputError(f"checkpoint must be the path of a file, got {type(checkpoint).__name__}")
 

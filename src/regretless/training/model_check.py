@@ -19,13 +19,22 @@ def trained_parameters(model: nn.Module) -> list[nn.Parameter]:
     """The parameters that are not frozen.
 
     Raises:
-        InputError: there is none.
+        InputError: there is none, or torch cannot compute gradients of them.
     """
+    if torch.is_inference_mode_enabled():
+        raise InputError(
+            "torch.inference_mode() turns off the gradients that training needs: train outside of its block"
+        )
     found = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not found:
         frozen = next(model.parameters(), None) is not None
         why = ": all of them are frozen (requires_grad=False)" if frozen else ""
         raise InputError(f"the model {type(model).__name__} has no parameters to train{why}")
+    if any(parameter.is_inference() for parameter in found):
+        raise InputError(
+            f"the model {type(model).__name__} was created under torch.inference_mode(), so torch computes no "
+            "gradients of its parameters: create it outside of that block, or train a copy.deepcopy of it"
+        )
     return found
 
 

@@ -63,5 +63,6 @@ def neighbor_labels(
         costs.flatten(0, 1),
         instance=None if data.instance is None else data.instance.repeat_interleave(neighbors),
         store=store,
+        weight=None if data.weight is None else data.weight.repeat_interleave(neighbors),
         progress=progress,
     )

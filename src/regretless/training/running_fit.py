@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from regretless.cache import SolutionCache
 from regretless.data import Dataset
 from regretless.errors import InputError, SolveError, TrainingError
+from regretless.instance_weights import relative_weights
 from regretless.progress import track
 from regretless.ranks import Ranks
 from regretless.solvers.ledger import counted_as
@@ -64,6 +65,9 @@ class RunningFit:
             labels = to_loss(train.costs, parameter), to_loss(train.solutions, parameter)
             self.data = (to_model(train.features, parameter), *labels)
             self.instance = None if train.instance is None else train.instance.to(parameter.device)
+            # In units of their mean: a mean over a batch estimates the weighted mean over all data.
+            counts = relative_weights(train.weight) if parts.loss.reduction == "mean" else train.weight
+            self.weight = None if counts is None else to_loss(counts, parameter)
         self.step: Step
         self.at = Progress()
 
@@ -110,9 +114,9 @@ class RunningFit:
         left = self._steps() - at.step
         batches = track(batches, total=left, label=f"epoch {at.epoch + 1}", show=progress) if left > 0 else batches
         before, start, total = totals(self.parts.loss.oracle), time.perf_counter(), at.row["loss"]
-        for step, (x, c, v, ids) in enumerate(batches, start=at.step):
-            total += self._step(x, c, v, ids, step)
-            at.step, n = step + 1, n + len(x)
+        for step, batch in enumerate(batches, start=at.step):
+            total += self._step(batch, step)
+            at.step, n = step + 1, n + len(batch[0])
             if received := self._received(interruption):
                 if self.loader is None:  # a loader cannot start in the middle of an epoch
                     self._add_up(total, start, before)
@@ -151,16 +155,18 @@ class RunningFit:
         order = at.order.to(self.data[0].device)
         features, costs, solutions = (self.batches.cut(tensor, order) for tensor in self.data)
         instance = None if self.instance is None else self.batches.cut(self.instance, order)
+        weight = None if self.weight is None else self.batches.cut(self.weight, order)
         for step in range(at.step, len(features)):
-            ids = None if instance is None else instance[step]
-            yield features[step], costs[step], solutions[step], ids
+            ids, counts = (None if part is None else part[step] for part in (instance, weight))
+            yield features[step], costs[step], solutions[step], ids, counts
 
-    def _step(self, x: Tensor, c: Tensor, v: Tensor, instance: Tensor | None, step: int) -> float:
+    def _step(self, batch: Batch, step: int) -> float:
         """One step of gradient descent; returns the summed loss of its instances."""
-        loss = self.parts.loss
+        loss, (x, c, v, instance, counts) = self.parts.loss, batch
+        weighting = {} if counts is None else {"weight": counts}
         predicted, phase = self.step.predict(x), loss.phase
         try:
-            value, gradient = loss.loss_and_gradient(predicted, c, v, instance)
+            value, gradient = loss.loss_and_gradient(predicted, c, v, instance, **weighting)
         except InputError:
             self._refuse_nan(x, c, v, predicted, step)
             raise

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from regretless.data import Dataset
 from regretless.errors import InputError
+from regretless.instance_weights import relative_weights
 from regretless.losses import Loss
 from regretless.progress import track
-from regretless.training.adam_eps import eps_for
 from regretless.training.evaluation import to_loss
 from regretless.training.linear_model import find_linear
-from regretless.training.scaling import deviation_or_one
+from regretless.training.scaling import deviation_or_one, eps_for
 from regretless.training.stacked_linear import StackedLinear
 from regretless.training.stacked_models import Setting, StackedAdam, StackedModels
 from regretless.training.stacked_modules import StackedModules
@@ -90,6 +90,8 @@ class RunningStack:
         self.device, dtype = example.device, example.dtype
         self.costs, self.solutions = to_loss(train.costs, example), to_loss(train.solutions, example)
         self.instance = None if train.instance is None else train.instance.to(self.device)
+        counts = relative_weights(train.weight)
+        self.weight = None if counts is None else to_loss(counts, example)
         rates = torch.tensor([setting.rate for setting in settings], dtype=dtype)
         eps = eps_for(float(deviation_or_one(train.costs)))
         self.adam = StackedAdam(self.models.parameters, self.models.units, rates, eps=eps)
@@ -168,6 +170,8 @@ class RunningStack:
             start = self.start[rows].gather(2, place)[:, self.kinds]
             pull = (predicted - start) * valid[:, None, :, None]
             gradient += self.anchors[:, None, None] * pull / counts[:, None, None, None]
+        if self.weight is not None:
+            gradient *= self.weight[index][:, None, :, None]
         gradient.masked_fill_(self.diverged[rows][:, :, None, None], 0.0)
         self.adam.step(active, self.models.gradients(gradient))
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+EPS = 1e-8  # the constant that Adam adds to the size of gradients
+LEAST_EPS = 1e-19  # squares of smaller gradients are zero in single precision
+
 
 def deviation_or_one(values: Tensor, dim: int | None = None) -> Tensor:
     """Standard deviation over ``dim``, or 1 where values are constant and have no scale; see ``varies``."""
@@ -78,3 +81,15 @@ def with_cost_scale(inner: nn.Module, costs: Tensor, *, shared: bool) -> nn.Modu
 def cost_unit(model: nn.Module) -> float:
     """Predicted costs per unit of the output of the layers of a model: its scale, or 1 where it has none."""
     return float(model.scale) if isinstance(model, CostScale) else 1.0
+
+
+def eps_for(deviation: float) -> float:
+    """Adam's constant where a model is trained on costs with this deviation.
+
+    Gradients have the size of the costs, those of squared errors the size of squared costs. Where costs vary by less
+    than 0.01, these come near the constant, and training becomes slow or stops: there it is smaller, too.
+
+    >>> eps_for(1.0)
+    1e-08
+    """
+    return max(min(1.0, (100 * deviation) ** 2) * EPS, LEAST_EPS)

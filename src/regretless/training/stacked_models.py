@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor, nn
 
-from regretless.training.adam_eps import EPS
+from regretless.training.scaling import EPS
 
 Parameters = dict[str, Tensor]
 BETA1, BETA2 = 0.9, 0.999

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from regretless.data import Dataset
 from regretless.errors import InputError
+from regretless.instance_weights import relative_weights
 from regretless.losses import TwoStage
 from regretless.number_checks import LARGEST_SEED, check_integer
-from regretless.training.adam_eps import EPS, eps_for
 from regretless.training.callbacks import Callback, EarlyStopping, TrainingState
 from regretless.training.evaluation import predict
 from regretless.training.fast_linear import LeanAdam
@@ -23,7 +23,7 @@ from regretless.training.linear_model import find_linear
 from regretless.training.model_check import check_model
 from regretless.training.ridge import ridge
 from regretless.training.running_fit import Fitted
-from regretless.training.scaling import deviation_or_one
+from regretless.training.scaling import EPS, deviation_or_one, eps_for
 from regretless.type_checks import check_type
 
 FOLDS = 5
@@ -74,7 +74,9 @@ def fit_two_stage(
             if not bool(torch.isfinite(given).all()):
                 row = int((~torch.isfinite(given)).nonzero()[0][0])
                 raise InputError(f"{name} must be finite, got NaN or infinity in row {row}")
-        weight, bias = ridge(inputs, train.costs, bias=linear.has_bias, folds=folds, intercepts=own)
+        weight, bias = ridge(
+            inputs, train.costs, bias=linear.has_bias, folds=folds, intercepts=own, weight=train.weight
+        )
         linear.set(weight.to(parameter), None if bias is None else bias.to(parameter))
         return Fitted(model, History([]), "ridge regression in closed form")
     # With too few instances to hold some out, the training error decides.
@@ -85,7 +87,7 @@ def fit_two_stage(
     for rate in RATES:
         model.load_state_dict(first)
         stopping = EarlyStopping(patience=PATIENCE, column="held_out_error")
-        callbacks = [_HeldOutError(train[held_out], criterion), stopping]
+        callbacks = [HeldOutError(train[held_out], criterion), stopping]
         fitted = fit(
             model,
             TwoStage(criterion=criterion),
@@ -109,7 +111,7 @@ def _adam(model: nn.Module, rate: float, costs: Tensor, criterion: str) -> LeanA
     return LeanAdam(list(model.parameters()), rate, eps=eps)
 
 
-class _HeldOutError(Callback):
+class HeldOutError(Callback):
     """Write the error on held-out data into the history."""
 
     def __init__(self, data: Dataset, criterion: Literal["mse", "bce"]) -> None:
@@ -118,4 +120,5 @@ class _HeldOutError(Callback):
     def on_epoch(self, state: TrainingState) -> None:
         """Compute the error."""
         predicted = predict(state.model, self.data.features)
-        state.row["held_out_error"] = float(self.loss(predicted, self.data.costs, self.data.solutions))
+        weight = relative_weights(self.data.weight)
+        state.row["held_out_error"] = float(self.loss(predicted, self.data.costs, self.data.solutions, weight=weight))
