@@ -145,8 +145,8 @@ class AdaptiveImplicitMLE(_ImplicitMLE):
         size, scale = float(slope[:, : self.problem.dimension].norm()), float(predicted.norm())
         if size > 0 and scale == 0 and self.training:
             warnings.warn(
-                "AdaptiveImplicitMLE has no gradient where all predicted costs of a batch are zero, so the model is not "
-                "changed: start from other weights, such as those of regretless.training.fit_two_stage "
+                "AdaptiveImplicitMLE has no gradient where all predicted costs of a batch are zero, so the model is "
+                "not changed: start from other weights, such as those of regretless.training.fit_two_stage "
                 "(start='two-stage' in train), or use ImplicitMLE, whose width is a setting",
                 RegretlessWarning,
                 stacklevel=2,
