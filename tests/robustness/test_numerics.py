@@ -46,6 +46,7 @@ CASES = {
 SIMILAR = ("equal", "duplicates")  # zero costs are equal, and rows of ties are duplicates
 
 
+@pytest.mark.filterwarnings("ignore:AdaptiveImplicitMLE has no gradient")  # of the case zero
 @pytest.mark.parametrize("case", [pytest.param(case, marks=[pytest.mark.slow] * (case in SIMILAR)) for case in CASES])
 @pytest.mark.parametrize("name", map(small.fast_if_of_its_kind, LOSSES))
 def test_costs_of_any_size_train_and_stay_finite(name: str, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
