@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-DAYS, BATCH, CACHED = 552, 24, ("nce-c", "map-c", "spo-cache", "blackbox-cache")
+BATCH, CACHED = 24, ("nce-c", "map-c", "spo-cache", "blackbox-cache")
 UNTIMED = 3  # rounds
 
 
@@ -25,22 +25,19 @@ def work() -> None:
     """Time one epoch of everything per line of standard input."""
     import torch
 
-    from regretless import Dataset, fit, make_loss
-    from regretless.problems.knapsack.oracle import knapsack_problem
-    from regretless.problems.knapsack.synthetic import knapsack_data, standardized
-    from regretless.problems.settings import SharedLinear, seeded
+    from regretless import fit, make_loss
+    from regretless.problems import load  # modules behind it have other names in other versions
 
     torch.set_num_threads(1)
-    features, values, weights = knapsack_data(DAYS)
-    problem = knapsack_problem(weights, 120)
-    train = Dataset.solve(problem, standardized(features, DAYS), values, progress=False)
+    loaded = load("synthetic-knapsack-120")
+    problem, train = loaded.problem, loaded.train
 
     def epoch(kind: str, model, loss, optimizer) -> float:
         start = time.process_time()
         if kind == "fit":
             fit(model, loss, train, epochs=1, lr=0.1, batch_size=BATCH, progress=False)
         else:
-            for batch in torch.randperm(DAYS).split(BATCH):
+            for batch in torch.randperm(len(train)).split(BATCH):
                 value = loss(model(train.features[batch]), train.costs[batch], train.solutions[batch])
                 optimizer.zero_grad()
                 value.backward()
@@ -50,7 +47,7 @@ def work() -> None:
     jobs = {}
     for name in CACHED:
         for kind, policy in (("fit", "coin"), ("own loop", "coin"), ("own loop", "batch-coin")):
-            model = seeded(lambda: SharedLinear(train.features.shape[-1]), 0)
+            model = loaded.model(0)
             loss = make_loss(name, problem, train, seed=0, p_solve=0.05, grow_at="transformed", policy=policy)
             optimizer = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
             jobs[f"{name}, {kind}, {policy}"] = (kind, model, loss, optimizer)
