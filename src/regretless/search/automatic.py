@@ -24,9 +24,10 @@ from regretless.search.final_model import choose
 from regretless.search.growth import LeaderGrowth
 from regretless.search.sample import MOST, sampled
 from regretless.search.scores import HeldOut
+from regretless.search.search_identity import search_identity
 from regretless.search.selection import look_up_regrets, ranked
+from regretless.training import stack_checkpoint
 from regretless.training.folds import make_folds, rest_of
-from regretless.training.identity import digest_of
 from regretless.training.initial_model import initial_model
 from regretless.training.model_check import check_model
 from regretless.training.model_terms import default_terms, linear_model_for, with_terms
@@ -149,6 +150,12 @@ def auto(
     cache = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0, seed=seed)
     if solutions is not None:
         cache.add(*solutions)
+    identity = search_identity(
+        problem, data, made, tried, solutions, start=start, seed=seed, folds=folds, ordered=ordered,
+        batch_size=batch_size, epochs=epochs, growth=growth,
+    )  # fmt: skip
+    if checkpoint is not None and Path(checkpoint).exists():
+        stack_checkpoint.read(Path(checkpoint), identity)  # refused before anything is solved
     begun = None if checkpoint is None else beside(checkpoint)
     held_out = HeldOut(cache, data, parts, begun=begun, progress=progress)
     scored = problem.statistics.count("scoring")
@@ -160,11 +167,6 @@ def auto(
         cache, held_out, data.instance, solves=growth * n / (steps * epochs), seed=seed, time_limit=time_limit,
         max_solves=max_solves,
     )  # fmt: skip
-    identity = {
-        "problem": problem.fingerprint, "data": digest_of(data), "seed": seed, "folds": folds, "ordered": ordered,
-        "candidates": [candidate.name for candidate in tried], "batch_size": batch_size, "epochs": epochs,
-        "growth": growth, "start": start, "model": repr(made),
-    }  # fmt: skip
     starts = baseline.starts
     if start == "random":
         first = with_terms(made, data.features, {name for form in forms for name in form}) if any(forms) else made
