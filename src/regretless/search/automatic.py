@@ -126,6 +126,7 @@ def auto(
     seed = int(seed)  # torch takes no integers of NumPy
     _check_choices(ordered, fallback, growth, scoring, start)
     _check_limits(epochs, committee, max_solves, time_limit)
+    check_solutions(solutions)
     data = sampled(data, sample, least=2 * folds, seed=seed)
     n = len(data)
     if n < 2 * folds:
@@ -206,3 +207,14 @@ def _check_limits(epochs: int | None, committee: int | None, max_solves: int | N
             check_integer(name, value, least=least)
     if time_limit is not None:
         check_number("time_limit", time_limit, least=0)
+
+
+def check_solutions(given: object) -> None:
+    """Refuse first members of a cache that are not a pair.
+
+    Raises:
+        InputError: says how to pass them.
+    """
+    if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
+        kind = type(given).__name__
+        raise InputError(f"solutions must be a pair, (solutions, ids of instances or None), got a {kind}")
