@@ -133,6 +133,16 @@ def test_perplexity_is_one_when_cold_and_all_of_s_when_hot():
     assert hot.perplexity == pytest.approx(len(memory))
 
 
+def test_the_perplexity_of_the_last_step_is_part_of_the_state():
+    kind = KINDS["plain"]
+    b = batch(kind, seed=6)
+    one, other = (ExpectedRegret(cache(kind.problem(), b), temperature=0.4) for _ in range(2))
+    assert one.running_state() == {"steps": 0}
+    value_and_gradient(one, b)
+    other.load_running_state(one.running_state())  # of a run that was left after the last step of an epoch
+    assert other.diagnostics() == one.diagnostics()
+
+
 def test_a_cache_of_one_gives_its_regret_and_no_gradient():
     kind = KINDS["plain"]
     b = batch(kind, seed=7)
@@ -242,7 +252,7 @@ def test_a_checkpoint_continues_with_the_temperature_it_had(tmp_path):
     _, uninterrupted, temperatures = run(4)
     run(2, tmp_path / "run.safetensors")
     loss, resumed, again = run(4, tmp_path / "run.safetensors")
-    assert loss.running_state() == {"steps": 12}
+    assert loss.running_state()["steps"] == 12
     assert again == temperatures
     assert temperatures == pytest.approx([10 ** -(min(3 * epoch, 10) / 10) for epoch in (1, 2, 3, 4)])
     assert torch.equal(uninterrupted.weight, resumed.weight)

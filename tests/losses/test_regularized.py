@@ -153,3 +153,6 @@ def test_the_gap_that_is_left_is_told():
         loss = RegularizedFenchelYoung(kind.problem(), max_iterations=most)
         loss(b.predicted, b.true, b.solution)
         assert (loss.diagnostics()["regularized_gap"] <= loss.tolerance) is converged
+        resumed = RegularizedFenchelYoung(kind.problem(), max_iterations=most)
+        resumed.load_running_state(loss.running_state())
+        assert resumed.diagnostics() == loss.diagnostics()

@@ -38,6 +38,17 @@ def test_an_expression_whose_value_has_another_size_is_refused():
         read(cp.Problem(cp.Maximize(cp.sum(x)), [cp.upper_tri(x) <= 1.0]))
 
 
+def test_coefficients_that_contradict_the_value_of_an_expression_are_refused(monkeypatch):
+    x = cp.Variable((2, 2), name="x")
+    rows = [2 * x <= np.array([[1.0, 2.0], [3.0, 4.0]])]
+    assert read(cp.Problem(cp.Maximize(cp.sum(x)), rows)).milp.upper.tolist() == [0.5, 1.0, 1.5, 2.0]
+    order = np.arange(4).reshape(2, 2, order="F").reshape(-1)
+    broken = property(lambda self: {x: np.eye(4)[order]})  # as of hstack of arrays of three dimensions in cvxpy 1.9
+    monkeypatch.setattr(type(rows[0].args[0] - rows[0].args[1]), "grad", broken)
+    with pytest.raises(InputError, match="coefficients that contradict its value: write it in another way"):
+        read(cp.Problem(cp.Maximize(cp.sum(x)), rows))
+
+
 def test_bounds_written_as_constraints_and_attributes_are_one():
     a, b = cp.Variable(2, name="x"), cp.Variable(2, name="x", nonneg=True)
     one = read(cp.Problem(cp.Minimize(cp.sum(a)), [a >= 0, cp.sum(a) - a[1] <= 3, -a[1] >= -3]))

@@ -394,13 +394,16 @@ def test_the_checkpoint_of_another_search_or_model_is_refused(tmp_path, monkeypa
     how = {"methods": "map-dc", "epochs": 2, "folds": 2, "progress": False, "checkpoint": tmp_path / "s.safetensors"}
 
     def net(activation):
-        return nn.Sequential(nn.Linear(data.features.shape[1], 4), activation, nn.Linear(4, problem.dimension))
+        inputs, outputs = data.features.shape[1], problem.dimension
+        return lambda _: nn.Sequential(nn.Linear(inputs, 4), activation, nn.Linear(4, outputs))
 
     left_after_one_epoch(monkeypatch, problem, data, net(nn.ReLU()), **how)
-    with pytest.raises(FileError, match="belongs to another search: it differs in seed"):
+    with pytest.raises(FileError, match=r"belongs to another search: it differs in .*seed"):
         auto(problem, data, net(nn.ReLU()), **how, seed=1)
     with pytest.raises(FileError, match=r"belongs to another search: it differs in model$"):
         auto(problem, data, net(nn.Tanh()), **how)  # its weights have the same shapes
+    with pytest.raises(FileError, match=r"differs in initial weights\. Give a function seed -> model, or seed torch"):
+        auto(problem, data, net(nn.ReLU())(0), **how)
     auto(problem, data, net(nn.ReLU()), **how)
 
 
@@ -408,16 +411,48 @@ def test_every_setting_that_determines_the_numbers_identifies_a_search(tmp_path,
     problem, data = squared(24)
     how = {"methods": "map-dc", "terms": "none", "epochs": 2, "folds": 2, "checkpoint": tmp_path / "s.safetensors"}
     left_after_one_epoch(monkeypatch, problem, data, **how)
-    changes = {"ordered": True, "folds": 3, "growth": 0.5, "start": "random", "epochs": 3, "batch_size": 7}
+    changes = {"ordered": True, "folds": 3, "growth": 0.5, "epochs": 3, "batch_size": 7}
     for name, value in changes.items():
         with pytest.raises(FileError, match=rf"belongs to another search: it differs in {name}$"):
             auto(problem, data, **how | {name: value})
     with pytest.raises(FileError, match=r"differs in .*data.*\. The data have changed since: restore the tables, or"):
         auto(problem, squared(25)[1], **how)
+    with pytest.raises(FileError, match=r"differs in initial weights, start$"):
+        auto(problem, data, **how, start="random")
     with pytest.raises(FileError, match=r"differs in candidates$"):
         auto(problem, data, **how | {"methods": "spo-cache"})
     with pytest.raises(FileError, match=r"differs in data"):
         auto(problem, data[torch.arange(23)], **how)
+    with pytest.raises(FileError, match=r"differs in solutions$"):
+        auto(problem, data, **how, solutions=(data.solutions, None))
+    with pytest.raises(FileError, match=r"differs in .*precision"):
+        auto(problem, data, nn.Linear(data.features.shape[1], problem.dimension).double(), **how)
+
+
+def test_weights_identify_a_search_where_the_result_depends_on_them(tmp_path, monkeypatch):
+    problem, data = squared(24)
+    how = {"methods": "map-dc", "terms": "none", "epochs": 2, "folds": 2, "checkpoint": tmp_path / "s.safetensors"}
+
+    def linear():
+        return nn.Linear(data.features.shape[1], problem.dimension)
+
+    left_after_one_epoch(monkeypatch, problem, data, linear(), **how)
+    auto(problem, data, linear(), **how)  # both start from the two-stage weights
+    how |= {"checkpoint": tmp_path / "random.safetensors", "start": "random"}
+    left_after_one_epoch(monkeypatch, problem, data, linear(), **how)
+    monkeypatch.setattr(automatic, "fit_baseline", None)  # refused before anything is solved
+    with pytest.raises(FileError, match="differs in initial weights"):
+        auto(problem, data, linear(), **how)
+
+
+def test_rates_whose_names_are_equal_are_different_searches(tmp_path, monkeypatch):
+    problem, data = squared(24)
+    how = {"epochs": 2, "folds": 2, "checkpoint": tmp_path / "s.safetensors"}
+    one, other = Candidate("map-dc", 0.0123456), Candidate("map-dc", 0.01234561)
+    assert one.name == other.name
+    left_after_one_epoch(monkeypatch, problem, data, candidates=[one], **how)
+    with pytest.raises(FileError, match="differs in candidates"):
+        auto(problem, data, candidates=[other], **how)
 
 
 def test_candidates_are_objects_and_stand_in_place_of_methods_and_terms(knapsack):

@@ -133,6 +133,8 @@ def test_early_stopping_watches_the_validation_regret():
         ({"method": "two-stage", "fit": "best", "epochs": 3}, "leave out epochs"),
         ({"method": "spo", "solutions": (torch.zeros(1, 4), None)}, "has no cache to put them in: leave out solutions"),
         ({"method": "direct", "solutions": (torch.zeros(1, 4), None)}, "leave out solutions"),
+        ({"method": "map-dc", "solutions": torch.zeros(1, 4)}, "solutions must be a pair, .*or None.*, got a Tensor"),
+        ({"solutions": torch.zeros(1, 4)}, "solutions must be a pair, .*or None.*, got a Tensor"),
     ],
 )
 def test_what_does_not_apply_is_refused_before_anything_is_solved(settings, message):

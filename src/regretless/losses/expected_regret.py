@@ -63,6 +63,7 @@ class ExpectedRegret(ClosedFormLoss):
         self.final_temperature, self.anneal_steps = final_temperature, anneal_steps
         self._steps = 0
         self._last: tuple[Tensor, Tensor] | None = None
+        self._before = math.nan  # perplexity of the last step before a resumed run
 
     def current_temperature(self) -> float:
         """Temperature of the next step."""
@@ -104,7 +105,7 @@ class ExpectedRegret(ClosedFormLoss):
     def perplexity(self) -> float:
         """Effective number of solutions in the last step: ``exp`` of the mean entropy of p."""
         if self._last is None:
-            return float("nan")
+            return self._before
         w, z = self._last
         return math.exp(float(torch.special.entr(w / z[:, None]).sum(dim=1).mean()))
 
@@ -113,12 +114,14 @@ class ExpectedRegret(ClosedFormLoss):
         return {"perplexity": self.perplexity, "temperature": self.current_temperature()}
 
     def running_state(self) -> dict[str, Any]:
-        """Training steps taken, which set the temperature."""
-        return {"steps": self._steps}
+        """Training steps taken, which set the temperature, and the perplexity of the last one."""
+        last = self.perplexity
+        return {"steps": self._steps} | ({} if math.isnan(last) else {"perplexity": last})
 
     def load_running_state(self, state: dict[str, Any]) -> None:
         """Continue from a saved running state."""
         self._steps = int(state["steps"])
+        self._last, self._before = None, float(state.get("perplexity", math.nan))
 
     def _unit(self, centered: Tensor, mean: Tensor, mask: Tensor | None, count: Tensor | int) -> Tensor:
         """Unit of the temperature ``(batch,)``: 1, or the deviation of the scores over S per instance.

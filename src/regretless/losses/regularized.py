@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import torch
 from torch import Tensor
@@ -110,6 +110,15 @@ class _Regularized(ClosedFormLoss):
     def diagnostics(self) -> dict[str, float]:
         """Largest gap of the last step, as a multiple of ``lambda_``: above ``tolerance``, the iterations ended it."""
         return {"regularized_gap": float(self._gap)}
+
+    def running_state(self) -> dict[str, Any]:
+        """The gap of the last step, for the history."""
+        return super().running_state() | {"gap": self._gap.cpu()}
+
+    def load_running_state(self, state: dict[str, Any]) -> None:
+        """Continue from a saved running state."""
+        super().load_running_state(state)
+        self._gap = state.get("gap", self._gap)
 
     def curvature(self, predicted: Tensor) -> Tensor:
         """Weights ``(width,)`` of the quadratic term: known costs have none."""

@@ -86,7 +86,22 @@ def affine(expression: Any, variables: list[Any]) -> tuple[Any, Floats]:
             f"cvxpy evaluates {expression} to {constant.size} values in place of {expression.size}: write it in "
             "another way, for example by elements"
         )
-    return sparse.csr_array(sparse.hstack(blocks, format="csr")), constant.reshape(-1, order="C")
+    A, b = sparse.csr_array(sparse.hstack(blocks, format="csr")), constant.reshape(-1, order="C")
+    _refuse_contradiction(expression, variables, A, b)
+    return A, b
+
+
+def _refuse_contradiction(expression: Any, variables: list[Any], A: Any, b: Floats) -> None:
+    """Compare ``A x + b`` with the value at a point: cvxpy misplaces elements of some arrays of three dimensions."""
+    x = np.cos(np.arange(A.shape[1], dtype=float))
+    ends = np.cumsum([int(variable.size) for variable in variables])
+    for variable, part in zip(variables, np.split(x, ends[:-1]), strict=True):
+        variable.save_value(part.reshape(variable.shape))
+    value = np.asarray(expression.value, dtype=float).reshape(-1, order="C")
+    for variable in variables:
+        variable.save_value(np.zeros(variable.shape))
+    if not np.allclose(A @ x + b, value, rtol=1e-9, atol=1e-9 * float(np.max(abs(A) @ abs(x) + abs(b), initial=0.0))):
+        raise InputError(f"cvxpy gives {expression} coefficients that contradict its value: write it in another way")
 
 
 def _order(shape: tuple[int, ...]) -> Any:

@@ -23,8 +23,9 @@ from regretless.search.committee import look_up_regrets, ranked
 from regretless.search.final_model import AutoResult, CandidateScore, choose
 from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
+from regretless.search.search_identity import search_identity
 from regretless.search.verdict import Comparison
-from regretless.training.checkpoint import digest_of
+from regretless.training import stack_checkpoint
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.model_check import check_model, initial_model
 from regretless.training.model_terms import default_terms, linear_model_for, with_terms
@@ -146,6 +147,7 @@ def auto(
     seed = int(seed)  # torch takes no integers of NumPy
     _check_choices(ordered, fallback, growth, scoring, start)
     _check_limits(epochs, committee, max_solves, time_limit)
+    check_solutions(solutions)
     data = sampled(data, sample, least=2 * folds, seed=seed)
     n = len(data)
     if n < 2 * folds:
@@ -170,6 +172,12 @@ def auto(
     cache = SolutionCache(problem, data.solutions, instance=data.instance, p_solve=0.0, seed=seed)
     if solutions is not None:
         cache.add(*solutions)
+    identity = search_identity(
+        problem, data, made, tried, solutions, start=start, seed=seed, folds=folds, ordered=ordered,
+        batch_size=batch_size, epochs=epochs, growth=growth,
+    )  # fmt: skip
+    if checkpoint is not None and Path(checkpoint).exists():
+        stack_checkpoint.read(Path(checkpoint), identity)  # refused before anything is solved
     begun = None if checkpoint is None else beside(checkpoint)
     held_out = HeldOut(cache, data, parts, begun=begun, progress=progress)
     scored = problem.statistics.count("scoring")
@@ -181,11 +189,6 @@ def auto(
         cache, held_out, data.instance, solves=growth * n / (steps * epochs), seed=seed, time_limit=time_limit,
         max_solves=max_solves,
     )  # fmt: skip
-    identity = {
-        "problem": problem.fingerprint, "data": digest_of(data), "seed": seed, "folds": folds, "ordered": ordered,
-        "candidates": [candidate.name for candidate in tried], "batch_size": batch_size, "epochs": epochs,
-        "growth": growth, "start": start, "model": repr(made),
-    }  # fmt: skip
     starts = baseline.starts
     if start == "random":
         first = with_terms(made, data.features, {name for form in forms for name in form}) if any(forms) else made
@@ -225,3 +228,14 @@ def _check_limits(epochs: int | None, committee: int | None, max_solves: int | N
             check_integer(name, value, least=least)
     if time_limit is not None:
         check_number("time_limit", time_limit, least=0)
+
+
+def check_solutions(given: object) -> None:
+    """Refuse first members of a cache that are not a pair.
+
+    Raises:
+        InputError: says how to pass them.
+    """
+    if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
+        kind = type(given).__name__
+        raise InputError(f"solutions must be a pair, (solutions, ids of instances or None), got a {kind}")

@@ -15,7 +15,7 @@ from regretless.errors import InputError
 from regretless.number_checks import check_numbers
 from regretless.problem import Problem
 from regretless.ranks import ranks_of, unwrapped
-from regretless.search.automatic import auto
+from regretless.search.automatic import auto, check_solutions
 from regretless.search.final_model import AutoResult
 from regretless.search.unused_arguments import is_best_fit, refuse_unused
 from regretless.training.callbacks import Callback, EarlyStopping, Watch
@@ -115,6 +115,7 @@ def train(
     check_numbers(seed=seed, patience=patience, **{name: value for name, value in given.items() if value is not None})
     seed = int(seed)  # torch takes no integers of NumPy
     chosen(method, settings)
+    check_solutions(solutions)
     more_callbacks = list(listed_callbacks(callbacks))
     if validation is not None:
         check_type("validation", validation, Dataset)

@@ -21,6 +21,7 @@ from regretless.training.running_stack import RunningStack
 from regretless.training.stacked_models import Parameters
 
 KIND, VERSION = "stacked", 1
+OTHER_WEIGHTS = "Give a function seed -> model, or seed torch before the model is made"
 
 
 @dataclass
@@ -54,10 +55,8 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
     save_state(path, content, kind=KIND, version=VERSION)
 
 
-def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: Sequence[int]) -> StackProgress:
-    """Continue from a checkpoint: fill the stack, and return how far it was; call it inside of ``seeded_draws``.
-
-    ``snapshots`` are the epochs after which parameters are kept.
+def read(path: Path, identity: dict[str, Any]) -> Any:
+    """The content of a checkpoint.
 
     Raises:
         FileError: the file is damaged or foreign, or belongs to another search (each difference is named).
@@ -68,7 +67,21 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: S
         known = before if isinstance(before, dict) else {}
         names = sorted(str(key) for key in known | identity if known.get(key) != identity.get(key))
         remedy = f". {OTHER_DATA}" if "data" in names else ""
+        if names == ["initial weights"]:
+            remedy = f". {OTHER_WEIGHTS}"
         raise FileError(f"{path} belongs to another search: it differs in {', '.join(names)}{remedy}")
+    return content
+
+
+def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: Sequence[int]) -> StackProgress:
+    """Continue from a checkpoint: fill the stack, and return how far it was; call it inside of ``seeded_draws``.
+
+    ``snapshots`` are the epochs after which parameters are kept.
+
+    Raises:
+        FileError: as ``read``, or the content does not fit.
+    """
+    content = read(path, identity)
     try:
         for name, value in stack.models.parameters.items():
             value.copy_(content["parameters"][name])
