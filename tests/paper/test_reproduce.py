@@ -101,7 +101,7 @@ def test_killed_at_five_random_moments_it_ends_with_the_same_results(tmp_path: P
         while process.poll() is None and touched(grid.out) == before:
             time.sleep(0.01)
         # Work has begun again: kill it somewhere in it.
-        time.sleep(moments.uniform(0.0, 2.0))
+        time.sleep(moments.uniform(0.0, 1.0))
         assert process.poll() is None, "the grid is too small to be killed five times"
         kill_tree(process)
     grid.finish()

@@ -34,6 +34,7 @@ def test_a_title_is_refused_with_the_row_that_names_the_columns(above: list[list
         [["wind"], ["3", "5"], ["4", "5"]],  # decimal commas
         [["day", "", ""], ROW, ROW],  # columns without a name
         [["day"]],
+        [["", "", ""], NAMES, ROW],  # an empty row, which has no title
         [[]],
     ],
 )

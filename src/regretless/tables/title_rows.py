@@ -26,7 +26,7 @@ def refuse_title(source: str, rows: Sequence[tuple[str, Sequence[Any]]]) -> None
     filled = [[cell for cell in cells if cell not in ("", None)] for _, cells in rows]
     head = max(range(len(filled)), key=lambda i: len(filled[i]))
     names = filled[head]
-    if len(names) < 2 * max(1, len(filled[0])) or not all(map(_is_word, names)) or len(set(names)) < len(names):
+    if not filled[0] or len(names) < 2 * len(filled[0]) or not all(map(_is_word, names)) or len(set(names)) < len(names):
         return
     if head + 1 < len(filled) and not all(map(_is_word, filled[head + 1])):
         raise InputError(
