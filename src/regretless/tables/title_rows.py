@@ -25,12 +25,12 @@ def refuse_title(source: str, rows: Sequence[tuple[str, Sequence[Any]]]) -> None
     """
     filled = [[cell for cell in cells if cell not in ("", None)] for _, cells in rows]
     head = max(range(len(filled)), key=lambda i: len(filled[i]))
-    names = filled[head]
-    if not filled[0] or len(names) < 2 * len(filled[0]) or not all(map(_is_word, names)) or len(set(names)) < len(names):
+    title, names = filled[0], filled[head]
+    if not title or len(names) < 2 * len(title) or len(set(names)) < len(names) or not all(map(_is_word, names)):
         return
     if head + 1 < len(filled) and not all(map(_is_word, filled[head + 1])):
         raise InputError(
-            f"{source}, {rows[0][0]}: {str(filled[0][0])[:40]!r} seems to be a title, and {rows[head][0]} seems to "
+            f"{source}, {rows[0][0]}: {str(title[0])[:40]!r} seems to be a title, and {rows[head][0]} seems to "
             f"name the columns ({listed(names)}): delete what is above the names of the columns"
         )
 
