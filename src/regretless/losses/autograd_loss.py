@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from regretless.errors import InputError
-from regretless.losses.base import Loss, needs_tensor
-from regretless.losses.formula_result import refuse_result
+from regretless.losses.base import Loss
+from regretless.losses.loss_checks import needs_tensor, refuse_result
 from regretless.tensors import ids, no_autocast
 
 

@@ -11,9 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from regretless.cache import SolutionCache
+from regretless.cache.lookup import Objective
 from regretless.cache.served_instances import check_instance
 from regretless.errors import InputError
 from regretless.losses.label_check import LabelCheck
+from regretless.losses.loss_checks import needs_oracle
 from regretless.oracle import Oracle
 from regretless.problem import Problem
 from regretless.tensors import in_dtype, tensor
@@ -41,6 +43,8 @@ class Loss(nn.Module, ABC):
             needs none.
         reduction: over the batch: ``"mean"``, ``"sum"`` or ``"none"``.
     """
+
+    objective: Objective | None = None  # of a loss for an objective that is not linear
 
     def __init__(self, oracle: Oracle | None = None, *, reduction: Reduction = "mean") -> None:
         super().__init__()
@@ -200,7 +204,7 @@ class Loss(nn.Module, ABC):
         if self.oracle is None:
             return
         self._labels.refuse_infeasible(solution, instance, self.oracle.problem)
-        if true is not None and getattr(self, "objective", None) is None:  # costs of a linear objective
+        if true is not None and self.objective is None:
             self._labels.refuse_beaten(true, solution, instance, self.oracle.problem, status)
 
     def _checked(
@@ -266,33 +270,6 @@ def plain_settings(loss: Loss) -> dict[str, Any]:
 def _as_tensor(name: str, value: Any, like: Tensor) -> Tensor:
     """Labels as a tensor; one that is given stays as it is."""
     return value if isinstance(value, Tensor) else tensor(name, value).to(like)
-
-
-def needs_tensor(predicted: Any) -> Tensor:
-    """Return the prediction; anything that torch cannot differentiate is refused."""
-    if not isinstance(predicted, Tensor):
-        raise InputError(f"predicted must be a tensor, the output of a model, got {type(predicted).__name__}")
-    return predicted
-
-
-def needs_oracle(loss: str, oracle: Any) -> Oracle:
-    """Return the oracle; anything that cannot answer costs with solutions of a problem is refused."""
-    if not isinstance(getattr(oracle, "problem", None), Problem) or not hasattr(oracle, "answer"):
-        raise InputError(
-            f"{loss} needs an oracle, a Problem or a SolutionCache, got "
-            f"{'none' if oracle is None else type(oracle).__name__}: build it as {loss}(problem)"
-        )
-    found: Oracle = oracle
-    return found
-
-
-def needs_cache(loss: str, oracle: object) -> SolutionCache:
-    """Return the oracle as a cache, for losses that use S itself."""
-    if not isinstance(oracle, SolutionCache):
-        raise InputError(
-            f"{loss} needs a SolutionCache, got {type(oracle).__name__}: wrap it in SolutionCache(problem)"
-        )
-    return oracle
 
 
 def dot(a: Tensor, b: Tensor) -> Tensor:

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.cache.lookup import FrozenLookup
-from regretless.losses.base import Loss, Reduction, needs_oracle, needs_tensor
-from regretless.losses.formula_result import refuse_result
+from regretless.losses.base import Loss, Reduction
+from regretless.losses.loss_checks import needs_oracle, needs_tensor, refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle
 from regretless.tensors import ids, in_dtype, no_autocast, scalar

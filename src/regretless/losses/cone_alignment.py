@@ -11,7 +11,8 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.family import member
 from regretless.losses.autograd_loss import AutogradLoss
-from regretless.losses.base import Reduction, needs_oracle
+from regretless.losses.base import Reduction
+from regretless.losses.loss_checks import needs_oracle
 from regretless.milp import MILP, TOLERANCE, Floats
 from regretless.number_checks import check_number
 from regretless.oracle import Oracle

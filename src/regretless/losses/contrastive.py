@@ -12,8 +12,9 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.cache.lookup import Objective
 from regretless.errors import InputError
-from regretless.losses.base import Reduction, dot, needs_cache
+from regretless.losses.base import Reduction, dot
 from regretless.losses.closed_form import ClosedFormLoss
+from regretless.losses.loss_checks import needs_cache
 from regretless.oracle import Oracle
 
 Cost = Literal["c_hat", "c_hat-c", "2c_hat-c"]

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses.base import Reduction, dot, needs_cache
+from regretless.losses.base import Reduction, dot
 from regretless.losses.closed_form import ClosedFormLoss
+from regretless.losses.loss_checks import needs_cache
 from regretless.losses.members import members
 from regretless.number_checks import check_integer, check_number
 

@@ -8,8 +8,9 @@ import torch
 from torch import Tensor
 
 from regretless.cache import SolutionCache
-from regretless.losses.base import Reduction, needs_cache
+from regretless.losses.base import Reduction
 from regretless.losses.closed_form import ClosedFormLoss
+from regretless.losses.loss_checks import needs_cache
 from regretless.losses.members import members
 from regretless.number_checks import check_integer, check_number
 

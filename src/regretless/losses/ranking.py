@@ -11,7 +11,8 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses.autograd_loss import AutogradLoss
-from regretless.losses.base import Reduction, needs_cache
+from regretless.losses.base import Reduction
+from regretless.losses.loss_checks import needs_cache
 from regretless.losses.members import members
 from regretless.number_checks import check_number
 

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from regretless.losses.autograd_loss import AutogradLoss
-from regretless.losses.base import Reduction, dot, needs_oracle
+from regretless.losses.base import Reduction, dot
+from regretless.losses.loss_checks import needs_oracle
 from regretless.oracle import Oracle
 from regretless.relaxation import BarrierProgram, Program, QuadraticProgram, Relaxation
 

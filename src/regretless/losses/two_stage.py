@@ -9,7 +9,8 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.losses.autograd_loss import AutogradLoss
-from regretless.losses.base import Reduction, needs_oracle
+from regretless.losses.base import Reduction
+from regretless.losses.loss_checks import needs_oracle
 from regretless.oracle import Oracle
 from regretless.problem import Problem
 
