@@ -1,4 +1,5 @@
-"""The training step: cached losses against a plain mean squared error, the fast step for linear models, the look-up.
+"""The training step: cached losses against a plain mean squared error and against their bare operations, the fast step
+for linear models, the look-up.
 
 python benchmarks/step.py
 """
@@ -55,6 +56,66 @@ def cached_epochs(loaded: BenchmarkProblem) -> bool:
     line("cached SPO+ epoch without solves over a plain one", seconds["spo-cache"] / seconds["mse"])
     ratio = seconds["soft, 5 %"] / seconds["map-dc, 5 %"]
     return good & line("cached soft epoch over a cached MAP epoch, 5 % solved", ratio, at_most=1.5)
+
+
+def own_loop_over_bare_operations(loaded: BenchmarkProblem) -> None:
+    """A loop of one's own with cached SPO+ against the same loop with nothing but the operations of its formula.
+
+    This bounds what any loss on torch can reach: the loop without a loss, then with the transformed cost, the product
+    with S, the arg-min, the chosen members, value and gradient, without a check, a coin or a solve.
+    """
+    train = loaded.train
+    loss = make_loss("spo-cache", loaded.problem, loaded.train, p_solve=0.0)
+    solving = make_loss("spo-cache", loaded.problem, loaded.train, p_solve=0.05, grow_at="transformed")
+    columns = loss.oracle.store.columns.clone()
+
+    @torch.no_grad()
+    def bare(predicted, true, solution):
+        predicted, true, solution = -predicted.detach(), -true.to(predicted.dtype), solution.to(predicted.dtype)
+        c = predicted + predicted - true
+        best = torch.from_numpy(torch.mm(c, columns).numpy().argmin(axis=1))
+        lead = solution - columns.T.index_select(0, best)
+        return (c * lead).sum(1).mean(), (lead + lead) * (-1 / len(c))
+
+    def with_gradient(predicted, true, solution):
+        return WithGradient.apply(predicted, *bare(predicted, true, solution))
+
+    losses = {
+        "no loss": lambda predicted, true, solution: (predicted * true).sum(),
+        "bare operations": with_gradient,
+        "SPO+ without solves": loss,
+        "SPO+, 5 % solved": solving,
+    }
+    jobs = {}
+    for name, one in losses.items():
+        model = loaded.model(0)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.1, fused=True)
+
+        def epoch(model=model, optimizer=optimizer, one=one) -> None:
+            for batch in torch.randperm(len(train)).split(BATCH):
+                value = one(model(train.features[batch]), train.costs[batch], train.solutions[batch])
+                optimizer.zero_grad()
+                value.backward()
+                optimizer.step()
+
+        jobs[name] = epoch
+    seconds = interleaved(jobs, repeats=25)
+    print("own loop, ms per epoch: " + ", ".join(f"{name} {1e3 * of:.1f}" for name, of in seconds.items()))
+    for name in ("SPO+ without solves", "SPO+, 5 % solved"):
+        line(f"own loop with {name} over one with its bare operations", seconds[name] / seconds["bare operations"])
+
+
+class WithGradient(torch.autograd.Function):
+    """A number with a known gradient."""
+
+    @staticmethod
+    def forward(ctx, predicted, value, gradient):
+        ctx.save_for_backward(gradient)
+        return value
+
+    @staticmethod
+    def backward(ctx, upstream):
+        return upstream * ctx.saved_tensors[0], None, None
 
 
 def perturbed_epoch() -> bool:
@@ -129,6 +190,7 @@ def look_up_is_a_product() -> bool:
 
 def main() -> int:
     loaded = load("synthetic-knapsack-120")
+    own_loop_over_bare_operations(loaded)
     results = [cached_epochs(loaded), perturbed_epoch(), fast_step_pays(loaded), look_up_is_a_product()]
     return 0 if all(results) else 1
 
