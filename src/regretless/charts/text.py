@@ -12,7 +12,7 @@ _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 # Beyond these a power of ten is easier to read than digits.
 _LARGE, _SMALL = 1e6, 1e-4
 # Within one column, numbers further apart than this do not share a number of decimals.
-_SPREAD = 1e4
+_SPREAD = 1e2
 # Neither XML nor HTML has a way to write these.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
