@@ -146,6 +146,23 @@ def test_a_function_of_a_users_module_counts_by_its_code_and_one_of_a_package_by
     assert not same(np.argmin, np.argmax)
 
 
+def test_a_users_module_that_a_function_imports_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def first(costs: Any) -> Any:
+        import numpy as np
+        from settings_of_a_user import LARGEST  # type: ignore[import-not-found]
+
+        return np.argsort(costs)[:LARGEST]
+
+    missing = oracle_identity(first)
+    (tmp_path / "settings_of_a_user.py").write_text("LARGEST = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = oracle_identity(first)
+    monkeypatch.setattr(sys.modules["settings_of_a_user"], "LARGEST", 2)
+    assert len({missing, before, oracle_identity(first)}) == 3
+    assert before.unknown == ""
+    del sys.modules["settings_of_a_user"]
+
+
 def test_objects_are_told_apart_by_class_and_state() -> None:
     class Other(Chooser):
         def solve(self, costs: Any) -> Any:
