@@ -8,6 +8,7 @@ import functools
 import hashlib
 import sys
 import sysconfig
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -144,12 +145,16 @@ class _Reader:
         imported = {name: _own_module(name) for kind, name in steps if kind == "IMPORT_NAME"}
         values |= {name: module for name, module in imported.items() if module is not None}
         for name in sorted(values):
-            value = values[name]
-            parts += [name, self.digest(value)]
-            if isinstance(value, ModuleType) and not _is_installed_module(value.__name__):
-                used = [attribute for attribute in code.co_names if attribute in vars(value)]
-                parts += [self.digest(vars(value)[attribute]) for attribute in used]
+            parts += [name, *self._used(values[name], code.co_names)]
         return _hash("code", *parts)
+
+    def _used(self, value: Any, names: Sequence[str]) -> list[bytes]:
+        """Hash a value and, of a module of the user, the attributes with these names; also those of its modules."""
+        parts = [self.digest(value)]
+        if isinstance(value, ModuleType) and not _is_installed_module(value.__name__):
+            for name in (name for name in names if name in vars(value)):
+                parts += self._used(vars(value)[name], [other for other in names if other != name])
+        return parts
 
     def _class(self, kind: type) -> bytes:
         """Hash a class by name and, where it is the user's, by its methods and values."""
