@@ -139,7 +139,7 @@ def test_a_function_of_a_users_module_counts_by_its_code_and_one_of_a_package_by
     for function in (least, greatest, least):
         modules.append(ModuleType("solver_of_a_user"))
         packages.append(ModuleType("package_of_a_user"))
-        modules[-1].__dict__ |= {"solve": function, "m": packages[-1]}  # modules may import each other
+        modules[-1].__dict__.update(solve=function, m=packages[-1])  # modules may import each other
         packages[-1].__dict__["inner"] = modules[-1]
     for own, call in ((modules, "m.solve(c)"), (packages, "m.inner.solve(c)")):
         one, other, again = (using(module, call) for module in own)
