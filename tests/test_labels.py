@@ -25,6 +25,7 @@ from regretless.labels import (
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.knapsack.oracle import knapsack_problem
+from regretless.problems.top_k import TopKOracle
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.types import Solved, Status
@@ -176,6 +177,14 @@ class Scaled:
 
     def solve(self, costs: torch.Tensor, instance: Any = None, *, decision: bool = False) -> Solved:
         return Solved((costs == costs.amin(dim=1, keepdim=True)).double())
+
+
+def test_an_oracle_of_this_library_without_a_model_is_known_by_its_values(tmp_path: Path) -> None:
+    for k in (1, 2):
+        problem = Problem(oracle=TopKOracle(k), dimension=3, sense="max", name="best")
+        solutions, _ = solve_labels(problem, COSTS, store=tmp_path)
+        assert solutions.sum(dim=1).tolist() == [k] * 4
+        assert problem.statistics.solves == 4
 
 
 def test_labels_of_an_oracle_that_cannot_be_told_from_others_are_not_kept(tmp_path: Path) -> None:

@@ -129,21 +129,41 @@ def test_a_global_that_the_code_reads_counts(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_function_of_a_users_module_counts_by_its_code_and_one_of_a_package_by_its_name() -> None:
-    def using(module: ModuleType) -> FunctionType:
+    def using(module: ModuleType, call: str) -> FunctionType:
         space = {"m": module}
-        exec("def f(c): return m.solve(c)", space)
+        exec(f"def f(c): return {call}", space)
         found: Any = space["f"]
         return found
 
-    modules = []
+    modules, packages = [], []
     for function in (least, greatest, least):
         modules.append(ModuleType("solver_of_a_user"))
-        modules[-1].__dict__["solve"] = function
-    one, other, again = map(using, modules)
-    assert same(one, again)
-    assert not same(one, other)
+        packages.append(ModuleType("package_of_a_user"))
+        modules[-1].__dict__.update(solve=function, m=packages[-1])  # modules may import each other
+        packages[-1].__dict__["inner"] = modules[-1]
+    for own, call in ((modules, "m.solve(c)"), (packages, "m.inner.solve(c)")):
+        one, other, again = (using(module, call) for module in own)
+        assert same(one, again)
+        assert not same(one, other)
     assert oracle_identity(np.linalg.norm).unknown == oracle_identity(np.argmin).unknown == ""
     assert not same(np.argmin, np.argmax)
+
+
+def test_a_users_module_that_a_function_imports_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def first(costs: Any) -> Any:
+        import numpy as np
+        from settings_of_a_user import LARGEST  # type: ignore[import-not-found]
+
+        return np.argsort(costs)[:LARGEST]
+
+    missing = oracle_identity(first)
+    (tmp_path / "settings_of_a_user.py").write_text("LARGEST = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    before = oracle_identity(first)
+    monkeypatch.setattr(sys.modules["settings_of_a_user"], "LARGEST", 2)
+    assert len({missing, before, oracle_identity(first)}) == 3
+    assert before.unknown == ""
+    del sys.modules["settings_of_a_user"]
 
 
 def test_objects_are_told_apart_by_class_and_state() -> None:

@@ -8,7 +8,10 @@ import functools
 import hashlib
 import sys
 import sysconfig
+from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -18,6 +21,8 @@ import torch
 from torch import Tensor
 
 ATOMS = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))
+# Instructions that read a global variable.
+READS = ("LOAD_GLOBAL", "LOAD_NAME")
 # Larger structures of Python objects (not arrays, which are one value each) take seconds, or do not end.
 MOST_VALUES = 100_000
 # Code under these folders is known by its name; a new release of a package does not make another oracle.
@@ -40,9 +45,9 @@ class Identity:
 def oracle_identity(oracle: Any) -> Identity:
     """Hash the code of a function or object, and the values that it uses, as they are now.
 
-    These are defaults, variables of an enclosing function, global variables that the code reads, attributes of objects,
-    and functions and classes of the user among them. Installed packages are known by their names. A string attribute
-    ``fingerprint`` of a function or object stands for all of it.
+    These are defaults, variables of an enclosing function, global variables that the code reads, modules that it
+    imports, attributes of objects, and functions and classes of the user among them. Installed packages are known by
+    their names. A string attribute ``fingerprint`` of a function or object stands for all of it.
 
     >>> def bag(capacity):
     ...     return lambda costs: costs.cumsum() <= capacity
@@ -135,14 +140,21 @@ class _Reader:
         parts += [code.co_argcount, code.co_kwonlyargcount]
         for constant in code.co_consts:
             parts.append(self._code(constant, variables) if isinstance(constant, CodeType) else self.digest(constant))
-        read = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-        for name in sorted(read & variables.keys()):
-            value = variables[name]
-            parts += [name, self.digest(value)]
-            if isinstance(value, ModuleType) and not _is_installed_module(value.__name__):
-                used = [attribute for attribute in code.co_names if attribute in vars(value)]
-                parts += [self.digest(vars(value)[attribute]) for attribute in used]
+        steps = [(step.opname, step.argval) for step in dis.get_instructions(code)]
+        values = {name: variables[name] for kind, name in steps if kind in READS and name in variables}
+        imported = {name: _own_module(name) for kind, name in steps if kind == "IMPORT_NAME"}
+        values |= {name: module for name, module in imported.items() if module is not None}
+        for name in sorted(values):
+            parts += [name, *self._used(values[name], code.co_names)]
         return _hash("code", *parts)
+
+    def _used(self, value: Any, names: Sequence[str]) -> list[bytes]:
+        """Hash a value and, of a module of the user, the attributes with these names; also those of its modules."""
+        parts = [self.digest(value)]
+        if isinstance(value, ModuleType) and not _is_installed_module(value.__name__):
+            for name in (name for name in names if name in vars(value)):
+                parts += self._used(vars(value)[name], [other for other in names if other != name])
+        return parts
 
     def _class(self, kind: type) -> bytes:
         """Hash a class by name and, where it is the user's, by its methods and values."""
@@ -180,6 +192,16 @@ def _name(kind: type) -> str:
 def _is_own(name: str, value: object) -> bool:
     """Whether an attribute of a class is the user's; Python adds some, and changes them when objects are copied."""
     return isinstance(value, FunctionType) or not (name == "_abc_impl" or (name[:2] == name[-2:] == "__"))
+
+
+def _own_module(name: str) -> ModuleType | None:
+    """The user's module that a function imports; ``None`` for one that is installed, or not there."""
+    try:
+        spec = find_spec(name.partition(".")[0])
+        own = spec is not None and (spec.origin or "").endswith(".py") and not _is_installed(spec.origin or "")
+        return import_module(name) if own else None
+    except Exception:  # whatever a module of the user raises
+        return None
 
 
 def _is_installed(path: str) -> bool:

@@ -113,7 +113,7 @@ class Problem:
                 check_integer(what, count, least=1)
         self.model, self.sense, self.on_failure, self.name = model, sense, on_failure, name
         self.bound = bound
-        self.options = options
+        self.options = oracle.options if isinstance(oracle, ConvexProgram) else options
         self.engine = engine if oracle is None else ""
         self.dimension: int = dimension if model is None else model.dimension  # type: ignore[assignment]
         self.width: int = (width or self.dimension) if model is None else model.width
@@ -121,9 +121,10 @@ class Problem:
         self._known = KnownCosts(model)
         self.cost_names = own_names if cost_names is None else checked_names(cost_names, self.dimension)
         self.sign = 1.0 if sense == "min" else -1.0
-        # An oracle of this library is known by its class and the problem's name.
-        ours = type(oracle).__module__.startswith("regretless.")
-        self.identity = None if oracle is None or ours else oracle_identity(oracle)
+        # An oracle of this library is known by its class and the model that it agrees with.
+        ours = model is not None and type(oracle).__module__.startswith("regretless.")
+        known = oracle is None or ours or isinstance(oracle, ConvexProgram)
+        self.identity = None if known else oracle_identity(oracle)
         self.statistics = SolveStatistics()
         self.found: FoundDecisions | None = None  # where the full decisions of all solves are kept
         self.backend: Backend
@@ -194,9 +195,10 @@ class Problem:
     @property
     def solver(self) -> str:
         """Name and settings of the solver: another one may choose another of several optima."""
+        settings = ", ".join(f"{key}={self.options[key]!r}" for key in sorted(self.options))
         if self.engine:
-            return f"{self.engine}({', '.join(f'{key}={self.options[key]!r}' for key in sorted(self.options))})"
-        return type(self.backend).__qualname__
+            return f"{self.engine}({settings})"
+        return type(self.backend).__qualname__ + (f"({settings})" if settings else "")
 
     @property
     def label_solver(self) -> str | None:

@@ -163,3 +163,11 @@ def test_a_constant_beside_the_variables_counts_in_cost_space():
     np.testing.assert_allclose(decided.solution, [[4.0, 2.0]], atol=1e-4)
     np.testing.assert_allclose(decided.decision, [[3.0, 4.0]], atol=1e-4)
     assert decided.objective.item() == pytest.approx(20.0, abs=1e-4)
+
+
+def test_stored_labels_do_not_serve_other_settings_of_the_solver(tmp_path):
+    costs = np.eye(3)[:1]
+    for options, solves in (({"tol_gap_rel": 0.5}, 1), ({}, 1), ({"solver": "SCS"}, 1), ({}, 0)):
+        problem = Problem(ball(**options), sense="max", name="ball")
+        Dataset.solve(problem, np.zeros((1, 1)), costs, store=tmp_path)
+        assert problem.statistics.solves == solves, options

@@ -53,7 +53,7 @@ class Pointwise(_Ranking):
 class Pairwise(_Ranking):
     r"""Pairwise ranking: the best solution must lead every other by a margin (Mandi et al. 2022).
 
-    .. math:: \frac{1}{|S|} \sum_{s \in S} \max\big(0,\; \nu + f(s^*, \hat c) - f(s, \hat c) \big)
+    .. math:: \frac{1}{|S|} \sum_{s \in S:\, f(s, c) > f(s^*, c)} \max(0, \nu + f(s^*, \hat c) - f(s, \hat c))
 
     where :math:`s^*` is the best member of S at the true costs. Pairs that are in order by the margin have no gradient.
 

@@ -45,6 +45,7 @@ class ConvexProgram:
         names: of all variables, in the order of decisions.
         cost_names: of the costs: the variables that they belong to, or else the elements of the Parameter.
         fingerprint: hash of the compiled problem.
+        options: the solver and its settings, as they were given.
 
     Raises:
         InputError: the problem is not convex, its objective is not linear in one Parameter, or no solver takes it.
@@ -68,6 +69,7 @@ class ConvexProgram:
         self._solver = solver or (None if self._problem.is_mixed_integer() else SOLVER)
         # A warm start saves little, and makes the last digits depend on what was solved before.
         self._options, self._lock = {"warm_start": False} | options, threading.Lock()
+        self.options = ({} if solver is None else {"solver": solver}) | options
         self.dimension = int(self._costs.parameter.size)
         self.width = self.dimension + int(self._costs.known is not None)
         self.names = tuple(name for variable in self._variables for name in element_names(variable))

@@ -130,7 +130,10 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
         figures |= {"two_stage_regret": compared[0].regret}
     if fitted.search is not None:
         figures |= _search_figures(fitted.search, folder)
-    figures |= {"ledger": solve_ledger(loaded.problem, since=before, history=history)}
+    ledger = solve_ledger(loaded.problem, since=before, history=history)
+    if fitted.search is not None:  # as for the history: an earlier process may have made some of them
+        ledger["scoring"]["solves"] = fitted.search.solves["scoring"]
+    figures |= {"ledger": ledger}
     if not (folder / files.SPEC).exists():  # somebody removed the folder in the meantime
         _write_first(spec, folder, loaded)
     if loaded.kept is not None:

@@ -180,7 +180,6 @@ def auto(
         stack_checkpoint.read(Path(checkpoint), identity)  # refused before anything is solved
     begun = None if checkpoint is None else beside(checkpoint)
     held_out = HeldOut(cache, data, parts, begun=begun, progress=progress)
-    scored = problem.statistics.count("scoring")
     baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
     comparison = Comparison(held_out, baseline.predicted, seed=seed, most=scoring)
 
@@ -206,7 +205,7 @@ def auto(
         for (epoch, s), regret in ranked(regrets)
     ]
     growth_solves = sum(int(row["solves"]) for row in observer.rows)
-    solves = {"growth": growth_solves, "scoring": problem.statistics.count("scoring") - scored}
+    solves = {"growth": growth_solves, "scoring": held_out.solves}
     return AutoResult(
         choice.model.eval(), baseline.model.eval(), choice.verdict, choice.name, scores, observer.rows, solves,
         runs.reason, runs.seconds, cache,

@@ -47,7 +47,7 @@ class AutoResult:
         chosen: what the model is: ``"committee of k"``, the name of a single setting, ``"two-stage"``, or an average.
         scores: all candidates, best first.
         history: one row per epoch: best look-up regret, seconds, growth solves, cache size.
-        solves: exact solves by purpose: growth and scoring.
+        solves: exact solves by purpose, growth and scoring; after an interruption those of all sessions.
         reason: why training ended.
         seconds: wall-clock time of the stacked training.
         cache: the shared cache.

@@ -47,6 +47,11 @@ class HeldOut:
             self._costs = counts[:, None] * self._costs
         self._exact: dict[tuple[int, bytes], float] = {}  # by instance and prediction
 
+    @property
+    def solves(self) -> int:
+        """Exact solves of the scores so far, also those of a search that was interrupted."""
+        return len(self._exact)
+
     def predict(self, models: StackedModels, parameters: Parameters) -> Tensor:
         """Held-out predictions ``(settings, n, d)``, in the precision of the models."""
         first = next(iter(parameters.values()))
