@@ -8,26 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError, RegretlessWarning
-from regretless.number_text import number_text
 from regretless.runs import run_folder as files
 from regretless.runs.decide import decider
 from regretless.runs.known_files import found_before
 from regretless.runs.new_rows import Rows, compared, training_rows
 from regretless.runs.spec import Spec
 from regretless.runs.training_run import run
-from regretless.tables.row_dates import warn_of_order
+from regretless.tables.doubtful_data import warn_of_order, warn_of_scale
 from regretless.tables.saved_data import FILE as DATA
 from regretless.tables.saved_data import has_saved_data, joined, load_saved_data
 from regretless.tables.saved_problem import has_saved_problem
 from regretless.tables.user_problem import assembled, cut
-
-# Costs that rise or fall by less than this are a matter of the market; units differ by ten or more.
-OTHER_UNITS = 8.0
 
 
 def go_on(
@@ -93,7 +88,7 @@ def load_more(
     known = joined([part for part in parts if part is not None])
     rows = ready.rows(options["features"], options["costs"], options.get("constraints"))
     fresh = _unknown(rows, known, spec)
-    warn_of_scale(fresh.costs, known.costs, source=options["costs"], run=spec.retrain)
+    warn_of_scale(fresh.costs.numpy(), known.costs.numpy(), source=options["costs"], run=spec.retrain)
     new = ready.labelled(fresh, store)
     kept = ready.saved
     assert kept is not None
@@ -154,20 +149,3 @@ def _spread(parts: Parts, new: Dataset, shares: tuple[float, float], seed: int) 
         grown.append(joined([part, new[taken]]) if part is not None and taken else part)
     train = joined([parts[0], new[sorted(order)]]) if order else parts[0]
     return train, grown[0], grown[1]
-
-
-def warn_of_scale(costs: Tensor, known: Tensor, *, source: str, run: str) -> None:
-    """Warn where the costs of new rows are much larger or smaller than those of a run.
-
-    Args:
-        costs, known: ``(n, d)`` costs of the new rows, and of the rows of the run.
-        source, run: names of the file and of the run, for the message.
-    """
-    new, old = float(costs.abs().median()), float(known.abs().median())
-    if min(new, old) > 0 and max(new, old) >= OTHER_UNITS * min(new, old):
-        warnings.warn(
-            f"the costs of {source} are on another scale than those of {run}: half of them are above "
-            f"{number_text(new)} in size, and of those of the run above {number_text(old)}; are the units the same?",
-            RegretlessWarning,
-            stacklevel=3,
-        )

@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -23,10 +24,12 @@ from regretless.search.committee import look_up_regrets, ranked
 from regretless.search.final_model import AutoResult, CandidateScore, choose
 from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
-from regretless.search.search_identity import search_identity
 from regretless.search.verdict import Comparison
+from regretless.tensors import hash_of, tensor
 from regretless.training import stack_checkpoint
+from regretless.training.checkpoint import digest_of
 from regretless.training.folds import make_folds, rest_of
+from regretless.training.linear_model import find_linear
 from regretless.training.model_check import check_model, initial_model
 from regretless.training.model_terms import default_terms, linear_model_for, with_terms
 from regretless.training.stacked_fit import fit_stacked
@@ -239,3 +242,37 @@ def check_solutions(given: object) -> None:
     if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
         kind = type(given).__name__
         raise InputError(f"solutions must be a pair, (solutions, ids of instances or None), got a {kind}")
+
+
+def search_identity(
+    problem: Problem,
+    data: Dataset,
+    model: nn.Module,
+    candidates: Sequence[Candidate],
+    solutions: tuple[Tensor, Tensor | None] | None,
+    *,
+    start: str,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Return everything that determines the numbers of a search, by name, as plain data.
+
+    Limits are not part of it: a search that one of them ended continues with a larger one.
+
+    Args:
+        problem, data, candidates, solutions, start: as in ``auto``.
+        model: with its initial weights. They are part of the identity unless the two-stage fit, in closed form, does
+            not depend on them.
+        settings: numbers and choices of ``auto``.
+    """
+    given = [] if solutions is None else [tensor("solutions", part) for part in solutions if part is not None]
+    free = start == "two-stage" and find_linear(model) is not None
+    return settings | {
+        "problem": problem.fingerprint,
+        "data": digest_of(data),
+        "candidates": [repr(candidate) for candidate in candidates],  # names round their numbers
+        "solutions": hash_of(given) if given else None,
+        "start": start,
+        "model": repr(model),
+        "precision": str(next(model.parameters()).dtype),
+        "initial weights": None if free else hash_of(model.state_dict().values()),
+    }

@@ -20,8 +20,8 @@ from regretless.storage import MALFORMED
 from regretless.tables.cells import Cells, frame_cells, missing_and_extra
 from regretless.tables.column_kinds import Kind, kind_of, unread_date
 from regretless.tables.decimal_marks import marks_of_numbers, with_points
+from regretless.tables.doubtful_data import range_of, warn_of_range
 from regretless.tables.encoded_column import Column, Missing, Unseen, learned
-from regretless.tables.training_range import range_of, warn_of_range
 
 
 @dataclass(frozen=True)

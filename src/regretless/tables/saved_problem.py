@@ -18,7 +18,7 @@ from regretless.problem import Problem
 from regretless.storage import MALFORMED, load_state, read_json, save_state, write_json
 from regretless.tables.costs import Costs, read_costs
 from regretless.tables.encoding import Encoding
-from regretless.tables.ignored_columns import without_ignored
+from regretless.tables.read_table import without_ignored
 from regretless.training.models import Kind, make_model
 from regretless.training.scaling import with_cost_scale
 from regretless.types import Sense

@@ -24,16 +24,13 @@ from regretless.progress import track
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
-from regretless.tables.cost_features import warn_of_cost_feature
-from regretless.tables.cost_units import warn_of_two_units
 from regretless.tables.costs import row_order
+from regretless.tables.doubtful_data import warn_of_cost_feature, warn_of_order, warn_of_two_units
 from regretless.tables.encoded_column import Missing, Unseen
 from regretless.tables.encoding import Encoding
 from regretless.tables.features import feature_table
-from regretless.tables.ignored_columns import first_without_ignored
-from regretless.tables.row_dates import warn_of_order
+from regretless.tables.read_table import first_without_ignored, is_arrays
 from regretless.tables.saved_problem import SavedProblem
-from regretless.tables.table import suffix_of
 from regretless.training.models import Kind
 from regretless.types import OnFailure, Status
 
@@ -115,7 +112,7 @@ def load_model_file(
     # The options come first: they are the fastest to check.
     _check_shares(validation, test, split)
     milp, sense, cost_names = read(Path(name), cost_variables, keep_rows=True)
-    if ignore and suffix_of(features) == ".npz":
+    if ignore and is_arrays(features):
         raise InputError(f"--ignore is for tables, and {features} has no columns: leave it out")
     tables = first_without_ignored((features, costs, constraints), ignore, id=id)
     true = read_costs(tables[1], cost_names, id=id)
@@ -195,7 +192,7 @@ def _features(
     given: Any, cost_names: Sequence[str], true: Costs, names: tuple[str, str], train: list[int], **settings: Any
 ) -> tuple[Features, Encoding | None]:
     """Features in the order of the costs, and the encoding that was learned from the training instances."""
-    if suffix_of(names[0]) == ".npz":
+    if is_arrays(given):
         return matched(read_features(given, cost_names), true, names=names), None
     table = feature_table(given, cost_names, id=settings.pop("id"))
     counts = len(table.rows), len(true.values)
