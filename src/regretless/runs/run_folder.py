@@ -25,7 +25,7 @@ from regretless.training.linear_model import find_linear
 from regretless.training.model_terms import missing_terms, with_terms
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
-CACHE = "cache.safetensors"
+CACHE, FAILURE = "cache.safetensors", "failure.json"
 TWO_STAGE = "two_stage.safetensors"
 # Files that a run writes before its first epoch is kept.
 FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, beside(CHECKPOINT).name, ".lock")
@@ -156,23 +156,16 @@ def refuse_another(folder: Path, spec: Spec) -> None:
         raise FileError(f"{folder} holds another run (it differs in {', '.join(different)}): choose another folder")
 
 
-def record_failure(folder: Path | str, spec: Spec, error: BaseException) -> dict[str, Any]:
-    """Keep a failed run with its error, so that the rest of a grid can continue."""
-    figures = failure(error)
-    keep_failure(folder, spec, figures)
-    return figures
-
-
 def failure(error: BaseException) -> dict[str, Any]:
     """The figures of a failed run."""
     known = isinstance(error, RegretlessError)
     return {"status": "failed", "error": str(error) if known else f"{type(error).__name__}: {error}"}
 
 
-def keep_failure(folder: Path | str, spec: Spec, figures: dict[str, Any]) -> None:
-    """Write the figures of a failed run beside its specification."""
-    write_json(Path(folder) / SPEC, spec.as_dict())
-    write_json(Path(folder) / "failure.json", figures)
+def keep_failure(folder: Path, spec: Spec, error: str) -> None:
+    """Write why a run failed beside its specification."""
+    write_json(folder / SPEC, spec.as_dict())
+    write_json(folder / FAILURE, {"status": "failed", "error": error})
 
 
 def missing_paths(folder: Path, names: Iterable[str]) -> list[Path]:
