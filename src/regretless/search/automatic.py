@@ -43,14 +43,7 @@ STARTS = ("two-stage", "random")
 
 
 def sampled(data: Dataset, most: int | None, *, least: int, seed: int) -> Dataset:
-    """At most ``most`` instances, drawn by the seed and in their order; a warning says that there are more.
-
-    Args:
-        data: training data.
-        most: largest number of instances, or ``None`` for all.
-        least: smallest number that ``most`` may be.
-        seed: of the draw.
-    """
+    """At most ``most`` instances, itself at least ``least``, drawn by the seed; a warning says that there are more."""
     if most is None or len(data) <= check_integer("sample", most, least=least):
         return data
     warnings.warn(
@@ -187,7 +180,7 @@ def auto(
     baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
     comparison = Comparison(held_out, baseline.predicted, seed=seed, most=scoring)
 
-    grid = make_grid(tried, cache, forms=forms)
+    losses, settings = make_grid(tried, cache, forms=forms)
     observer = LeaderGrowth(
         cache, held_out, data.instance, solves=growth * n / (steps * epochs), seed=seed, time_limit=time_limit,
         max_solves=max_solves,
@@ -197,21 +190,22 @@ def auto(
         first = with_terms(made, data.features, {name for form in forms for name in form}) if any(forms) else made
         starts = [[copy.deepcopy(first)] * len(forms) for _ in streams]
     runs = fit_stacked(
-        starts, grid.losses, grid.settings, data, streams, epochs=epochs, batch_size=batch_size,
+        starts, losses, settings, data, streams, epochs=epochs, batch_size=batch_size,
         snapshots=sorted({max(1, epochs // 4), max(1, epochs // 2), epochs}), seed=seed, observer=observer,
         checkpoint=checkpoint, identity=identity, progress=progress,
     )  # fmt: skip
 
     regrets = look_up_regrets(runs, held_out)
-    choice = choose(runs, regrets, tried, held_out, baseline, comparison, committee=committee, fallback=fallback)
+    chosen, name, members, verdict = choose(
+        runs, regrets, tried, held_out, baseline, comparison, committee=committee, fallback=fallback
+    )
     scores = [
-        CandidateScore(tried[s].name, epoch, regret, (epoch, s) in choice.members)
-        for (epoch, s), regret in ranked(regrets)
+        CandidateScore(tried[s].name, epoch, regret, (epoch, s) in members) for (epoch, s), regret in ranked(regrets)
     ]
     growth_solves = sum(int(row["solves"]) for row in observer.rows)
     solves = {"growth": growth_solves, "scoring": problem.statistics.count("scoring") - scored}
     return AutoResult(
-        choice.model.eval(), baseline.model.eval(), choice.verdict, choice.name, scores, observer.rows, solves,
+        chosen.eval(), baseline.model.eval(), verdict, name, scores, observer.rows, solves,
         runs.reason, runs.seconds, cache,
     )  # fmt: skip
 
@@ -256,13 +250,8 @@ def search_identity(
 ) -> dict[str, Any]:
     """Return everything that determines the numbers of a search, by name, as plain data.
 
-    Limits are not part of it: a search that one of them ended continues with a larger one.
-
-    Args:
-        problem, data, candidates, solutions, start: as in ``auto``.
-        model: with its initial weights. They are part of the identity unless the two-stage fit, in closed form, does
-            not depend on them.
-        settings: numbers and choices of ``auto``.
+    Limits are not part of it: a search that one of them ended continues with a larger one. The initial weights of the
+    model are, unless the two-stage fit, in closed form, does not depend on them.
     """
     given = [] if solutions is None else [tensor("solutions", part) for part in solutions if part is not None]
     free = start == "two-stage" and find_linear(model) is not None
