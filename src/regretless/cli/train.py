@@ -26,6 +26,7 @@ SHOWN = (
 PATIENCE = 5
 
 
+@options.problem_options
 def train(
     problem: options.ProblemName,
     out: Annotated[Path, typer.Option(help="Folder to keep the run in.")],
@@ -57,27 +58,9 @@ def train(
         str,
         typer.Option(help="Initial weights: random (default), two-stage (default of auto), or the folder of a run."),
     ] = "",
-    split: options.Split = None,
-    engine: options.Engine = None,
     workers: options.Workers = None,
     executor: options.Executor = "threads",
-    time_limit: options.TimeLimit = None,
-    gap: options.Gap = None,
     on_failure: options.OnFailure = None,
-    features: options.Features = None,
-    costs: options.Costs = None,
-    constraints: options.Constraints = None,
-    id: options.Id = None,
-    categories: options.Categories = None,
-    ignore: options.Ignore = None,
-    missing: options.Missing = None,
-    unseen: options.Unseen = None,
-    cost_variables: options.CostVariables = None,
-    validation: options.Validation = None,
-    test: options.Test = None,
-    model: options.Model = None,
-    hidden: options.Hidden = None,
-    intercepts: options.Intercepts = None,
     set_: options.Set = None,
     option: options.Option = None,
     watch: Annotated[
@@ -86,21 +69,23 @@ def train(
     ] = True,
     resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
     json: options.Json = False,
+    *,
+    chosen: dict[str, Any],
 ) -> None:
     """Train a model on a problem, or on your own model file and data, and keep the run in a folder.
 
     Without --method, a search (auto) trains many methods and settings over one shared cache and averages the best.
     Options marked "Model file" are for a problem that is an .mps or .lp file.
     """
-    files = options.for_model_files(locals())
     defaults = training_defaults(problem, method)
-    options.check_files(problem, files)
+    options.check_files(problem, chosen)
     if method == "auto":
-        refuse_for_auto(lr=lr, epochs=epochs, patience=patience, validation=validation, init=init, start=start)
+        refuse_for_auto(
+            lr=lr, epochs=epochs, patience=patience, validation=chosen.get("validation"), init=init, start=start
+        )
     settings = _two_stage(method, epochs, lr) | defaults["settings"]
     settings |= options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at)
     refuse_unused(method, settings, {"epochs": epochs, "lr": lr, "batch_size": batch_size, "patience": patience})
-    solver = options.given(split=split, engine=engine, time_limit=time_limit, gap=gap, on_failure=on_failure)
     spec = Spec(
         problem=problem,
         method=method,
@@ -110,8 +95,8 @@ def train(
         lr=defaults["lr"] if lr is None else lr,
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
         settings=settings,
-        options=options.parse(option) | files | solver,
-        patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
+        options=options.parse(option) | chosen | options.given(on_failure=on_failure),
+        patience=(PATIENCE if chosen.get("validation") else 0) if patience is None else patience,
         watch=watch,
         start=start,
     )
