@@ -117,7 +117,7 @@ def test_regret_against_p_solve_has_a_point_for_every_share(tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize("draw", [*drawings.PER_PROBLEM, *drawings.FOCUS])
+@pytest.mark.parametrize("draw", [*drawings.PER_PROBLEM, drawings.regret_against_p_solve])
 def test_nothing_is_drawn_where_nothing_was_run(draw: drawings.Draw, tmp_path: Path) -> None:
     finished(tmp_path, GRID.spec("synthetic-knapsack-120", "two-stage"))
     assert draw(GRID, PROBLEM, read_results(tmp_path)) is None

@@ -10,7 +10,6 @@ import typer
 
 from regretless.cli import show
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
-from regretless.number_text import number_text
 from regretless.runs.evaluate import evaluate_run
 from regretless.runs.run_folder import read_spec
 from regretless.search import Verdict
@@ -79,10 +78,7 @@ def _compared(verdict: Verdict, other: str) -> str:
         return f"Model and {other} cannot be compared on {verdict.instances} instances."
     if verdict.low == verdict.high == 0:
         return f"The model and {name} lead to equally good decisions."
-    figures = (
-        f"gain {number_text(verdict.gain)} per instance, {100 * verdict.level:.0f} % interval "
-        f"{number_text(verdict.low)} to {number_text(verdict.high)}"
-    )
+    figures = verdict.gain_words
     if verdict.low > 0:
         return f"The model leads to better decisions than {name}: {figures}."
     if verdict.high < 0:

@@ -131,7 +131,6 @@ def regret_against_p_solve(grid: Grid, problem: str, found: Sequence[Result]) ->
 
 
 PER_PROBLEM: tuple[Draw, ...] = (learning_curves, regret_against_time, cache_growth)
-FOCUS: tuple[Draw, ...] = (regret_against_p_solve,)
 
 
 def _runs(grid: Grid, problem: str, method: str, p_solve: float | None, found: Sequence[Result]) -> list[Result]:
@@ -189,7 +188,7 @@ def write_figures(grid: Grid, found: Sequence[Result], folder: Path | str) -> li
         # The paper's figures are about its coin.
         found = [result for result in found if not policy_words(result.spec)]
         drawn = [draw(grid, problem, found) for problem in grid.problems for draw in PER_PROBLEM]
-        drawn += [draw(grid, grid.focus, found) for draw in FOCUS]
+        drawn.append(regret_against_p_solve(grid, grid.focus, found))
     figures = [figure for figure in drawn if figure is not None]
     for figure in figures:
         _write(figure, Path(folder) / figure.name)

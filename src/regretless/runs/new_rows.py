@@ -84,12 +84,9 @@ def _contents(rows: Rows | Dataset) -> list[bytes]:
 
 
 def training_rows(now: int, before: int, known: int, *, released: bool) -> dict[str, int]:
-    """Count the training rows of a run that goes on from another.
+    """Count the training rows of a run that goes on from another, which had ``before``, of ``known`` rows in all.
 
-    Args:
-        now, before: training rows of this run and of the other one.
-        known: rows of the other run, held-out ones included.
-        released: whether rows that the other run held out come first among the new ones, as in a chronological split.
+    ``released`` is whether rows that it held out come first among the new ones, as in a chronological split.
     """
     new = now - before
     held_out = min(new, known - before) if released else 0

@@ -22,23 +22,15 @@ from regretless.tables.doubtful_data import warn_of_order, warn_of_scale
 from regretless.tables.saved_data import FILE as DATA
 from regretless.tables.saved_data import has_saved_data, joined, load_saved_data
 from regretless.tables.saved_problem import has_saved_problem
-from regretless.tables.user_problem import assembled, cut
+from regretless.tables.user_problem import Parts, assembled, cut
 
 
 def go_on(
     spec: Spec, folder: Path | str, *, workers: int | None = 1, executor: str = "threads", progress: bool | None = None
 ) -> dict[str, Any]:
-    """Do a run that goes on from another, and keep it in ``folder``; the other run stays as it is.
+    """Do a run that goes on from another, with a specification of ``retrain_spec``; the other run stays as it is.
 
-    Args:
-        spec: of ``retrain_spec``.
-        folder: where to keep it.
-        workers: instances that are solved at the same time.
-        executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
-        progress: show bars; by default on a terminal.
-
-    Returns:
-        The figures, as ``run``.
+    Arguments and figures are those of ``run``.
     """
     folder = Path(folder)
     if folder.resolve() == Path(spec.retrain).resolve():
@@ -130,9 +122,6 @@ def _unknown(rows: Rows, known: Dataset, spec: Spec) -> Rows:
     said = f"{found.known} of {len(rows)} rows of {source} are in {spec.retrain} already and are left out{changed}"
     warnings.warn(said, RegretlessWarning, stacklevel=2)
     return found.new
-
-
-Parts = tuple[Dataset, Dataset | None, Dataset | None]
 
 
 def _spread(parts: Parts, new: Dataset, shares: tuple[float, float], seed: int) -> Parts:

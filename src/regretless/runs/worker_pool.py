@@ -207,15 +207,8 @@ def do_runs(
     """Do runs with several workers; a failed run is recorded and the rest continues.
 
     A run whose process ends is a failed one. A run that loses its Ray worker is done again, three times at most: nodes
-    of a cluster come and go.
-
-    Args:
-        specs: the runs.
-        results: folder of results.
-        workers: runs at the same time.
-        executor: ``processes`` of this machine, or ``ray[:ADDRESS]``.
-        report: called after every run with its answer, and every second with ``None``; on Ray an answer also has the
-            number of ``nodes`` at work.
+    of a cluster come and go. ``report`` is called after every run with its answer, and every second with ``None``; on
+    Ray an answer also has the number of ``nodes`` at work. The other arguments are those of ``do_missing_runs``.
 
     Raises:
         InputError: a setting that cannot be used, or no cluster answers.

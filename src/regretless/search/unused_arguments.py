@@ -23,10 +23,7 @@ def is_best_fit(
 def unused_arguments(method: str, settings: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[str, str]:
     """Arguments of ``train`` that do not apply, by name, with the reason.
 
-    Args:
-        method: a name in the table of methods.
-        settings: of the method.
-        arguments: of ``train``; with or without ``epochs`` and ``lr``, two-stage is fitted in different ways.
+    With or without ``epochs`` and ``lr`` among its ``arguments``, two-stage is fitted in different ways.
     """
     row = find_method(method)
     unused = {}

@@ -98,13 +98,7 @@ def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> N
 
 
 def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Features:
-    """Return features in the order of the costs: by the names of the rows, or row by row where neither has names.
-
-    Args:
-        features: features in any order.
-        costs: costs, whose order is kept.
-        names: names of the two files, for messages.
-    """
+    """Return features in the order of the costs, as ``row_order`` finds it; ``names`` are those of the two files."""
     counts = len(features.values), len(costs.values)
     order = row_order(features.instance, costs.instance, counts=counts, names=names)
     return replace(features, values=features.values[order], instance=costs.instance)

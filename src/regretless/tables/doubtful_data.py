@@ -156,12 +156,7 @@ def far_outside(values: Floats, range: Range) -> int | None:
 
 
 def warn_of_range(cells: Cells, columns: Mapping[str, tuple[Range, Floats]]) -> None:
-    """Warn of columns with numbers far outside of the range of training, once for a table.
-
-    Args:
-        cells: of the table, for the message.
-        columns: the numbers ``(rows,)`` of columns and their ranges in training.
-    """
+    """Warn of columns with numbers ``(rows,)`` far outside of their range in training, once for a table."""
     said = []
     for name, (trained, values) in columns.items():
         row = far_outside(values, trained)

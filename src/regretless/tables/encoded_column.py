@@ -173,13 +173,7 @@ def warn_of_two_cases(cells: Cells, column: str, levels: Sequence[str]) -> None:
 
 
 def warn_of_alike(cells: Cells, column: str, unknown: Mapping[str, int], known: Sequence[str]) -> None:
-    """Warn of levels that are none of those of training, but like one of them; once for all rows.
-
-    Args:
-        cells, column: where they are.
-        unknown: levels that are accepted as unknown ones, each with its first row.
-        known: the levels of training.
-    """
+    """Warn of unknown levels, each with its first row, that are like a known one of training; once for all rows."""
     meant = {folded(level): level for level in known}
     pairs = [(level, meant[folded(level)]) for level in unknown if folded(level) in meant]
     if pairs:

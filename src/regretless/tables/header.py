@@ -18,11 +18,7 @@ def refuse_title(source: str, rows: Sequence[tuple[str, Sequence[Any]]]) -> None
     """Refuse a table whose first row is a title, if a later one seems to name the columns.
 
     That is the first row with the most cells. All of them are different words, at least twice as many as in the first
-    row, and the row below it is not of words only.
-
-    Args:
-        source: the file, for messages.
-        rows: position and cells of the first rows of the file that are not empty.
+    row, and the row below it is not of words only. ``rows`` are those that are not empty, with their positions.
     """
     filled = [[cell for cell in cells if cell not in ("", None)] for _, cells in rows]
     head = max(range(len(filled)), key=lambda i: len(filled[i]))
@@ -45,11 +41,8 @@ def _is_word(cell: Any) -> bool:
 def check_names(where: str, names: list[str], places: list[int], without_index: str) -> None:
     """Refuse a header that does not name every column once.
 
-    Args:
-        where: file and position of the header, for messages.
-        names: of the columns.
-        places: of the columns in the file, from 0, for messages.
-        without_index: the call of pandas that writes such a file without the index of a data frame.
+    For messages, ``where`` is its file and position, ``places`` are those of the columns in the file, and
+    ``without_index`` is the call of pandas that writes such a file without the index of a data frame.
     """
     if not names:
         raise InputError(f"{where}: the file is empty: its first line must name the columns")

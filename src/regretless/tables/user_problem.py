@@ -35,6 +35,7 @@ from regretless.training.models import Kind
 from regretless.types import OnFailure, Status
 
 BATCH_SIZE = 32
+Parts = tuple[Dataset, Dataset | None, Dataset | None]  # training, validation and test data
 # How the library names a row of a batch; a user knows it by its name.
 _OF_BATCH = re.compile(r"(no solution for )?instance \d+ of the batch( \(family member \d+\))?:? ?")
 
@@ -153,9 +154,7 @@ def load_model_file(
     return assembled(name, kept, problem, cut(data, validation, test, seed if split == "random" else None))
 
 
-def assembled(
-    name: str, kept: SavedProblem, problem: Problem, parts: tuple[Dataset, Dataset | None, Dataset | None]
-) -> BenchmarkProblem:
+def assembled(name: str, kept: SavedProblem, problem: Problem, parts: Parts) -> BenchmarkProblem:
     """A problem with training, validation and test data, ready to train on."""
     train, held_out, tested = parts
     on = "test" if tested is not None else "validation" if held_out is not None else "train"
@@ -268,10 +267,8 @@ def _solved(
         raise where.error(error.row or 0, said) from error
 
 
-def cut(
-    data: Dataset, validation: float, test: float, seed: int | None
-) -> tuple[Dataset, Dataset | None, Dataset | None]:
-    """Training, validation and test data, in this order."""
+def cut(data: Dataset, validation: float, test: float, seed: int | None) -> Parts:
+    """Cut rows into parts."""
     shares = [1 - validation - test, *(share for share in (validation, test) if share)]
     if len(shares) == 1:
         return data[:], None, None
