@@ -15,7 +15,7 @@ from torch import Tensor
 
 from regretless.cli.output_check import refuse_overwriting, refuse_unwritable
 from regretless.cli.show import print_json, print_ledger
-from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
+from regretless.cli.spec_options import Executor, Json, Unseen, Workers
 from regretless.deciding import Decider
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.decision_record import Record
@@ -90,7 +90,7 @@ def decide(
     one_by_one = log is not None or deadline is not None
     ready = decider(
         run, engine=engine, workers=workers, executor=executor, time_limit=time_limit, gap=gap, model=model,
-        family=constraints is not None and not one_by_one, unseen=checked_unseen(unseen),
+        family=constraints is not None and not one_by_one, unseen=unseen,
     )  # fmt: skip
     if constraints is None and model is None and ready.needs_constraints:
         print(

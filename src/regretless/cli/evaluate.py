@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli import show
-from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
+from regretless.cli.spec_options import Executor, Json, Unseen, Workers
 from regretless.runs.evaluate import evaluate_run
 from regretless.runs.run_folder import read_spec
 from regretless.search import Verdict
@@ -42,7 +42,7 @@ def evaluate(
     parse_executor(executor)
     found = evaluate_run(
         run, on=on, features=features, costs=costs, constraints=constraints, forecasts=forecasts, two_stage=two_stage,
-        unseen=checked_unseen(unseen), workers=workers, executor=executor,
+        unseen=unseen, workers=workers, executor=executor,
     )  # fmt: skip
     show.warn_of_idle_workers(spec, workers, executor)
     figures, verdicts = found.figures, found.comparisons

@@ -6,13 +6,14 @@ import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from regretless.errors import InputError
 from regretless.problems import names as problem_names
 from regretless.progress import write_lines
+from regretless.tables import encoded_column
 from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
@@ -24,10 +25,19 @@ PSolve = Annotated[
     float | None,
     typer.Option(help="Probability that an instance is solved in a step, for methods with a cache. Default: 0.05."),
 ]
+Init = Annotated[
+    str,
+    typer.Option(help="Random initial weights: random (another draw per seed) or shared (one draw for all seeds)."),
+]
 Seed = Annotated[int, typer.Option(help="Seed of the initial weights, the shuffling and the cache's coin.")]
 BatchSize = Annotated[int | None, typer.Option(help="Instances per step. Default: that of the problem or the method.")]
 Workers = Annotated[
     int | None, typer.Option(help="Instances that an engine solves at once. Default: one thread per core, at most 16.")
+]
+# Of commands that do many runs.
+RunWorkers = Annotated[int | None, typer.Option(help="Runs at the same time. Default: one per core, at most 16.")]
+RunExecutor = Annotated[
+    str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
 ]
 Executor = Annotated[str, typer.Option(help="Where an engine's solves run: threads, processes or ray[:ADDRESS].")]
 Set = Annotated[
@@ -44,7 +54,7 @@ OnFailure = Annotated[
 ]
 _UNSEEN = "Category levels that training never saw: refuse (default), or other (none of the known ones)."
 _CONSTRAINTS = "Model file: right-hand sides, bounds or known costs per instance (.csv, .xlsx, .parquet)."
-Unseen = Annotated[str | None, typer.Option(help=_UNSEEN)]
+Unseen = Annotated[encoded_column.Unseen | None, typer.Option(help=_UNSEEN)]
 Constraints = Annotated[Path | None, typer.Option(help=_CONSTRAINTS)]
 # Type and help of the options that ``problem_options`` gives to a command; they are names of options of problems.
 SOLVER_OPTIONS: dict[str, tuple[Any, str]] = {
@@ -130,13 +140,6 @@ def parse(words: list[str] | None) -> dict[str, Any]:
         except ValueError:
             settings[name] = value
     return settings
-
-
-def checked_unseen(value: str | None) -> Literal["refuse", "other"] | None:
-    """Refuse a choice that ``--unseen`` does not have."""
-    if value is None or value == "refuse" or value == "other":
-        return value  # type: ignore[return-value]
-    raise InputError(f"--unseen must be refuse or other, got {value!r}")
 
 
 def check_files(problem: str, chosen: dict[str, Any]) -> None:

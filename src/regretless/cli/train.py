@@ -16,7 +16,7 @@ from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
 from regretless.runs.new_rows import training_rows_sentence
 from regretless.runs.spec_check import check_spec
-from regretless.search.unused_arguments import refuse_unused
+from regretless.search.train_method import refuse_unused
 
 # The solves are not among them: a line of their own counts them by purpose.
 SHOWN = (
@@ -37,10 +37,7 @@ def train(
         typer.Option(help="Costs at which the cache solves: predicted (default), or transformed (those of the loss)."),
     ] = None,
     seed: options.Seed = 0,
-    init: Annotated[
-        str,
-        typer.Option(help="Random initial weights: random (another draw per seed) or shared (one draw for all seeds)."),
-    ] = "random",
+    init: options.Init = "random",
     epochs: Annotated[
         int | None, typer.Option(help="Passes over the data. Default: that of the method on this problem.")
     ] = None,
@@ -83,7 +80,8 @@ def train(
         refuse_for_auto(
             lr=lr, epochs=epochs, patience=patience, validation=chosen.get("validation"), init=init, start=start
         )
-    settings = _two_stage(method, epochs, lr) | defaults["settings"]
+    best_fit = method == "two-stage" and epochs is None and lr is None
+    settings = ({"fit": "best"} if best_fit else {}) | defaults["settings"]
     settings |= options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at)
     refuse_unused(method, settings, {"epochs": epochs, "lr": lr, "batch_size": batch_size, "patience": patience})
     spec = Spec(
@@ -108,11 +106,6 @@ def train(
         show.print_json(figures)
     else:
         print_figures(figures, f"{problem}, {method}, seed {seed}", out)
-
-
-def _two_stage(method: str, epochs: int | None, lr: float | None) -> dict[str, Any]:
-    """The best two-stage fit, unless the user gives epochs or a learning rate."""
-    return {"fit": "best"} if method == "two-stage" and epochs is None and lr is None else {}
 
 
 def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:

@@ -151,10 +151,11 @@ def audit_decisions(
             runs[record.run].day(record, values, workers=workers, time_limit=time_limit, begun=begun)
             for record, values in track(pairs, total=len(pairs), label="audit", show=progress)
         ]
+    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.gain is not None]
     return Audit(
         days=tuple(days),
         sense=last.saved.sense,
-        verdict=_verdict(days),
+        verdict=judge(*torch.tensor(both, dtype=torch.float64).T) if both else None,
         regret_drift=_regret_drift([days[i] for i in _as_logged(records, [record for record, _ in pairs])], last.view),
         feature_drift=_feature_drift([record for record, _ in pairs if record.run == records[-1].run], last),
         waiting=tuple(latest[key].instance for key in waiting),
@@ -168,11 +169,6 @@ def _as_logged(records: Sequence[Record], some: Sequence[Record]) -> list[int]:
     """The positions of some records in the order of the log: costs may come in any order, such as the newest first."""
     place = {id(record): i for i, record in enumerate(records)}
     return sorted(range(len(some)), key=lambda i: place[id(some[i])])
-
-
-def _verdict(days: Sequence[AuditedDay]) -> Verdict | None:
-    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.gain is not None]
-    return judge(*torch.tensor(both, dtype=torch.float64).T) if both else None
 
 
 def _regret_drift(days: Sequence[AuditedDay], view: HeldOutView | None) -> Drift:

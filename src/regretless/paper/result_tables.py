@@ -170,7 +170,8 @@ def _timing(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> Table
         for cached, exact in about["pairs"]:
             paper = [published(problem, name, "epoch_seconds", about.get("sources", ())) for name in (cached, exact)]
             for engine in engines:
-                ours = [_seconds(grid, found, problem, name, engine) for name in (cached, exact)]
+                runs = [select(found, grid.spec(problem, name), engine=engine) for name in (cached, exact)]
+                ours = [mean_and_deviation(some, "epoch_seconds")[0] for some in runs]
                 if engine != "highs" and any(math.isnan(value) for value in ours):
                     continue
                 rows.append(
@@ -183,10 +184,6 @@ def _timing(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> Table
                     }
                 )  # fmt: skip
     return TableData(about | {"caption": caption(about)}, TIMING, rows)
-
-
-def _seconds(grid: Grid, found: Sequence[Result], problem: str, method: str, engine: str) -> float:
-    return mean_and_deviation(select(found, grid.spec(problem, method), engine=engine), "epoch_seconds")[0]
 
 
 def _policies(grid: Grid, about: dict[str, Any], found: Sequence[Result]) -> TableData:

@@ -52,20 +52,16 @@ def _title(run: Run) -> str:
 
 def _details(run: Run, title: str, anchor: str) -> RunDetails:
     charts, legend = day_charts(run.days, anchor)
+    rows = training_rows_sentence(run.metrics)
     return RunDetails(
         anchor,
         title,
-        [*_rows(run), *_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))],
+        [*filter(None, [rows]), *_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))],
         charts,
         legend,
         worst_table(run.days),
         _candidates(run.search.get("candidates")),
     )
-
-
-def _rows(run: Run) -> list[str]:
-    """How many training rows are new in a run that goes on from another."""
-    return [said] if (said := training_rows_sentence(run.metrics)) else []
 
 
 def _verdict(run: Run) -> list[str]:

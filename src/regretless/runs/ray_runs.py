@@ -110,7 +110,7 @@ class RayWorker:
         if answer["status"] == "done":
             _write(files.run_path(self.shared.results, spec), written)
         # Nodes are counted here: after its last run a worker no longer counts.
-        return {"seconds": 0.0} | answer | {"nodes": self.shared.count}
+        return {"seconds": 0.0, **answer, "nodes": self.shared.count}
 
     def stop(self) -> None:
         """End the actor; its run starts anew with the next command."""

@@ -26,7 +26,7 @@ from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import STARTS, Spec
 from regretless.runs.spec_check import check_spec
 from regretless.search import AutoResult, Trained, train
-from regretless.search.unused_arguments import unused_arguments
+from regretless.search.train_method import unused_arguments
 from regretless.storage import TEMPORARY, load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
 from regretless.tables.saved_data import has_saved_data, load_saved_data, refuse_other_files, save_data

@@ -141,8 +141,17 @@ def auto(
     check_integer("folds", folds, least=2)
     check_numbers(seed=seed, batch_size=batch_size)
     seed = int(seed)  # torch takes no integers of NumPy
-    _check_choices(ordered, fallback, growth, scoring, start)
-    _check_limits(epochs, committee, max_solves, time_limit)
+    check_type("ordered", ordered, bool, hint="true or false")
+    check_type("fallback", fallback, bool, hint="true or false")
+    check_number("growth", growth, least=0)
+    check_number("scoring", scoring, least=0, most=1)
+    if start not in STARTS:
+        raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
+    for name, value, least in (("epochs", epochs, 1), ("committee", committee, 1), ("max_solves", max_solves, 0)):
+        if value is not None:
+            check_integer(name, value, least=least)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, least=0)
     check_solutions(solutions)
     data = sampled(data, sample, least=2 * folds, seed=seed)
     n = len(data)
@@ -208,23 +217,6 @@ def auto(
         chosen.eval(), baseline.model.eval(), verdict, name, scores, observer.rows, solves,
         runs.reason, runs.seconds, cache,
     )  # fmt: skip
-
-
-def _check_choices(ordered: object, fallback: object, growth: float, scoring: float, start: str) -> None:
-    check_type("ordered", ordered, bool, hint="true or false")
-    check_type("fallback", fallback, bool, hint="true or false")
-    check_number("growth", growth, least=0)
-    check_number("scoring", scoring, least=0, most=1)
-    if start not in STARTS:
-        raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
-
-
-def _check_limits(epochs: int | None, committee: int | None, max_solves: int | None, time_limit: float | None) -> None:
-    for name, value, least in (("epochs", epochs, 1), ("committee", committee, 1), ("max_solves", max_solves, 0)):
-        if value is not None:
-            check_integer(name, value, least=least)
-    if time_limit is not None:
-        check_number("time_limit", time_limit, least=0)
 
 
 def check_solutions(given: object) -> None:
