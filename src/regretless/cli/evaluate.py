@@ -11,6 +11,7 @@ import typer
 from regretless.cli import show
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers
 from regretless.runs.evaluate import evaluate_run
+from regretless.runs.results import INEXACT
 from regretless.runs.run_folder import read_spec
 from regretless.search import Verdict
 from regretless.solvers.executors import parse_executor
@@ -62,7 +63,7 @@ def evaluate(
     shown = [
         (show.figure_name(name), *(column[name] for column in columns.values()))
         for name in result
-        if any(column[name] is not None and (column[name] or name not in show.INEXACT) for column in columns.values())
+        if any(column[name] is not None and (column[name] or name not in INEXACT) for column in columns.values())
     ]
     heads = columns if verdicts else {"value": result}
     show.print_table(f"{spec.problem}, {spec.method}, {found.on} data", ("figure", *heads), shown)

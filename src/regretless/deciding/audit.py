@@ -88,12 +88,11 @@ class Audit:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {
-            "totals": self.totals(), "sense": self.sense,
-            "verdict": None if self.verdict is None else self.verdict.as_dict(),
+        return vars(self) | {
+            "totals": self.totals(), "verdict": None if self.verdict is None else self.verdict.as_dict(),
             "regret_drift": self.regret_drift.as_dict(), "feature_drift": self.feature_drift.as_dict(),
-            "waiting": list(self.waiting), "not_logged": list(self.not_logged), "superseded": self.superseded,
-            "infeasible": self.infeasible, "days": [day.as_dict() for day in self.days],
+            "waiting": list(self.waiting), "not_logged": list(self.not_logged),
+            "days": [day.as_dict() for day in self.days],
         }  # fmt: skip
 
 
@@ -124,7 +123,8 @@ def audit_decisions(
     if not records:
         raise FileError(f"{log.path} holds no decision yet")
     latest = {row_key(record.instance): record for record in records}
-    runs = {run: AuditedRun(log, run) for run in dict.fromkeys(record.run for record in latest.values())}
+    names = dict.fromkeys(record.run for record in latest.values())
+    runs = {run: AuditedRun(log, run, workers=workers, time_limit=time_limit) for run in names}
     last = runs[records[-1].run]
     for run in runs.values():
         if run.saved.cost_names != last.saved.cost_names or run.saved.sense != last.saved.sense:
@@ -148,7 +148,7 @@ def audit_decisions(
     pairs = [(latest[name], true.values[i]) for i, name in enumerate(with_costs) if name in latest]
     with kept_until_done(beside(log.path)) as begun:
         days = [
-            runs[record.run].day(record, values, workers=workers, time_limit=time_limit, begun=begun)
+            runs[record.run].day(record, values, begun=begun)
             for record, values in track(pairs, total=len(pairs), label="audit", show=progress)
         ]
     both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.gain is not None]

@@ -6,6 +6,7 @@ import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -117,9 +118,9 @@ class AuditedDay:
 
 
 class AuditedRun:
-    """A run in the log: its model, and what its training saw."""
+    """A run in the log: its model, and what its training saw; solves have ``time_limit``, or the limit of the run."""
 
-    def __init__(self, log: DecisionLog, run: str) -> None:
+    def __init__(self, log: DecisionLog, run: str, *, workers: int | None = 1, time_limit: float | None = None) -> None:
         self._log, content = log.path, log.files_of(run)
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -131,22 +132,20 @@ class AuditedRun:
             except (FileError, TypeError) as error:  # a TypeError: text in the place of bytes
                 raise FileError(f"{log.path}: the files of run {run} are damaged: {error}") from error
         self._places = places_of(self.saved.cost_names)
-        self._problems: dict[tuple[int | None, float | None], Problem] = {}  # of the model as it is written
+        self._how: dict[str, Any] = {"workers": workers, "time_limit": time_limit}
 
-    def day(
-        self,
-        record: Record,
-        costs: Floats,
-        *,
-        workers: int | None,
-        time_limit: float | None,
-        begun: BegunSolves | None = None,
-    ) -> AuditedDay:
+    @cached_property
+    def _written(self) -> Problem:
+        """Of the model as it is written: days without constraints of their own share it, and its engine."""
+        return self.saved.problem_of(self.saved.milp, **self._how)
+
+    def day(self, record: Record, costs: Floats, *, begun: BegunSolves | None = None) -> AuditedDay:
         """Compare one decision; an infeasible or missing one has no regret. Solves that ``begun`` has are not made."""
         milp = self._model(record)
-        limit = self.saved.time_limit if time_limit is None else time_limit
         vectors = [costs] if record.two_stage is None else [costs, record.two_stage]
-        solved = _solve(self._problem(milp, workers, limit), np.stack(vectors), begun or BegunSolves(None))
+        written = milp is self.saved.milp
+        problem = self._written if written else self.saved.problem_of(milp, **self._how)
+        solved = _solve(problem, np.stack(vectors), begun or BegunSolves(None))
         proven = all(status is Status.OPTIMAL for _, status in solved)
         hindsight, *rest = (_solution(*row) for row in solved)
         two_stage = rest[0] if rest else None
@@ -174,17 +173,6 @@ class AuditedRun:
         except InputError as error:
             said = f"the decision for {record.instance!r} has constraints that do not fit its model: {error}"
             raise FileError(f"{self._log} is damaged: {said}") from error
-
-    def _problem(self, milp: MILP, workers: int | None, limit: float | None) -> Problem:
-        """The problem of a model; days without constraints of their own share one, and the engine that it built."""
-        saved, key = self.saved, (workers, limit)
-        if milp is saved.milp and key in self._problems:
-            return self._problems[key]
-        how = {"workers": workers, "time_limit": limit} | saved.options
-        problem = Problem(milp, sense=saved.sense, engine=saved.engine, **how)
-        if milp is saved.milp:
-            self._problems[key] = problem
-        return problem
 
     def _regret(self, value: float | None, best: float | None) -> float | None:
         if value is None or best is None:

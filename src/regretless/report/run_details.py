@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
-from markupsafe import Markup
 
 from regretless.charts.text import MISSING, decimals, number, show
 from regretless.report.days import Day, worst_table
-from regretless.report.page_charts import PageChart, day_charts
+from regretless.report.page_charts import day_charts
 from regretless.report.report_data import DONE, Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.new_rows import training_rows_sentence
@@ -20,20 +18,7 @@ from regretless.search.verdict import judge
 MOST = 8  # runs with a section of their own
 
 
-@dataclass(frozen=True)
-class RunDetails:
-    """A section of the page."""
-
-    anchor: str
-    title: str
-    findings: Sequence[str]
-    charts: Sequence[PageChart]
-    legend: Sequence[tuple[str, Markup]]
-    worst: SortableTable | None
-    candidates: SortableTable | None
-
-
-def run_details(runs: Sequence[Run]) -> list[RunDetails]:
+def run_details(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Sections of the runs that kept a search or decisions per instance; the first eight."""
     chosen = [run for run in runs if run.status == DONE and (run.search or run.days)][:MOST]
     titles = [_title(run) for run in chosen]
@@ -50,18 +35,14 @@ def _title(run: Run) -> str:
     return f"{run.method} on {run.problem}{seed}"
 
 
-def _details(run: Run, title: str, anchor: str) -> RunDetails:
+def _details(run: Run, title: str, anchor: str) -> dict[str, Any]:
     charts, legend = day_charts(run.days, anchor)
     rows = training_rows_sentence(run.metrics)
-    return RunDetails(
-        anchor,
-        title,
-        [*filter(None, [rows]), *_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))],
-        charts,
-        legend,
-        worst_table(run.days),
-        _candidates(run.search.get("candidates")),
-    )
+    findings = [*filter(None, [rows]), *_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))]
+    return {
+        "anchor": anchor, "title": title, "findings": findings, "charts": charts, "legend": legend,
+        "worst": worst_table(run.days), "candidates": _candidates(run.search.get("candidates")),
+    }  # fmt: skip
 
 
 def _verdict(run: Run) -> list[str]:

@@ -25,6 +25,14 @@ COLUMNS = (
     "epoch_seconds", "solver_seconds", "solves", "lookups", "cache_size", "engine", "options", "run", "error",
 )  # fmt: skip
 FIGURES = COLUMNS[6:16]
+# Figures that count what is not exact, and what they count.
+INEXACT = {
+    "not_optimal": "labels that were not solved to optimality: the regret is only a bound there",
+    "failed": "instances whose solve failed: those are left out of the regret",
+    "cut_short": "decisions that were not proven optimal: the regret may be larger than the predictions deserve",
+    "training_labels_not_optimal": "training labels that were not proven optimal",
+    "training_failed": "solves that failed in training",
+}
 GRID = "grid.json"  # which runs belong to a folder of results; it is written before the first of them
 
 

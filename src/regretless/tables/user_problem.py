@@ -128,10 +128,8 @@ def load_model_file(
     if encoding is not None:
         encoding = replace(encoding, ignore=tuple(dict.fromkeys(ignore)))
     warn_of_cost_feature(features, seen.values, seen.names, true.values, cost_names)
-    paths = {"model": name, "features": features, "costs": costs}
-    if constraints is not None:
-        paths["constraints"] = constraints
-    files = {role: digest(path) for role, path in paths.items()}
+    paths = {"model": name, "features": features, "costs": costs, "constraints": constraints}
+    files = {role: digest(path) for role, path in paths.items() if path is not None}
     shape, family = tuple(seen.values.shape[1:]), constraints is not None
     kept = SavedProblem(
         milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files, family, encoding,
@@ -148,7 +146,13 @@ def load_model_file(
     where, known = _Where(name, costs, constraints, true.instance), LabelMemory()
     if ids is None or on_failure == "raise":  # other constraints may have a solution
         _refuse_unsolvable(problem, where, true, ids, known, store)
-    data = _solved(problem, seen, true, ids, where, known, store)
+    try:
+        data = Dataset.solve(
+            problem, seen.values, true.values, instance=ids, store=store, memory=known, names=seen.instance
+        )
+    except SolveError as error:
+        said = _OF_BATCH.sub("", str(error).partition(" Set on_failure")[0])
+        raise where.error(error.row or 0, said) from error
     if not len(data):
         raise SolveError(f"{name} has no solution for any instance of {constraints or costs}: nothing can be trained")
     return assembled(name, kept, problem, cut(data, validation, test, seed if split == "random" else None))
@@ -247,24 +251,6 @@ def _refuse_unsolvable(
         raise where.error(0, f"{status}. {message}")
     said = f" ({message})" if message and message.lower() != status else ""
     raise SolveError(f"{where.model} is {status} at the costs of the first instance of {where.costs}{said}")
-
-
-def _solved(
-    problem: Problem,
-    seen: Features,
-    true: Costs,
-    ids: list[int] | None,
-    where: _Where,
-    known: LabelMemory,
-    store: str | None,
-) -> Dataset:
-    try:
-        return Dataset.solve(
-            problem, seen.values, true.values, instance=ids, store=store, memory=known, names=seen.instance
-        )
-    except SolveError as error:
-        said = _OF_BATCH.sub("", str(error).partition(" Set on_failure")[0])
-        raise where.error(error.row or 0, said) from error
 
 
 def cut(data: Dataset, validation: float, test: float, seed: int | None) -> Parts:
