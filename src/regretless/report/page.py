@@ -14,13 +14,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from regretless.charts import inline_svg, series_styles, swatch
+from regretless.charts import series_styles
 from regretless.charts.text import finite, number, printable, show_seconds
 from regretless.paper.grid import GROUPS
 from regretless.report.attachments import Attachment
 from regretless.report.findings import cautions, finding, without_result
 from regretless.report.groups import Section, natural_order, sections
-from regretless.report.page_charts import Styles, problem_charts
+from regretless.report.page_charts import Styles, legend, problem_charts
 from regretless.report.protocol import environment, protocol
 from regretless.report.report_data import DONE, ReportData, Run
 from regretless.report.run_details import run_details
@@ -87,13 +87,11 @@ def page_parts() -> dict[str, str]:
 
 
 def _problem(section: Section, styles: Styles, anchor: str) -> dict[str, Any]:
-    legend = [
-        (group.label, Markup(inline_svg(swatch(styles[group.method, group.variant]), name=f"{anchor}-swatch-{key}")))
-        for key, group in enumerate(section.groups)
-    ]
+    of_groups = [(group.label, styles[group.method, group.variant]) for group in section.groups]
     return {
         "anchor": anchor, "label": section.label, "finding": finding(section), "table": summary_table(section),
-        "charts": problem_charts(section, styles, anchor), "legend": legend, "solves": solves_table(section),
+        "charts": problem_charts(section, styles, anchor), "legend": legend(of_groups, anchor),
+        "solves": solves_table(section),
     }  # fmt: skip
 
 

@@ -33,6 +33,14 @@ class PageChart:
     svg: Markup
 
 
+def legend(styles: Sequence[tuple[str, SeriesStyle]], anchor: str) -> list[tuple[str, Markup]]:
+    """Names of series, each with a piece of its line; ``anchor`` begins the ids."""
+    return [
+        (label, Markup(inline_svg(swatch(style), name=f"{anchor}-swatch-{key}")))
+        for key, (label, style) in enumerate(styles)
+    ]
+
+
 def problem_charts(section: Section, styles: Styles, anchor: str) -> list[PageChart]:
     """Draw every chart that the runs of a problem allow; ``anchor`` begins the ids inside of the charts."""
     in_time = _in_time(section, styles)
@@ -139,11 +147,7 @@ def day_charts(days: Sequence[Day], anchor: str) -> tuple[list[PageChart], list[
         if chart is not None:
             svg = inline_svg(chart, name=f"{anchor}-chart-{position}", title=title)
             drawn.append(PageChart(title, caption, Markup(svg)))
-    legend = [
-        (label, Markup(inline_svg(swatch(styles[label, ""]), name=f"{anchor}-swatch-{key}")))
-        for key, label in enumerate(lines)
-    ]
-    return drawn, legend
+    return drawn, legend([(label, styles[label, ""]) for label in lines], anchor)
 
 
 def _points(label: str, days: Sequence[Day], values: Sequence[float]) -> tuple[Point, ...]:
