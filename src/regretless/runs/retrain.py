@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,11 @@ import torch
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
-from regretless.errors import FileError, InputError, RegretlessWarning
+from regretless.errors import FileError, InputError
 from regretless.runs import run_folder as files
 from regretless.runs.decide import decider
 from regretless.runs.known_files import found_before
-from regretless.runs.new_rows import Rows, compared, training_rows
+from regretless.runs.new_rows import training_rows, unknown
 from regretless.runs.spec import Spec
 from regretless.runs.training_run import run
 from regretless.tables.doubtful_data import warn_of_order, warn_of_scale
@@ -79,7 +78,7 @@ def load_more(
     parts = old.train, old.validation, old.test if old.evaluated_on == "test" else None
     known = joined([part for part in parts if part is not None])
     rows = ready.rows(options["features"], options["costs"], options.get("constraints"))
-    fresh = _unknown(rows, known, spec)
+    fresh = unknown(rows, known, source=options["features"], run=spec.retrain)
     warn_of_scale(fresh.costs.numpy(), known.costs.numpy(), source=options["costs"], run=spec.retrain)
     new = ready.labelled(fresh, store)
     kept = ready.saved
@@ -96,32 +95,6 @@ def load_more(
         kept = replace(kept, encoding=kept.encoding.ranged(grown[0].features.numpy()))
     counts = training_rows(len(grown[0]), len(old.train), len(known), released=not drawn)
     return replace(assembled(spec.problem, kept, old.problem, grown), counts=counts)
-
-
-def _unknown(rows: Rows, known: Dataset, spec: Spec) -> Rows:
-    """The rows that the run does not have yet."""
-    found = compared(rows, known)
-    if found.renamed:
-        said = (
-            f"{found.renamed} new rows of {spec.options['features']} have the features and costs of rows of "
-            f"{spec.retrain} under other names: if they are the same rows, name them as there, or they count twice"
-        )
-        warnings.warn(said, RegretlessWarning, stacklevel=2)
-    if not found.known:
-        return rows
-    source, changed = spec.options["features"], ""
-    if found.changed:
-        changed = (
-            f"; {found.changed} of them hold other numbers there, which are kept: correct the names if the rows are "
-            "others, or train a new run on all rows if the numbers were corrected"
-        )
-    if not len(found.new):
-        raise InputError(
-            f"{spec.retrain} has all {len(rows)} rows of {source} already: give rows that are new{changed}"
-        )
-    said = f"{found.known} of {len(rows)} rows of {source} are in {spec.retrain} already and are left out{changed}"
-    warnings.warn(said, RegretlessWarning, stacklevel=2)
-    return found.new
 
 
 def _spread(parts: Parts, new: Dataset, shares: tuple[float, float], seed: int) -> Parts:
