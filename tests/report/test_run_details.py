@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from regretless.report.days import Day
+from regretless.deciding.audited_run import Day
 from regretless.report.page import render
 from regretless.report.report_data import DONE, FAILED, ReportData, Run
 from regretless.report.run_details import MOST, run_details

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -75,35 +75,27 @@ def losses(regrets: Sequence[float], best: Sequence[float]) -> list[bool]:
 
 
 @dataclass(frozen=True)
-class AuditedDay:
-    """One logged decision with its true costs.
+class Day:
+    """One instance, of a log or of held-out data, with its true costs.
 
     Attributes:
-        instance, at: its name, and when it was decided.
-        found, status: how it was found.
+        instance: its name.
         objective: of the decision at the true costs, in the sense of the model; ``None`` without a decision.
         best: the best objective in hindsight; ``None`` where the solve failed.
         regret: how much worse the decision is; ``None`` where one of both is missing.
-        two_stage_objective, two_stage_regret: of what two-stage would have decided; ``None`` without a baseline.
-        changed: whether the decision differs from that of two-stage.
-        proven: whether the decisions in hindsight and of two-stage are proven optimal; if not, the regrets are bounds.
-        decided, hindsight, two_stage: values of the variables with predicted costs.
+        two_stage_regret: of what two-stage would have decided; ``None`` without a baseline.
+        decided, hindsight: values of the variables with predicted costs.
+        found: how the decision was found.
     """
 
     instance: str
-    at: str
-    found: str
-    status: str
     objective: float | None
     best: float | None
     regret: float | None
-    two_stage_objective: float | None
-    two_stage_regret: float | None
-    changed: bool | None
-    proven: bool
-    decided: Mapping[str, float]
-    hindsight: Mapping[str, float]
-    two_stage: Mapping[str, float]
+    two_stage_regret: float | None = None
+    decided: Mapping[str, float] = field(default_factory=dict)
+    hindsight: Mapping[str, float] = field(default_factory=dict)
+    found: str = "solved"
 
     @property
     def gain(self) -> float | None:
@@ -111,6 +103,26 @@ class AuditedDay:
         if self.regret is None or self.two_stage_regret is None:
             return None
         return self.two_stage_regret - self.regret
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedDay(Day):
+    """One logged decision.
+
+    Attributes:
+        at: when it was decided.
+        status: how its solve ended.
+        two_stage_objective, two_stage: of what two-stage would have decided, as ``objective`` and ``decided``.
+        changed: whether the decision differs from that of two-stage.
+        proven: whether the decisions in hindsight and of two-stage are proven optimal; if not, the regrets are bounds.
+    """
+
+    at: str
+    status: str
+    two_stage_objective: float | None
+    changed: bool | None
+    proven: bool
+    two_stage: Mapping[str, float]
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
@@ -156,9 +168,10 @@ class AuditedRun:
         if decided is not None and two_stage is not None:
             changed = differ(decided, two_stage)
         return AuditedDay(
-            record.instance, record.at, record.found, record.status, values[0], values[1],
-            self._regret(values[0], values[1]), values[2], self._regret(values[2], values[1]), changed, proven,
-            *(self._named(one) for one in (decided, hindsight, two_stage)),
+            record.instance, values[0], values[1], self._regret(values[0], values[1]),
+            self._regret(values[2], values[1]), self._named(decided), self._named(hindsight), record.found,
+            at=record.at, status=record.status, two_stage_objective=values[2], two_stage=self._named(two_stage),
+            changed=changed, proven=proven,
         )  # fmt: skip
 
     def _model(self, record: Record) -> MILP:

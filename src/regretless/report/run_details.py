@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from regretless.charts.text import MISSING, decimals, number, show
-from regretless.report.days import Day, worst_table
+from regretless.deciding.audited_run import Day
+from regretless.report.days import worst_table
 from regretless.report.page_charts import day_charts
 from regretless.report.report_data import DONE, Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
