@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import torch
 
 from regretless.begun_solves import beside, kept_until_done
-from regretless.deciding.audited_run import AuditedDay, AuditedRun, losses
+from regretless.deciding.audited_run import AuditedDay, AuditedRun, worst_days
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.decision_record import Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
@@ -57,8 +56,7 @@ class Audit:
     @property
     def worst(self) -> list[AuditedDay]:
         """The ten days of largest regret; those without a regret but for rounding are left out."""
-        lost = losses([day.regret or 0.0 for day in self.known], [day.best or 0.0 for day in self.known])
-        return sorted(compress(self.known, lost), key=lambda day: -(day.regret or 0.0))[:10]
+        return worst_days(self.known)
 
     @property
     def relative_regret(self) -> float | None:

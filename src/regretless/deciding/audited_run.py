@@ -7,8 +7,9 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -30,6 +31,7 @@ from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_p
 from regretless.tables.saved_problem import FILE as PROBLEM
 from regretless.types import Status
 
+WORST = 10
 ROUNDING = 1e-12  # share of the largest objective, where an objective of about 0 is a sum that cancels
 
 
@@ -74,6 +76,9 @@ def losses(regrets: Sequence[float], best: Sequence[float]) -> list[bool]:
     return [regret > max(SAME * abs(value), least) for regret, value in zip(regrets, best, strict=True)]
 
 
+AnyDay = TypeVar("AnyDay", bound="Day")
+
+
 @dataclass(frozen=True)
 class Day:
     """One instance, of a log or of held-out data, with its true costs.
@@ -103,6 +108,12 @@ class Day:
         if self.regret is None or self.two_stage_regret is None:
             return None
         return self.two_stage_regret - self.regret
+
+
+def worst_days(days: Sequence[AnyDay]) -> list[AnyDay]:
+    """The ten days of largest regret; those without a regret but for rounding are left out."""
+    lost = losses([day.regret or 0.0 for day in days], [day.best or 0.0 for day in days])
+    return sorted(compress(days, lost), key=lambda day: -(day.regret or 0.0))[:WORST]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import compress
 
 from regretless.charts.text import MISSING, decimals, show
-from regretless.deciding.audited_run import Day, NamedValues, losses, places_of
+from regretless.deciding.audited_run import Day, NamedValues, places_of, worst_days
 from regretless.listing import listed
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.held_out import HeldOutView
 
-WORST, SHOWN = 10, 6
+SHOWN = 6
 MOST_ROWS = 1000  # of a table: a browser is slow with more, and nobody reads them
 SAME = 1e-6
 
@@ -36,8 +35,7 @@ def held_out_days(view: HeldOutView) -> list[Day]:
 
 def worst_table(days: Sequence[Day]) -> SortableTable | None:
     """The ten days of largest regret; those without a regret are left out, and ``None`` is the table of no day."""
-    lost = list(compress(days, losses([day.regret or 0.0 for day in days], [day.best or 0.0 for day in days])))
-    lost = sorted(lost, key=lambda day: -(day.regret or 0.0))[:WORST]
+    lost = worst_days(days)
     what = "The instance" if len(lost) == 1 else f"The {len(lost)} instances"
     return _table(lost, f"{what} of largest regret") if lost else None
 

@@ -138,12 +138,6 @@ def shaped_like(weights: Mapping[str, Any], model: nn.Module) -> nn.Module:
     return model
 
 
-def finished(folder: Path, spec: Spec) -> dict[str, Any]:
-    """Read the figures of a finished run; the folder of another run is refused."""
-    refuse_another(folder, spec)
-    return read_object(folder / METRICS)
-
-
 def refuse_another(folder: Path, spec: Spec) -> None:
     """Refuse a folder with epochs of another run; a run that is not finished may be made longer."""
     if not has_epochs(folder):  # what a refused or killed command left there is not worth keeping

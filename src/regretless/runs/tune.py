@@ -14,7 +14,7 @@ from regretless.errors import FileError, InputError, TrainingError
 from regretless.problems import BenchmarkProblem
 from regretless.runs.run_folder import has_labels, missing_paths, own_labels, refuse_foreign, removed_on_failure
 from regretless.runs.run_ledger import Ledger, grid_ledger, solve_ledger
-from regretless.runs.run_lock import try_lock
+from regretless.runs.run_lock import hold
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
@@ -115,13 +115,11 @@ def tune_settings(
     new = missing_paths(folder, (".lock",))
     begun = [path for path in (folder / SEARCH, folder / LOG) if not path.exists()]
     with (
-        try_lock(folder / ".lock") as held,
-        removed_on_failure(new, unless=lambda: not held or has_labels(folder) or _has_trials(study)),
-        removed_on_failure(begun, unless=lambda: not held or _has_trials(study)),
+        hold(folder),
+        removed_on_failure(new, unless=lambda: has_labels(folder) or _has_trials(study)),
+        removed_on_failure(begun, unless=lambda: _has_trials(study)),
         own_labels(folder) as store,
     ):
-        if not held:
-            raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
         _refuse_another(folder, identity)  # before Optuna opens its log, which it writes to at once
         loaded = loaded or load_problem(spec, workers=workers if one_by_one else 1, store=store)
         if loaded.validation is None:
