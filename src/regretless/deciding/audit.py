@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from regretless.begun_solves import beside, kept_until_done
-from regretless.deciding.audited_run import AuditedDay, AuditedRun, worst_days
+from regretless.deciding.audited_run import AuditedDay, AuditedRun, verdict_of, worst_days
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.decision_record import Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
@@ -19,7 +18,7 @@ from regretless.errors import FileError, InputError
 from regretless.listing import listed, missing_and_unknown
 from regretless.progress import track
 from regretless.runs.held_out import HeldOutView
-from regretless.search.verdict import Verdict, judge
+from regretless.search.verdict import Verdict
 from regretless.tables.row_names import row_key
 
 
@@ -149,11 +148,10 @@ def audit_decisions(
             runs[record.run].day(record, values, begun=begun)
             for record, values in track(pairs, total=len(pairs), label="audit", show=progress)
         ]
-    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.gain is not None]
     return Audit(
         days=tuple(days),
         sense=last.saved.sense,
-        verdict=judge(*torch.tensor(both, dtype=torch.float64).T) if both else None,
+        verdict=verdict_of(days),
         regret_drift=_regret_drift([days[i] for i in _as_logged(records, [record for record, _ in pairs])], last.view),
         feature_drift=_feature_drift([record for record, _ in pairs if record.run == records[-1].run], last),
         waiting=tuple(latest[key].instance for key in waiting),

@@ -24,6 +24,7 @@ from regretless.milp import MILP, Floats
 from regretless.problem import Problem
 from regretless.runs.held_out import FILE as HELD_OUT
 from regretless.runs.held_out import HeldOutView, read_held_out
+from regretless.search.verdict import Verdict, judge
 from regretless.solve_batches import solve_batches
 from regretless.storage import write_bytes
 from regretless.tables.constraints import vary_one
@@ -108,6 +109,12 @@ class Day:
         if self.regret is None or self.two_stage_regret is None:
             return None
         return self.two_stage_regret - self.regret
+
+
+def verdict_of(days: Sequence[Day]) -> Verdict | None:
+    """The gain over two-stage with a paired interval; ``None`` where no day has a baseline."""
+    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.gain is not None]
+    return judge(*torch.tensor(both, dtype=torch.float64).T) if both else None
 
 
 def worst_days(days: Sequence[AnyDay]) -> list[AnyDay]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
-
 from regretless.charts.text import MISSING, decimals, number, show
-from regretless.deciding.audited_run import Day
+from regretless.deciding.audited_run import Day, verdict_of
 from regretless.report.days import worst_table
 from regretless.report.page_charts import day_charts
 from regretless.report.report_data import DONE, Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.new_rows import training_rows_sentence
-from regretless.search.verdict import judge
 
 MOST = 8  # runs with a section of their own
 
@@ -55,14 +52,13 @@ def _verdict(run: Run) -> list[str]:
 
 
 def _gain(days: Sequence[Day], on: str) -> list[str]:
-    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.two_stage_regret is not None]
-    if not both:
+    found = verdict_of(days)
+    if found is None:
         return []
-    two_stage, regret, best = torch.tensor(both, dtype=torch.float64).T
-    found, n = judge(two_stage, regret, best), len(both)
+    n = found.instances
     where = f"the {n} {on} instances" if n > 1 else f"the only {on} instance"
     said = f"On {where} the decisions have a total regret of {show(n * found.model)}"
-    if torch.equal(two_stage, regret):
+    if not any(day.gain for day in days):
         return [f"{said}, as two-stage."]
     words = "less" if found.gain >= 0 else "more"
     said += f", which is {show(abs(n * found.gain))} {words} than two-stage ({show(n * found.two_stage)})"
