@@ -106,7 +106,7 @@ class RayWorker:
         except Exception as error:  # of the task, or the problem cannot be loaded: the rest of the grid continues
             errors = self.shared.ray.exceptions
             self.alive = isinstance(error, errors.RayTaskError) or not isinstance(error, errors.RayError)
-            answer, written = files.failure(error) if self.alive else {"status": "lost"}, {}
+            answer, written = (files.failure(error) if self.alive else {"status": "lost"}), {}
         if answer["status"] == "done":
             _write(files.run_path(self.shared.results, spec), written)
         # Nodes are counted here: after its last run a worker no longer counts.
