@@ -10,6 +10,23 @@ import pytest
 
 from regretless.runs import Spec
 from regretless.runs.worker import Worker
+from regretless.runs.worker_pool import WorkerPool
+
+
+class Here(Worker):
+    """A worker in this process."""
+
+    alive = True
+
+    def ready(self) -> bool:
+        """It has no process to wait for."""
+        return True
+
+    def stop(self) -> None:
+        """A run here is not stopped."""
+
+    def close(self) -> None:
+        """There is nothing to end."""
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,6 +35,7 @@ def install(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _do_runs(specs: Sequence[Spec], results: Path, *, report: Any, **how: Any) -> None:
-    worker = Worker(results)
+    worker = Here(results)
+    pool = WorkerPool(specs, results, lambda: worker)
     for spec in specs:
-        report(spec, worker.attempt(spec))
+        report(spec, pool.attempt(worker, spec))

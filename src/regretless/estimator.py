@@ -25,7 +25,7 @@ from regretless.optional import need
 from regretless.problem import Problem, SolveStatistics
 from regretless.search import Trained, train
 from regretless.search.check_settings import check_settings
-from regretless.search.unused_arguments import refuse_unused
+from regretless.search.train_method import refuse_unused
 from regretless.tables.encoding import Encoding
 from regretless.tensors import ids, tensor
 from regretless.training import methods, predict

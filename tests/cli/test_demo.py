@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from regretless.cli.demo import DEMOS, DemoProblem
+from regretless.cli.demo import DEMOS, DemoProblem, demo_specs
 
 from .files import CommandLine
 
@@ -44,9 +44,9 @@ def test_the_knapsack_demo_prints_the_same_figures_as_version_01(cli: CommandLin
 
 @pytest.mark.parametrize("problem", DEMOS)
 def test_every_demo_compares_methods_on_one_problem(problem: DemoProblem) -> None:
-    specs = DEMOS[problem].specs(seed=3)
-    assert [spec.method for spec in specs] == list(DEMOS[problem].methods)
-    assert {(spec.problem, spec.seed) for spec in specs} == {(DEMOS[problem].problem, 3)}
+    (name, changes), specs = DEMOS[problem], demo_specs(problem, seed=3)
+    assert [spec.method for spec in specs] == list(changes)
+    assert {(spec.problem, spec.seed) for spec in specs} == {(name, 3)}
 
 
 def test_a_folder_that_cannot_be_written_is_refused(cli: CommandLine, tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ def test_figures_that_are_not_exact_are_told_on_standard_error(capsys: pytest.Ca
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.splitlines() == [
-        "warning: 3 labels are not proven optimal: the regret is only a bound",
-        "warning: 1 instances have no decision and are left out of the regret",
+        "warning: 3 labels that were not solved to optimality: the regret is only a bound there",
+        "warning: 1 instances whose solve failed: those are left out of the regret",
     ]
     warn_of_inexact({"not_optimal": 0})
     assert capsys.readouterr().err == ""

@@ -330,10 +330,10 @@ def test_workers_and_time_limit_are_those_that_are_given(
     seen: list[dict[str, Any]] = []
 
     def noted(self: AuditedRun, record: Any, costs: Any, **how: Any) -> Any:
-        seen.append(how)
+        seen.append(self._how)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(AuditedRun, "day", noted)
     with pytest.raises(KeyboardInterrupt):
         audit_decisions(log, trained.write_later(tmp_path)[1], workers=3, time_limit=2.5, progress=False)
-    assert [(how["workers"], how["time_limit"]) for how in seen] == [(3, 2.5)]
+    assert seen == [{"workers": 3, "time_limit": 2.5}]

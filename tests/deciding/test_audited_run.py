@@ -63,7 +63,13 @@ def record(decision: Floats, found: str = "solved", two_stage: Floats | None = N
 
 
 def day(run: AuditedRun, one: Record, costs: Floats) -> AuditedDay:
-    return run.day(one, costs, workers=1, time_limit=None)
+    return run.day(one, costs)
+
+
+def forget_problem(run: AuditedRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the run make its problem again, in this test only."""
+    monkeypatch.setitem(vars(run), "_written", None)
+    del vars(run)["_written"]
 
 
 def value(costs: Floats, x: Floats) -> float:
@@ -100,7 +106,7 @@ def test_a_cost_that_is_minimized_has_a_regret_above_the_best_one(
 ) -> None:
     milp = MILP([[1.0] * 5], row_lower=2.0)  # without costs that are known
     monkeypatch.setattr(run, "saved", dataclasses.replace(run.saved, milp=milp, sense="min"))
-    monkeypatch.setattr(run, "_problems", {})
+    forget_problem(run, monkeypatch)
     costs, expected = np.array([3.0, 1.0, 4.0, 1.5, 5.0]), np.array([1.0, 5.0, 1.0, 5.0, 5.0])
     found = day(run, record(np.array([1.0, 1.0, 0.0, 0.0, 0.0]), two_stage=expected), costs)
     assert (found.objective, found.best, found.two_stage_objective) == pytest.approx((4.0, 2.5, 7.0))
@@ -180,7 +186,7 @@ def made(run: AuditedRun, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any
         original(self, *given, **how)
 
     monkeypatch.setattr(Problem, "__init__", noted)
-    monkeypatch.setattr(run, "_problems", {})
+    forget_problem(run, monkeypatch)
     return settings
 
 
@@ -199,7 +205,8 @@ def test_a_day_is_solved_as_in_training_but_for_a_time_limit_that_is_given(
     given: float | None, used: float, run: AuditedRun, made: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run, "saved", dataclasses.replace(run.saved, engine="cpsat", time_limit=7.0, gap=0.1))
-    run.day(record(ONE), np.ones(5), workers=2, time_limit=given)
+    monkeypatch.setattr(run, "_how", {"workers": 2, "time_limit": given})
+    run.day(record(ONE), np.ones(5))
     assert made == [{"sense": "max", "engine": "cpsat", "workers": 2, "time_limit": used, "gap": 0.1}]
 
 
@@ -223,4 +230,4 @@ def test_a_day_as_plain_data_has_dicts(run: AuditedRun) -> None:
 def test_a_decision_that_does_not_fit_its_model_names_the_log(changed: dict[str, Any], run: AuditedRun) -> None:
     damaged = dataclasses.replace(record(ONE), **changed)
     with pytest.raises(FileError, match=r"d\.db is damaged: the decision for 'monday' .*fit its model"):
-        run.day(damaged, np.zeros(5), workers=1, time_limit=None)
+        run.day(damaged, np.zeros(5))

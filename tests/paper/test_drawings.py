@@ -19,8 +19,8 @@ GRID = load_grid("smoke")
 PROBLEM = GRID.focus
 
 
-def texts(drawn: drawings.Drawing | None) -> list[str]:
-    assert drawn is not None
+def texts(drawn: drawings.Drawing) -> list[str]:
+    assert drawn.chart is not None
     return [text for group in drawn.chart.hover.values() for text in group]
 
 
@@ -28,7 +28,7 @@ def test_learning_curves_are_means_over_seeds_against_time_spent_so_far(tmp_path
     for seed in (0, 1):
         finished(tmp_path, GRID.spec(PROBLEM, "spo", seed=seed))
     drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
-    assert drawn is not None
+    assert drawn.chart is not None
     above, below = drawn.chart.figure.axes
     line = above.lines[0]
     assert list(line.get_xdata()) == [0.5, 1.0, 1.5]
@@ -41,7 +41,7 @@ def test_bands_are_sample_deviations_and_the_caption_says_so(tmp_path: Path) -> 
     for seed in (0, 1):
         finished(tmp_path, GRID.spec(PROBLEM, "spo", seed=seed))
     drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
-    assert drawn is not None
+    assert drawn.chart is not None
     band = drawn.chart.figure.axes[0].collections[0].get_paths()[0].vertices
     assert max(band[:, 1]) == pytest.approx(200.5 + math.sqrt(0.5))
     assert "sample deviation" in drawn.caption
@@ -54,7 +54,7 @@ def test_epochs_before_the_first_solve_do_not_end_the_logarithm(tmp_path: Path) 
         "epoch,seconds,solves,test_regret\n1,0.5,0,200\n2,0.5,10,190\n3,0.5,10,180\n"
     )
     drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
-    assert drawn is not None
+    assert drawn.chart is not None
     above, below = drawn.chart.figure.axes
     assert below.get_xscale() == "log"
     assert list(below.lines[0].get_xdata()) == [10, 20]
@@ -68,7 +68,7 @@ def test_restored_weights_are_marked_and_mentioned(tmp_path: Path) -> None:
         "epoch,seconds,solves,test_regret\n1,0.5,10,200\n2,0.5,10,190\n3,0.5,10,400\n"
     )
     drawn = drawings.learning_curves(GRID, PROBLEM, read_results(tmp_path))
-    assert drawn is not None
+    assert drawn.chart is not None
     assert "early stopping restored" in drawn.caption
     assert any("restored the weights of epoch 2\nfinal test regret 190.0" in text for text in texts(drawn))
 
@@ -79,7 +79,7 @@ def test_regret_against_time_has_one_point_per_method_and_share(tmp_path: Path) 
             finished(tmp_path, GRID.spec(PROBLEM, method, seed=seed), regret=10.0 * seed, epoch_seconds=seconds)
     finished(tmp_path, GRID.spec(PROBLEM, "map-dc", settings={"p_solve": 0.05}), regret=7.0)
     drawn = drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path))
-    assert drawn is not None
+    assert drawn.chart is not None
     points = [(line.get_xdata()[0], line.get_ydata()[0]) for line in drawn.chart.figure.axes[0].lines]
     names = [text.get_text() for text in drawn.chart.figure.legends[0].get_texts()]
     assert dict(zip(names, points, strict=True)) == {
@@ -96,20 +96,20 @@ def test_a_point_never_mixes_kinds_of_initial_weights(shared: int, regret: float
             spec = GRID.spec(PROBLEM, method, seed=seed, init="shared")
             finished(tmp_path, spec, regret=90.0, epoch_seconds=1.0)
     drawn = drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path))
-    assert drawn is not None
+    assert drawn.chart is not None
     assert [line.get_ydata()[0] for line in drawn.chart.figure.axes[0].lines] == [regret, regret]
 
 
 def test_one_method_alone_is_not_compared(tmp_path: Path) -> None:
     finished(tmp_path, GRID.spec(PROBLEM, "spo"))
-    assert drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path)) is None
+    assert drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path)).chart is None
 
 
 def test_regret_against_p_solve_has_a_point_for_every_share(tmp_path: Path) -> None:
     for p, regret in ((0.0, 30.0), (0.05, 20.0), (1.0, 10.0)):
         finished(tmp_path, GRID.spec(PROBLEM, "map-dc", settings={"p_solve": p}), regret=regret)
     drawn = drawings.regret_against_p_solve(GRID, PROBLEM, read_results(tmp_path))
-    assert drawn is not None
+    assert drawn.chart is not None
     assert [tick.get_text() for tick in drawn.chart.figure.axes[0].get_xticklabels()] == ["0%", "5%", "100%"]
     assert texts(drawn) == [
         f"map-dc\np_solve {p}\ntest regret {regret}"
@@ -117,10 +117,10 @@ def test_regret_against_p_solve_has_a_point_for_every_share(tmp_path: Path) -> N
     ]
 
 
-@pytest.mark.parametrize("draw", [*drawings.PER_PROBLEM, *drawings.FOCUS])
+@pytest.mark.parametrize("draw", [*drawings.PER_PROBLEM, drawings.regret_against_p_solve])
 def test_nothing_is_drawn_where_nothing_was_run(draw: drawings.Draw, tmp_path: Path) -> None:
     finished(tmp_path, GRID.spec("synthetic-knapsack-120", "two-stage"))
-    assert draw(GRID, PROBLEM, read_results(tmp_path)) is None
+    assert draw(GRID, PROBLEM, read_results(tmp_path)).chart is None
 
 
 def test_runs_with_other_options_of_the_problem_stay_out(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_runs_with_other_options_of_the_problem_stay_out(tmp_path: Path) -> None
         finished(tmp_path, GRID.spec(PROBLEM, method), regret=10.0)
         finished(tmp_path, GRID.spec(PROBLEM, method, options={"days": 50}), regret=90.0)
     drawn = drawings.regret_against_time(GRID, PROBLEM, read_results(tmp_path))
-    assert drawn is not None
+    assert drawn.chart is not None
     assert [line.get_ydata()[0] for line in drawn.chart.figure.axes[0].lines] == [10.0, 10.0]
 
 
@@ -149,7 +149,7 @@ def test_each_policy_is_a_line_over_the_share_that_was_solved(tmp_path: Path) ->
     cell(tmp_path, 1.0, 80.0, 1000)
     cell(tmp_path, 0.01, 82.0, 9, policy="largest-gap")
     drawn = regret_against_solves(GRID_OF_GAP_DRAWING, read_results(tmp_path))
-    assert drawn is not None
+    assert drawn.chart is not None
     titles = [axes.get_title().strip() for axes in drawn.chart.figure.axes]
     assert titles == [PROBLEM_OF_GAP_DRAWING], "one panel per problem that has runs"
     points = {line.get_gid(): line for line in drawn.chart.figure.axes[0].lines}
@@ -165,7 +165,7 @@ def test_each_policy_is_a_line_over_the_share_that_was_solved(tmp_path: Path) ->
 
 def test_the_coin_alone_is_no_comparison(tmp_path: Path) -> None:
     cell(tmp_path, 0.01, 100.0, 10)
-    assert regret_against_solves(GRID_OF_GAP_DRAWING, read_results(tmp_path)) is None
+    assert regret_against_solves(GRID_OF_GAP_DRAWING, read_results(tmp_path)).chart is None
 
 
 def test_runs_by_gap_stay_out_of_the_papers_figures_and_in_their_own(tmp_path: Path) -> None:

@@ -17,9 +17,10 @@ NO_DRIFT = Drift("Mann-Whitney U", 0.5, False, (), "No drift of the regret was f
 def audited_day(k: int, regret: float | None, two_stage: float | None = None) -> AuditedDay:
     value = None if regret is None else 100.0 + regret
     return AuditedDay(
-        f"2024-01-{k + 1:02d}", "2024-01-01T00:00:00+00:00", "solved", "optimal", value, 100.0, regret,
-        None if two_stage is None else 100.0 + two_stage, two_stage, None if two_stage is None else regret != two_stage,
-        True, {"x": 1.0, "y": 0.0}, {"x": 0.0, "y": 0.0}, {"x": 1.0, "y": 0.0},
+        f"2024-01-{k + 1:02d}", value, 100.0, regret, two_stage, {"x": 1.0, "y": 0.0}, {"x": 0.0, "y": 0.0},
+        at="2024-01-01T00:00:00+00:00", status="optimal", two_stage={"x": 1.0, "y": 0.0}, proven=True,
+        two_stage_objective=None if two_stage is None else 100.0 + two_stage,
+        changed=None if two_stage is None else regret != two_stage,
     )  # fmt: skip
 
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from regretless.report.days import Day, audited_days, differences, every_table, held_out_days, worst_table
+from regretless.deciding.audited_run import Day
+from regretless.report.days import differences, every_table, held_out_days, worst_table
 from regretless.runs.held_out import HeldOutView
 
 from .audits import make_audit
@@ -21,18 +22,18 @@ def view(sense: str = "max") -> HeldOutView:
 
 def test_objectives_of_held_out_days_are_worse_than_the_best_by_the_regret() -> None:
     first, last = held_out_days(view())
-    assert (first.name, first.objective, first.best, first.regret, first.gain) == ("mon", 9.0, 10.0, 1.0, 1.0)
-    assert (last.name, last.objective, last.gain) == ("wed", 30.0, None)
+    assert (first.instance, first.objective, first.best, first.regret, first.gain) == ("mon", 9.0, 10.0, 1.0, 1.0)
+    assert (last.instance, last.objective, last.gain) == ("wed", 30.0, None)
     assert held_out_days(view("min"))[0].objective == 11.0
 
 
 def test_days_of_an_audit_without_a_regret_are_left_out() -> None:
-    days = audited_days(make_audit((1.0, 3.0), (None, 2.0)))
-    assert [(day.name, day.gain) for day in days] == [("2024-01-01", 2.0)]
+    days = make_audit((1.0, 3.0), (None, 2.0)).known
+    assert [(day.instance, day.gain) for day in days] == [("2024-01-01", 2.0)]
 
 
 def test_the_worst_come_first_with_both_decisions() -> None:
-    table = worst_table(audited_days(make_audit(*[(float(k), 1.0) for k in range(14)])))
+    table = worst_table(make_audit(*[(float(k), 1.0) for k in range(14)]).known)
     assert table is not None
     assert len(table.rows) == 10
     assert [row[1].value for row in table.rows] == [13.0, 12.0, 11.0, 10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0]
@@ -40,7 +41,7 @@ def test_the_worst_come_first_with_both_decisions() -> None:
 
 
 def test_days_without_a_regret_are_not_among_the_worst() -> None:
-    days = audited_days(make_audit((0.0, 1.0), (2.0, 1.0), (1e-9, 1.0)))
+    days = make_audit((0.0, 1.0), (2.0, 1.0), (1e-9, 1.0)).known
     table = worst_table(days)
     assert table is not None
     assert (len(table.rows), table.caption) == (1, "The instance of largest regret")
@@ -83,12 +84,12 @@ def test_beside_an_optimum_of_zero_every_regret_but_rounding_is_a_loss() -> None
 def test_a_decision_that_was_not_solved_says_how_it_was_found() -> None:
     audit = make_audit((1.0, None), (2.0, None))
     first, second = audit.days
-    table = worst_table(audited_days(replace(audit, days=(first, replace(second, found="known")))))
+    table = worst_table(replace(audit, days=(first, replace(second, found="known"))).known)
     assert table is not None
     assert [row[0].text for row in table.rows] == ["2024-01-02 (known)", "2024-01-01"]
 
 
 def test_without_names_instances_are_counted_and_costs_too() -> None:
     day = held_out_days(replace(view(), names=None, cost_names=None))[0]
-    assert (day.name, list(day.decided)) == ("0", ["c0", "c1"])
+    assert (day.instance, list(day.decided)) == ("0", ["c0", "c1"])
     assert differences(day.decided, day.hindsight) == ("c0 = 0", "c0 = 1")

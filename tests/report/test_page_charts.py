@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from regretless.charts import series_styles
+from regretless.deciding.audited_run import Day
 from regretless.report import read_folder
-from regretless.report.days import Day
 from regretless.report.groups import sections
 from regretless.report.page_charts import RESTORED, SPREAD, PageChart, day_charts, problem_charts
 

@@ -17,7 +17,6 @@ from regretless.errors import InputError
 from regretless.runs import Spec, ray_runs
 from regretless.runs.results import read_results, register
 from regretless.runs.run_folder import run_path
-from regretless.runs.worker import Worker
 from regretless.runs.worker_pool import do_runs
 from regretless.storage import read_json
 from tests.ray_session import actor_pids, ray_for_tests
@@ -58,8 +57,8 @@ def test_runs_on_ray_write_the_same_files_and_figures_as_the_worker_of_a_process
     answers = done(specs, tmp_path / "ray", workers=1, executor="ray")
     assert [answers[seed]["status"] for seed in (0, 1)] == ["done", "failed"]
     assert answers[0]["nodes"] == 1
-    worker = Worker(tmp_path / "here")
-    assert [worker.attempt(one)["status"] for one in specs] == ["done", "failed"]
+    here = done(specs, tmp_path / "here", workers=1)
+    assert [here[seed]["status"] for seed in (0, 1)] == ["done", "failed"]
     assert figures(tmp_path / "ray", specs[0]) == figures(tmp_path / "here", specs[0])
     for one in specs:
         written, expected = (
@@ -93,7 +92,7 @@ def test_initial_weights_that_are_no_folder_travel(start: str, tmp_path: Path, m
 
 
 def test_files_of_an_earlier_attempt_do_not_stay_beside_a_finished_run(tmp_path: Path) -> None:
-    for name in ("checkpoint.safetensors", "checkpoint-solves.safetensors", "failure.json"):
+    for name in ("checkpoint.safetensors", "checkpoint-solves.safetensors"):
         (tmp_path / name).touch()
     ray_runs._write(tmp_path, {"metrics.json": b"{}"})
     assert [path.name for path in tmp_path.iterdir()] == ["metrics.json"]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from regretless.errors import FileError
-from regretless.runs import Spec, record_failure
+from regretless.runs import Spec
 from regretless.runs.results import (
     COLUMNS,
     mean_and_deviation,
@@ -17,7 +17,7 @@ from regretless.runs.results import (
     select,
     write_results,
 )
-from regretless.runs.run_folder import run_path
+from regretless.runs.run_folder import keep_failure, run_path
 
 from ..paper.folders import finished
 
@@ -46,7 +46,7 @@ def test_results_have_one_row_a_run_with_the_promised_columns_first(tmp_path: Pa
 
 def test_failed_and_missing_runs_are_rows_too(tmp_path: Path) -> None:
     register(tmp_path, [spec(seed=0), spec(seed=1)])
-    record_failure(run_path(tmp_path, spec(seed=1)), spec(seed=1), ValueError("no such luck"))
+    keep_failure(run_path(tmp_path, spec(seed=1)), spec(seed=1), "ValueError: no such luck")
     assert [(row["status"], row["error"]) for row in rows(tmp_path)] == [
         ("pending", ""),
         ("failed", "ValueError: no such luck"),

@@ -10,12 +10,13 @@ import torch
 from regretless.errors import FileError, SolveError
 from regretless.runs import run_folder
 from regretless.runs.run_folder import (
+    failure,
     has_labels,
+    keep_failure,
     missing_paths,
     own_labels,
     read_object,
     read_spec,
-    record_failure,
     refuse_another,
     remove_labels,
     removed_on_failure,
@@ -123,7 +124,8 @@ def test_a_run_that_is_not_finished_may_be_made_longer_and_no_other(tmp_path: Pa
 )
 def test_a_failed_run_keeps_its_specification_and_its_error(error: Exception, said: str, tmp_path: Path) -> None:
     spec = Spec("demo", "spo", seed=3, settings={"a": 1})
-    assert record_failure(tmp_path / "run", spec, error) == {"status": "failed", "error": said}
+    assert failure(error) == {"status": "failed", "error": said}
+    keep_failure(tmp_path / "run", spec, said)
     assert Spec.from_dict(read_object(tmp_path / "run" / "spec.json")) == spec
     assert read_object(tmp_path / "run" / "failure.json")["error"] == said
 

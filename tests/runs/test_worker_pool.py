@@ -14,9 +14,9 @@ from regretless.errors import InputError
 from regretless.runs import Spec
 from regretless.runs.run_folder import run_path
 from regretless.runs.run_lock import try_lock
-from regretless.runs.worker import Worker
-from regretless.runs.worker_pool import WorkerPool, WorkerProcess, do_runs
+from regretless.runs.worker_pool import RunWorker, WorkerPool, WorkerProcess, do_runs
 from tests import forked
+from tests.runs_here import Here
 
 DAYS = {"days": 20}
 
@@ -48,29 +48,50 @@ def test_neither_a_failure_nor_a_killed_worker_stops_the_rest(tmp_path: Path, mo
     assert (run_path(tmp_path, spec(2)) / "failure.json").exists()
 
 
-class Here:
-    """A worker in this process that notes its answers."""
+def attempt(one: Spec, folder: Path) -> dict[str, Any]:
+    """Do a run with a worker in this process."""
+    worker = Here(folder)
+    return WorkerPool([one], folder, lambda: worker).attempt(worker, one)
 
-    alive = True
-    answers: queue.Queue[str] = queue.Queue()
 
-    def __init__(self, results: Path) -> None:
-        self.worker = Worker(results)
+def test_a_failed_run_is_recorded_and_a_later_success_forgets_it(tmp_path: Path) -> None:
+    wrong = spec(split="paper")
+    answer = attempt(wrong, tmp_path)
+    assert answer["status"] == "failed"
+    assert "chronological" in answer["error"]
+    assert (run_path(tmp_path, wrong) / "failure.json").exists()
+    folder = run_path(tmp_path, spec())
+    folder.mkdir(parents=True)
+    (folder / "failure.json").write_text("{}")
+    assert attempt(spec(), tmp_path)["status"] == "done"
+    assert not (folder / "failure.json").exists()
+    with try_lock(folder / ".lock"):  # a run that is done is not begun again
+        assert attempt(spec(), tmp_path)["status"] == "done"
 
-    def ready(self) -> bool:
-        return True
 
-    def do(self, one: Spec) -> dict[str, Any]:
-        answer = self.worker.attempt(one)
-        self.answers.put(answer["status"])
-        return answer
+def test_a_run_that_another_process_has_is_left_alone(tmp_path: Path) -> None:
+    with try_lock(tmp_path / ".locks" / spec().digest):
+        assert attempt(spec(), tmp_path)["status"] == "busy"
+    assert not run_path(tmp_path, spec()).exists()
 
-    def stop(self) -> None: ...
 
-    def close(self) -> None: ...
+def test_a_failure_that_cannot_be_recorded_is_still_answered(tmp_path: Path) -> None:
+    (tmp_path / "runs").touch()  # as on a full disk, no file can be made there
+    answer = attempt(spec(), tmp_path)
+    assert answer["status"] == "failed"
+    assert "cannot make the lock file" in answer["error"]
 
 
 def test_a_run_of_another_process_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: queue.Queue[str] = queue.Queue()
+
+    def noted(self: WorkerPool, worker: RunWorker, one: Spec) -> dict[str, Any]:
+        answer = tried(self, worker, one)
+        answers.put(answer["status"])
+        return answer
+
+    tried = WorkerPool.attempt
+    monkeypatch.setattr(WorkerPool, "attempt", noted)
     monkeypatch.setattr("regretless.runs.worker_pool.WorkerProcess", Here)
     monkeypatch.setattr("regretless.runs.worker_pool.RETRY_SECONDS", 0.01)
     reported: list[str] = []
@@ -81,7 +102,7 @@ def test_a_run_of_another_process_is_waited_for(tmp_path: Path, monkeypatch: pyt
             kwargs={"workers": 1, "report": lambda s, a: s and reported.append(a["status"])},
         )
         thread.start()
-        assert [Here.answers.get(timeout=60) for _ in range(3)] == ["busy"] * 3
+        assert [answers.get(timeout=60) for _ in range(3)] == ["busy"] * 3
         assert thread.is_alive()
         assert not reported
     thread.join()
@@ -163,7 +184,7 @@ except KeyboardInterrupt:
 
 def test_workers_keep_to_the_problem_they_have_loaded(tmp_path: Path) -> None:
     names = ("knapsack-60", "knapsack-120")
-    pool = WorkerPool([Spec(name, "spo", seed=seed) for name in names for seed in range(2)], WorkerProcess)
+    pool = WorkerPool([Spec(name, "spo", seed=seed) for name in names for seed in range(2)], tmp_path, WorkerProcess)
     taken = [pool._take(place) for place in (0, 1, 0, 1)]
     assert [one.problem for one in taken if one] == ["knapsack-60", "knapsack-120"] * 2
     assert pool._take(0) is None

@@ -7,6 +7,7 @@ import time
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from regretless import MILP, Dataset, Family, Problem, begun_solves, evaluate, p
 from regretless.errors import FileError, InputError, RegretlessWarning
 from regretless.problems import load
 from regretless.search import auto, automatic, final_model, verdict
-from regretless.search.automatic import sampled
+from regretless.search.automatic import sampled, search_identity
 from regretless.search.candidates import Candidate
 from regretless.training import stack_checkpoint, stacked_fit, two_stage
 from regretless.training.linear_model import find_linear
@@ -524,3 +525,43 @@ def test_a_search_uses_the_sample_only():
 def test_a_sample_that_is_too_small_for_the_folds_is_refused():
     with pytest.raises(InputError, match="sample must be an integer, at least 10, got 5"):
         sampled(data(30), 5, least=10, seed=0)
+
+
+PROBLEM = Problem(oracle=lambda c: torch.eye(3)[int(c.argmin())], dimension=3)
+X = torch.linspace(-1, 1, 6)[:, None]
+DATA = Dataset.solve(PROBLEM, X, torch.cat([X, -X, X**2], dim=1), progress=False)
+
+
+def network(seed: int) -> nn.Module:
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(1, 4), nn.ReLU(), nn.Linear(4, 3))
+
+
+def identity(model: nn.Module, **changed: Any) -> dict[str, Any]:
+    given = {"data": DATA, "candidates": [Candidate("map-dc", 0.1)], "solutions": None, "start": "two-stage", "seed": 0}
+    return search_identity(PROBLEM, model=model, **given | changed)
+
+
+def differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    return [name for name in one if one[name] != other[name]]
+
+
+def test_equal_searches_have_one_identity_and_each_change_is_named() -> None:
+    base = identity(network(0))
+    assert identity(network(0)) == base
+    changes: dict[str, Any] = {
+        "data": DATA[:5], "candidates": [Candidate("map-dc", 0.1000000001)], "start": "random", "seed": 1,
+        "solutions": (torch.eye(3), None),
+    }  # fmt: skip
+    for name, value in changes.items():
+        assert differing(base, identity(network(0), **{name: value})) == [name]
+    assert set(differing(base, identity(network(0).double()))) == {"precision", "initial weights"}
+
+
+def test_initial_weights_count_unless_the_closed_form_replaces_them() -> None:
+    assert differing(identity(network(0)), identity(network(1))) == ["initial weights"]
+    linear = [make_model(X, 3, costs=DATA.costs) for _ in range(2)]
+    with torch.no_grad():
+        next(linear[1].parameters()).add_(1.0)
+    assert identity(linear[0]) == identity(linear[1])
+    assert differing(*(identity(model, start="random") for model in linear)) == ["initial weights"]

@@ -18,19 +18,21 @@ def test_names_are_distinct_and_say_what_is_tried():
 
 def test_candidates_of_one_method_share_one_loss_and_one_cache():
     cache = SolutionCache(Problem(oracle=lambda c: c, dimension=2), [[0.0, 1.0]])
-    grid = make_grid([Candidate("map-dc", 0.1), Candidate("soft", 0.1), Candidate("map-dc", 0.2, anchor=0.5)], cache)
-    assert [type(loss) for loss in grid.losses] == [MAP, ExpectedRegret]
-    assert [(s.loss, s.rate, s.anchor) for s in grid.settings] == [(0, 0.1, 0.0), (1, 0.1, 0.0), (0, 0.2, 0.5)]
-    assert all(loss.oracle is cache and loss.reduction == "none" for loss in grid.losses)
+    losses, settings = make_grid(
+        [Candidate("map-dc", 0.1), Candidate("soft", 0.1), Candidate("map-dc", 0.2, anchor=0.5)], cache
+    )
+    assert [type(loss) for loss in losses] == [MAP, ExpectedRegret]
+    assert [(s.loss, s.rate, s.anchor) for s in settings] == [(0, 0.1, 0.0), (1, 0.1, 0.0), (0, 0.2, 0.5)]
+    assert all(loss.oracle is cache and loss.reduction == "none" for loss in losses)
 
 
 def test_a_candidate_starts_from_the_model_of_its_form_and_uses_no_other_terms():
     cache = SolutionCache(Problem(oracle=lambda c: c, dimension=2), [[0.0, 1.0]])
     tried = [Candidate("soft", 0.1, terms=("products",)), Candidate("soft", 0.1)]
-    both = make_grid(tried, cache, forms=[(), ("products",)])
-    assert [(s.start, s.terms) for s in both.settings] == [(1, ("products",)), (0, ())]
-    alone = make_grid(tried[:1], cache, forms=[("products",)])
-    assert [(s.start, s.terms) for s in alone.settings] == [(0, None)]
+    _, both = make_grid(tried, cache, forms=[(), ("products",)])
+    assert [(s.start, s.terms) for s in both] == [(1, ("products",)), (0, ())]
+    _, alone = make_grid(tried[:1], cache, forms=[("products",)])
+    assert [(s.start, s.terms) for s in alone] == [(0, None)]
 
 
 def test_a_falling_temperature_falls_over_all_steps_of_a_run():
@@ -50,9 +52,9 @@ def test_a_method_without_a_loss_is_refused(name):
 
 def test_a_method_without_a_cache_gets_the_problem_itself():
     problem = Problem(oracle=lambda c: c, dimension=2)
-    grid = make_grid([Candidate("spo", 0.1), Candidate("map-dc", 0.1)], SolutionCache(problem, [[0.0, 1.0]]))
-    assert grid.losses[0].oracle is problem
-    assert grid.losses[1].oracle is not problem
+    losses, _ = make_grid([Candidate("spo", 0.1), Candidate("map-dc", 0.1)], SolutionCache(problem, [[0.0, 1.0]]))
+    assert losses[0].oracle is problem
+    assert losses[1].oracle is not problem
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from regretless.errors import InputError
 from regretless.tables.cells import frame_cells, number, row_name
-from regretless.tables.read_cells import read_cells
+from regretless.tables.read_table import read_cells
 
 
 def test_numbers_are_found_in_cells_of_every_kind() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from regretless.errors import FileError, InputError
 from regretless.tables.cells import Cells
-from regretless.tables.csv_file import read_csv
+from regretless.tables.csv_file import encoding_of, find_separator, not_decoded, read_csv
 
 
 def read(folder: Path, content: str | bytes) -> Cells:
@@ -82,3 +82,50 @@ def test_unicode_text_of_a_spreadsheet_is_read(tmp_path: Path) -> None:
 def test_another_encoding_is_refused_with_a_remedy(content: bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=said):
         read(tmp_path, content)
+
+
+@pytest.mark.parametrize(
+    ("text", "separator", "above"),
+    [
+        ("a,b\n1;2", ",", 0),
+        ("a;b\n1,2,3", ";", 0),
+        ("a\tb\r\n1\t2", "\t", 0),
+        ("wind\n1;2,3", ",", 0),
+        ("", ",", 0),
+        ('"a,b";c', ";", 0),
+        ('a;"b ""c"", d";e', ";", 0),
+        ('"wind,\nm/s"\tsun\n1\t2', "\t", 0),
+        ('5" pipe;b\n"1,5";2', ";", 0),
+        ("sep=;\nx[1,2];x[1,3]\n", ";", 1),
+        ("Sep=,\r\na,b;c", ",", 1),
+        ("sep=;\nwind\n3,5", ";", 1),
+    ],
+)
+def test_the_header_or_the_line_above_it_tells_the_separator(text: str, separator: str, above: int) -> None:
+    assert find_separator("x.csv", text) == (separator, above)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b;c", r"x\.csv, line 1: .* separated by a comma and a semicolon: put names .* into quotes, or .* sep=;"),
+        ("a\tb;c", r"separated by a semicolon and a tab"),
+        ("sep=|\na|b", r"x\.csv, line 1: sep= must be followed by a comma, a semicolon or a tab, got '\|'"),
+        ("sep=;\na,b\n1,2", r"sep= declares a semicolon, but .* separated by a comma: correct the line"),
+    ],
+)
+def test_a_separator_that_is_not_certain_is_refused(text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        find_separator("x.csv", text)
+
+
+@pytest.mark.parametrize(("content", "encoding"), [(b"", "utf-8-sig"), (b"\xff\xfea\0", "utf-16"), (b"a", "utf-8-sig")])
+def test_a_byte_order_mark_tells_utf_16(content: bytes, encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(content)
+    assert encoding_of(tmp_path / "t.csv") == encoding
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_the_first_line_that_is_not_decoded_is_named(mark: bytes, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(mark + "ä\nb\n".encode() + b"c\xe4\n")
+    assert not_decoded(tmp_path / "t.csv").startswith("line 3: the byte 0xe4 is not UTF-8 (")

@@ -9,7 +9,7 @@ import pytest
 
 from regretless.errors import FileError, InputError
 from regretless.tables.cells import frame_cells
-from regretless.tables.read_cells import read_cells
+from regretless.tables.read_table import read_cells
 
 
 def test_a_parquet_file_and_a_data_frame_have_the_same_cells(tmp_path: Path) -> None:

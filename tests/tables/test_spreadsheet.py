@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from regretless.errors import FileError, InputError
-from regretless.tables.read_cells import read_cells
+from regretless.tables.read_table import read_cells
 
 openpyxl = pytest.importorskip("openpyxl")
 pytest.importorskip("python_calamine")

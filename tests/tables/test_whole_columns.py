@@ -15,7 +15,7 @@ from regretless.tables import column_kinds
 from regretless.tables.cells import Cells, frame_cells, number
 from regretless.tables.column_kinds import kind_of, values_of
 from regretless.tables.encoding import Encoding
-from regretless.tables.read_cells import read_cells
+from regretless.tables.read_table import read_cells
 from regretless.tables.whole_columns import each_once, number_cells, plain_numbers
 
 CELL = st.one_of(

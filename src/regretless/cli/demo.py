@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -27,29 +26,6 @@ from regretless.runs.training_run import load_problem
 from regretless.search import train
 
 
-@dataclass(frozen=True)
-class Demo:
-    """What a demo trains.
-
-    Attributes:
-        problem: name in the table of problems.
-        methods: one row each.
-        changes: fields of a method's specification that differ from the defaults of its problem.
-    """
-
-    problem: str
-    methods: tuple[str, ...]
-    changes: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def specs(self, seed: int) -> list[Spec]:
-        """One specification per method."""
-        made = []
-        for method in self.methods:
-            settings = training_defaults(self.problem, method) | self.changes.get(method, {})
-            made.append(Spec(self.problem, method, seed=seed, **settings))
-        return made
-
-
 class DemoProblem(StrEnum):
     """Problems of the demo."""
 
@@ -59,20 +35,29 @@ class DemoProblem(StrEnum):
 
 # Watching would solve every test instance after every epoch. All decision losses continue from the two-stage weights.
 _FROM_TWO_STAGE = {"watch": False, "start": "two-stage"}
-DEMOS = {
-    DemoProblem.workshop: Demo(
+# A name in the table of problems, and per method the fields of its specification that differ from the defaults there.
+DEMOS: dict[DemoProblem, tuple[str, dict[str, dict[str, Any]]]] = {
+    DemoProblem.workshop: (
         "workshop",
-        ("two-stage", "spo", "spo-cache", "map-dc", "auto"),
         {
             "two-stage": {"watch": False, "settings": {"fit": "best"}},
+            **dict.fromkeys(("spo", "spo-cache", "map-dc"), _FROM_TWO_STAGE),
             # The same linear model for all methods.
             "auto": {"watch": False, "settings": {"terms": "none"}},
-            **dict.fromkeys(("spo", "spo-cache", "map-dc"), _FROM_TWO_STAGE),
         },
     ),
-    DemoProblem.knapsack: Demo("synthetic-knapsack-60", ("two-stage", "spo", "spo-cache", "nce-c", "map-dc")),
-}
+    DemoProblem.knapsack: (
+        "synthetic-knapsack-60", {name: {} for name in ("two-stage", "spo", "spo-cache", "nce-c", "map-dc")},
+    ),
+}  # fmt: skip
 COLUMNS = ("method", "test regret", "relative regret", "training solves", "training seconds", "seconds per epoch")
+
+
+def demo_specs(problem: DemoProblem, seed: int) -> list[Spec]:
+    """One specification per method."""
+    name, changes = DEMOS[problem]
+    settings = {method: training_defaults(name, method) | change for method, change in changes.items()}
+    return [Spec(name, method, seed=seed, **own) for method, own in settings.items()]
 
 
 def demo(
@@ -85,7 +70,7 @@ def demo(
     json: Json = False,
 ) -> None:
     """Train five methods on embedded data, print a table and write an HTML report."""
-    specs = DEMOS[problem].specs(seed)
+    specs = demo_specs(problem, seed)
     need_report_packages()
     refuse_unwritable(out)
     refuse_foreign(out, what="demo", mark="runs/*/spec.json", names=("report.html",))

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from regretless.cli import show
-from regretless.cli.spec_options import Executor, Json, Unseen, Workers, checked_unseen
-from regretless.number_text import number_text
+from regretless.cli.spec_options import Executor, Json, Unseen, Workers
 from regretless.runs.evaluate import evaluate_run
+from regretless.runs.results import INEXACT
 from regretless.runs.run_folder import read_spec
 from regretless.search import Verdict
 from regretless.solvers.executors import parse_executor
@@ -43,7 +43,7 @@ def evaluate(
     parse_executor(executor)
     found = evaluate_run(
         run, on=on, features=features, costs=costs, constraints=constraints, forecasts=forecasts, two_stage=two_stage,
-        unseen=checked_unseen(unseen), workers=workers, executor=executor,
+        unseen=unseen, workers=workers, executor=executor,
     )  # fmt: skip
     show.warn_of_idle_workers(spec, workers, executor)
     figures, verdicts = found.figures, found.comparisons
@@ -63,7 +63,7 @@ def evaluate(
     shown = [
         (show.figure_name(name), *(column[name] for column in columns.values()))
         for name in result
-        if any(column[name] is not None and (column[name] or name not in show.INEXACT) for column in columns.values())
+        if any(column[name] is not None and (column[name] or name not in INEXACT) for column in columns.values())
     ]
     heads = columns if verdicts else {"value": result}
     show.print_table(f"{spec.problem}, {spec.method}, {found.on} data", ("figure", *heads), shown)
@@ -79,10 +79,7 @@ def _compared(verdict: Verdict, other: str) -> str:
         return f"Model and {other} cannot be compared on {verdict.instances} instances."
     if verdict.low == verdict.high == 0:
         return f"The model and {name} lead to equally good decisions."
-    figures = (
-        f"gain {number_text(verdict.gain)} per instance, {100 * verdict.level:.0f} % interval "
-        f"{number_text(verdict.low)} to {number_text(verdict.high)}"
-    )
+    figures = verdict.gain_words
     if verdict.low > 0:
         return f"The model leads to better decisions than {name}: {figures}."
     if verdict.high < 0:

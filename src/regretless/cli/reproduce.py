@@ -10,7 +10,7 @@ import typer
 
 from regretless.cli.output_check import need_report_packages, refuse_unwritable
 from regretless.cli.show import print_json, print_ledger
-from regretless.cli.spec_options import Json, comma_list
+from regretless.cli.spec_options import Init, Json, RunExecutor, RunWorkers, comma_list
 from regretless.paper.reproduce import Outcome, plan, reproduce_runs
 from regretless.paper.table_text import layout
 from regretless.report import write
@@ -26,16 +26,9 @@ def reproduce(
     ],
     methods: Annotated[str | None, typer.Option(help="Only these methods, separated by commas.")] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...) per method.")] = 10,
-    workers: Annotated[
-        int | None, typer.Option(help="Runs at the same time. Default: one per core, at most 16.")
-    ] = None,
-    executor: Annotated[
-        str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
-    ] = "processes",
-    init: Annotated[
-        str,
-        typer.Option(help="Random initial weights: random (another draw per seed) or shared (one draw for all seeds)."),
-    ] = "random",
+    workers: RunWorkers = None,
+    executor: RunExecutor = "processes",
+    init: Init = "random",
     engine: Annotated[
         str,
         typer.Option(help="oracle (the problem's own), or an engine such as highs: a few epochs, to measure times."),

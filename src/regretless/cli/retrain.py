@@ -33,8 +33,7 @@ def retrain(
 
     Labels are computed for new rows only.
     """
-    choice = options.checked_unseen(unseen)
-    files = options.given(features=features, costs=costs, constraints=constraints, unseen=choice)
+    files = options.given(features=features, costs=costs, constraints=constraints, unseen=unseen)
     spec = retrain_spec(run, files, **options.given(epochs=epochs, lr=lr))
     if spec.method == "auto":
         refuse_for_auto(lr=lr, epochs=epochs)

@@ -16,6 +16,7 @@ from rich.text import Text
 from regretless.listing import listed
 from regretless.number_text import number_text
 from regretless.runs import Spec
+from regretless.runs.results import INEXACT
 from regretless.runs.run_ledger import Ledger, ledger_line
 from regretless.runs.spec_check import engine_of
 from regretless.storage import strict
@@ -23,16 +24,6 @@ from regretless.tables.encoded_column import Column
 from regretless.tables.saved_problem import has_saved_problem, load_saved_problem
 
 WIDEST = 100_000
-# Figures that count what is not exact, and what a count above zero means.
-INEXACT = {
-    "not_optimal": "labels are not proven optimal: the regret is only a bound",
-    "cut_short": "decisions are not proven optimal: the regret may be larger than the prediction deserves",
-    "failed": "instances have no decision and are left out of the regret",
-    "training_labels_not_optimal": "training labels are not proven optimal",
-    "training_failed": "solves failed in training",
-}
-
-
 # Figures whose names alone do not say what they are.
 NAMES = {
     "mse": "mean squared error",

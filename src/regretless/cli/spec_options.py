@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from regretless.errors import InputError
 from regretless.problems import names as problem_names
 from regretless.progress import write_lines
+from regretless.tables import encoded_column
 from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
-# Options that are for model files only.
-OF_FILES = (
-    "features", "costs", "constraints", "cost_variables", "validation", "test", "model", "hidden", "intercepts", "id",
-    "categories", "ignore", "missing", "unseen",
-)  # fmt: skip
 ProblemName = Annotated[
     str, typer.Argument(help=f"One of {', '.join(problem_names())}, energy:PATH, or an .mps or .lp file.")
 ]
@@ -28,28 +25,26 @@ PSolve = Annotated[
     float | None,
     typer.Option(help="Probability that an instance is solved in a step, for methods with a cache. Default: 0.05."),
 ]
+Init = Annotated[
+    str,
+    typer.Option(help="Random initial weights: random (another draw per seed) or shared (one draw for all seeds)."),
+]
 Seed = Annotated[int, typer.Option(help="Seed of the initial weights, the shuffling and the cache's coin.")]
 BatchSize = Annotated[int | None, typer.Option(help="Instances per step. Default: that of the problem or the method.")]
-Split = Annotated[
-    str | None,
-    typer.Option(
-        help="Split of the data: chronological (default of model files), random, or paper (the paper's data)."
-    ),
-]
-Engine = Annotated[
-    str | None,
-    typer.Option(
-        help="highs (default of model files), scip, cpsat, gurobi, batched-lp, or oracle (the problem's own)."
-    ),
-]
 Workers = Annotated[
     int | None, typer.Option(help="Instances that an engine solves at once. Default: one thread per core, at most 16.")
 ]
+# Of commands that do many runs.
+RunWorkers = Annotated[int | None, typer.Option(help="Runs at the same time. Default: one per core, at most 16.")]
+RunExecutor = Annotated[
+    str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
+]
 Executor = Annotated[str, typer.Option(help="Where an engine's solves run: threads, processes or ray[:ADDRESS].")]
-TimeLimit = Annotated[float | None, typer.Option(help="Seconds per solve. Default: no limit.")]
-Gap = Annotated[
-    float | None,
-    typer.Option(help="Relative distance to the optimum at which a solve by an engine may end. Default: 0 (optimal)."),
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="NAME=VALUE: a setting of the method, e.g. lambda_=0.1; repeatable.")
+]
+Option = Annotated[
+    list[str] | None, typer.Option(help="NAME=VALUE: an option of the problem, e.g. days=100; repeatable.")
 ]
 OnFailure = Annotated[
     str | None,
@@ -57,53 +52,39 @@ OnFailure = Annotated[
         help="After a failed solve: raise (stop; default), cache (use the best cached solution), skip (leave out)."
     ),
 ]
-Features = Annotated[Path | None, typer.Option(help="Model file: features (.csv, .xlsx, .parquet, .npz).")]
-Costs = Annotated[Path | None, typer.Option(help="Model file: true costs, one column per cost variable.")]
-Constraints = Annotated[
-    Path | None,
-    typer.Option(help="Model file: right-hand sides, bounds or known costs per instance (.csv, .xlsx, .parquet)."),
-]
-Id = Annotated[
-    str | None, typer.Option("--id", help="Model file: column that names the rows of all tables. Default: instance.")
-]
-Categories = Annotated[
-    list[str] | None,
-    typer.Option(help="Model file: column of features to read as a category although it holds numbers; repeatable."),
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option(help="Model file: column to leave out of all tables, such as a comment; repeatable."),
-]
-Missing = Annotated[
-    str | None,
-    typer.Option(help="Model file: empty cells of the features: refuse (default), or fill (with the median)."),
-]
-Unseen = Annotated[
-    str | None,
-    typer.Option(help="Category levels that training never saw: refuse (default), or other (none of the known ones)."),
-]
-CostVariables = Annotated[
-    list[str] | None,
-    typer.Option(help="Model file: name or pattern, e.g. 'x_*', of the variables with predicted costs; repeatable."),
-]
-Validation = Annotated[
-    float | None, typer.Option(help="Model file: share held out for early stopping or tuning. Default: 0.")
-]
-Test = Annotated[float | None, typer.Option(help="Model file: share held out for the test figures. Default: 0.")]
-Model = Annotated[
-    str | None, typer.Option(help="Model file: linear, quadratic, splines or mlp. Default: linear; auto tries several.")
-]
-Hidden = Annotated[int | None, typer.Option(help="Model file: hidden units of the mlp. Default: 32.")]
-Intercepts = Annotated[
-    bool | None,
-    typer.Option("--intercepts", help="Model file: a constant per variable, for features per variable."),
-]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", help="NAME=VALUE: a setting of the method, e.g. lambda_=0.1; repeatable.")
-]
-Option = Annotated[
-    list[str] | None, typer.Option(help="NAME=VALUE: an option of the problem, e.g. days=100; repeatable.")
-]
+_UNSEEN = "Category levels that training never saw: refuse (default), or other (none of the known ones)."
+_CONSTRAINTS = "Model file: right-hand sides, bounds or known costs per instance (.csv, .xlsx, .parquet)."
+Unseen = Annotated[encoded_column.Unseen | None, typer.Option(help=_UNSEEN)]
+Constraints = Annotated[Path | None, typer.Option(help=_CONSTRAINTS)]
+# Type and help of the options that ``problem_options`` gives to a command; they are names of options of problems.
+SOLVER_OPTIONS: dict[str, tuple[Any, str]] = {
+    "split": (str, "Split of the data: chronological (default of model files), random, or paper (the paper's data)."),
+    "engine": (str, "highs (default of model files), scip, cpsat, gurobi, batched-lp, or oracle (the problem's own)."),
+    "time_limit": (float, "Seconds per solve. Default: no limit."),
+    "gap": (float, "Relative distance to the optimum at which a solve by an engine may end. Default: 0 (optimal)."),
+}
+FILE_OPTIONS: dict[str, tuple[Any, str]] = {
+    "features": (Path, "Model file: features (.csv, .xlsx, .parquet, .npz)."),
+    "costs": (Path, "Model file: true costs, one column per cost variable."),
+    "constraints": (Path, _CONSTRAINTS),
+    "id": (str, "Model file: column that names the rows of all tables. Default: instance."),
+    "categories": (
+        list[str],
+        "Model file: column of features to read as a category although it holds numbers; repeatable.",
+    ),
+    "ignore": (list[str], "Model file: column to leave out of all tables, such as a comment; repeatable."),
+    "missing": (str, "Model file: empty cells of the features: refuse (default), or fill (with the median)."),
+    "unseen": (str, _UNSEEN),
+    "cost_variables": (
+        list[str],
+        "Model file: name or pattern, e.g. 'x_*', of the variables with predicted costs; repeatable.",
+    ),
+    "validation": (float, "Model file: share held out for early stopping or tuning. Default: 0."),
+    "test": (float, "Model file: share held out for the test figures. Default: 0."),
+    "model": (str, "Model file: linear, quadratic, splines or mlp. Default: linear; auto tries several."),
+    "hidden": (int, "Model file: hidden units of the mlp. Default: 32."),
+    "intercepts": (bool, "Model file: a constant per variable, for features per variable."),
+}
 
 
 def _as_data(json: bool) -> bool:
@@ -120,9 +101,22 @@ def given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in plain.items() if value is not None and value != []}
 
 
-def for_model_files(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Those arguments of a command that are for model files, without what was not given."""
-    return given(**{name: arguments[name] for name in OF_FILES})
+def problem_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of problems: it receives those that the user gave as ``chosen``."""
+    parameters = dict(inspect.signature(command, eval_str=True).parameters)
+    del parameters["chosen"]
+    options = SOLVER_OPTIONS | FILE_OPTIONS
+    for name, (kind, text) in options.items():
+        word: Any = Annotated[kind | None, typer.Option(f"--{name.replace('_', '-')}", help=text)]
+        parameters[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=word)
+
+    def with_options(**arguments: Any) -> None:
+        command(chosen=given(**{name: arguments.pop(name) for name in options}), **arguments)
+
+    with_options.__doc__ = command.__doc__
+    with_options.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+    with_options.__annotations__ = {name: parameter.annotation for name, parameter in parameters.items()}
+    return with_options
 
 
 def comma_list(text: str | None) -> list[str] | None:
@@ -148,15 +142,9 @@ def parse(words: list[str] | None) -> dict[str, Any]:
     return settings
 
 
-def checked_unseen(value: str | None) -> Literal["refuse", "other"] | None:
-    """Refuse a choice that ``--unseen`` does not have."""
-    if value is None or value == "refuse" or value == "other":
-        return value  # type: ignore[return-value]
-    raise InputError(f"--unseen must be refuse or other, got {value!r}")
-
-
-def check_files(problem: str, files: dict[str, Any]) -> None:
+def check_files(problem: str, chosen: dict[str, Any]) -> None:
     """Refuse a model file without data, data of the user's own for a problem by name, and an option without effect."""
+    files = {name: value for name, value in chosen.items() if name in FILE_OPTIONS}
     if is_model_file(problem):
         missing = [f"--{name}" for name in ("features", "costs") if name not in files]
         if missing:

@@ -10,7 +10,7 @@ import typer
 
 from regretless.cli.output_check import need_report_packages, refuse_unwritable
 from regretless.cli.show import print_json
-from regretless.cli.spec_options import Json, comma_list
+from regretless.cli.spec_options import Json, RunExecutor, RunWorkers, comma_list
 from regretless.solvers.executors import checked_workers
 from regretless.suite import cells_of, plan_suite, run_suite
 from regretless.suite.leaderboard_text import leaderboard_markdown
@@ -24,12 +24,8 @@ def suite(
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of seeds (0, 1, ...), each with its own draw of the data.")] = 1,
     start: Annotated[str, typer.Option(help="Initial weights: two-stage, random, or both.")] = "two-stage",
-    workers: Annotated[
-        int | None, typer.Option(help="Runs at the same time. Default: one per core, at most 16.")
-    ] = None,
-    executor: Annotated[
-        str, typer.Option(help="Where runs are executed: processes (of this machine) or ray[:ADDRESS].")
-    ] = "processes",
+    workers: RunWorkers = None,
+    executor: RunExecutor = "processes",
     out: Annotated[Path, typer.Option(help="Folder of results; finished runs in it are not repeated.")] = Path("suite"),
     json: Json = False,
 ) -> None:

@@ -16,7 +16,7 @@ from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
 from regretless.runs.new_rows import training_rows_sentence
 from regretless.runs.spec_check import check_spec
-from regretless.search.unused_arguments import refuse_unused
+from regretless.search.train_method import refuse_unused
 
 # The solves are not among them: a line of their own counts them by purpose.
 SHOWN = (
@@ -26,6 +26,7 @@ SHOWN = (
 PATIENCE = 5
 
 
+@options.problem_options
 def train(
     problem: options.ProblemName,
     out: Annotated[Path, typer.Option(help="Folder to keep the run in.")],
@@ -36,10 +37,7 @@ def train(
         typer.Option(help="Costs at which the cache solves: predicted (default), or transformed (those of the loss)."),
     ] = None,
     seed: options.Seed = 0,
-    init: Annotated[
-        str,
-        typer.Option(help="Random initial weights: random (another draw per seed) or shared (one draw for all seeds)."),
-    ] = "random",
+    init: options.Init = "random",
     epochs: Annotated[
         int | None, typer.Option(help="Passes over the data. Default: that of the method on this problem.")
     ] = None,
@@ -57,27 +55,9 @@ def train(
         str,
         typer.Option(help="Initial weights: random (default), two-stage (default of auto), or the folder of a run."),
     ] = "",
-    split: options.Split = None,
-    engine: options.Engine = None,
     workers: options.Workers = None,
     executor: options.Executor = "threads",
-    time_limit: options.TimeLimit = None,
-    gap: options.Gap = None,
     on_failure: options.OnFailure = None,
-    features: options.Features = None,
-    costs: options.Costs = None,
-    constraints: options.Constraints = None,
-    id: options.Id = None,
-    categories: options.Categories = None,
-    ignore: options.Ignore = None,
-    missing: options.Missing = None,
-    unseen: options.Unseen = None,
-    cost_variables: options.CostVariables = None,
-    validation: options.Validation = None,
-    test: options.Test = None,
-    model: options.Model = None,
-    hidden: options.Hidden = None,
-    intercepts: options.Intercepts = None,
     set_: options.Set = None,
     option: options.Option = None,
     watch: Annotated[
@@ -86,21 +66,24 @@ def train(
     ] = True,
     resume: Annotated[bool, typer.Option(help="Continue the run that is in the folder.")] = False,
     json: options.Json = False,
+    *,
+    chosen: dict[str, Any],
 ) -> None:
     """Train a model on a problem, or on your own model file and data, and keep the run in a folder.
 
     Without --method, a search (auto) trains many methods and settings over one shared cache and averages the best.
     Options marked "Model file" are for a problem that is an .mps or .lp file.
     """
-    files = options.for_model_files(locals())
     defaults = training_defaults(problem, method)
-    options.check_files(problem, files)
+    options.check_files(problem, chosen)
     if method == "auto":
-        refuse_for_auto(lr=lr, epochs=epochs, patience=patience, validation=validation, init=init, start=start)
-    settings = _two_stage(method, epochs, lr) | defaults["settings"]
+        refuse_for_auto(
+            lr=lr, epochs=epochs, patience=patience, validation=chosen.get("validation"), init=init, start=start
+        )
+    best_fit = method == "two-stage" and epochs is None and lr is None
+    settings = ({"fit": "best"} if best_fit else {}) | defaults["settings"]
     settings |= options.parse(set_) | options.given(p_solve=p_solve, grow_at=grow_at)
     refuse_unused(method, settings, {"epochs": epochs, "lr": lr, "batch_size": batch_size, "patience": patience})
-    solver = options.given(split=split, engine=engine, time_limit=time_limit, gap=gap, on_failure=on_failure)
     spec = Spec(
         problem=problem,
         method=method,
@@ -110,8 +93,8 @@ def train(
         lr=defaults["lr"] if lr is None else lr,
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
         settings=settings,
-        options=options.parse(option) | files | solver,
-        patience=(PATIENCE if files.get("validation") else 0) if patience is None else patience,
+        options=options.parse(option) | chosen | options.given(on_failure=on_failure),
+        patience=(PATIENCE if chosen.get("validation") else 0) if patience is None else patience,
         watch=watch,
         start=start,
     )
@@ -123,11 +106,6 @@ def train(
         show.print_json(figures)
     else:
         print_figures(figures, f"{problem}, {method}, seed {seed}", out)
-
-
-def _two_stage(method: str, epochs: int | None, lr: float | None) -> dict[str, Any]:
-    """The best two-stage fit, unless the user gives epochs or a learning rate."""
-    return {"fit": "best"} if method == "two-stage" and epochs is None and lr is None else {}
 
 
 def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:

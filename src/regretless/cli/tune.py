@@ -22,10 +22,8 @@ from regretless.runs.tune import searched, tune_settings
 from regretless.tables.user_problem import is_model_file
 from regretless.training import methods
 
-# Options of all problems that are options of the command line, too.
-OF_ANY = ("split", "engine", "time_limit", "gap", "on_failure")
 
-
+@options.problem_options
 def tune(
     problem: options.ProblemName,
     out: Annotated[Path, typer.Option(help="Folder that keeps the search; the same command continues it.")],
@@ -40,8 +38,6 @@ def tune(
     p_solve: options.PSolve = None,
     seed: options.Seed = 0,
     batch_size: options.BatchSize = None,
-    split: options.Split = None,
-    engine: options.Engine = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -53,32 +49,17 @@ def tune(
         str,
         typer.Option(help="threads (one trial after another), processes or ray[:ADDRESS] (--workers trials at once)."),
     ] = "threads",
-    time_limit: options.TimeLimit = None,
-    gap: options.Gap = None,
-    features: options.Features = None,
-    costs: options.Costs = None,
-    constraints: options.Constraints = None,
-    id: options.Id = None,
-    categories: options.Categories = None,
-    ignore: options.Ignore = None,
-    missing: options.Missing = None,
-    unseen: options.Unseen = None,
-    cost_variables: options.CostVariables = None,
-    validation: options.Validation = None,
-    test: options.Test = None,
-    model: options.Model = None,
-    hidden: options.Hidden = None,
-    intercepts: options.Intercepts = None,
     set_: options.Set = None,
     option: options.Option = None,
     json: options.Json = False,
+    *,
+    chosen: dict[str, Any],
 ) -> None:
     """Search for the settings with the lowest validation regret (Optuna). Test data are not used.
 
     Options marked "Model file" are for a problem that is an .mps or .lp file.
     """
-    files = options.for_model_files(locals())
-    options.check_files(problem, files)
+    options.check_files(problem, chosen)
     if method == "auto":
         raise InputError(
             "method 'auto' needs no tuning, it searches its settings itself: train with it, or tune another"
@@ -92,9 +73,7 @@ def tune(
         seed=seed,
         batch_size=defaults["batch_size"] if batch_size is None else batch_size,
         settings=fixed | options.parse(set_) | options.given(p_solve=p_solve),
-        options=options.parse(option)
-        | files
-        | options.given(split=split, engine=engine, time_limit=time_limit, gap=gap),
+        options=options.parse(option) | chosen,
     )
     refuse_unwritable(out)
     check_spec(spec, workers=workers)  # a refused command prints one line, and no note before it
@@ -140,7 +119,9 @@ def train_command(spec: Spec) -> str:
     for name, value in spec.settings.items():
         words += ["--set", f"{name}={value if isinstance(value, str) else json_text.dumps(value)}"]
     for name, value in spec.options.items():
-        if name in OF_ANY or (is_model_file(spec.problem) and name in options.OF_FILES):
+        if name in (*options.SOLVER_OPTIONS, "on_failure") or (
+            is_model_file(spec.problem) and name in options.FILE_OPTIONS
+        ):
             word = f"--{name.replace('_', '-')}"
             for one in value if isinstance(value, list) else [value]:
                 words += [word] if one is True else [word, str(one)]

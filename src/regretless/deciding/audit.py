@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
 from regretless.begun_solves import beside, kept_until_done
-from regretless.deciding.audited_run import AuditedDay, AuditedRun, losses
+from regretless.deciding.audited_run import AuditedDay, AuditedRun, verdict_of, worst_days
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.decision_record import Record
 from regretless.deciding.drift import Drift, feature_drift, regret_drift
@@ -20,7 +18,7 @@ from regretless.errors import FileError, InputError
 from regretless.listing import listed, missing_and_unknown
 from regretless.progress import track
 from regretless.runs.held_out import HeldOutView
-from regretless.search.verdict import Verdict, judge
+from regretless.search.verdict import Verdict
 from regretless.tables.row_names import row_key
 
 
@@ -57,8 +55,7 @@ class Audit:
     @property
     def worst(self) -> list[AuditedDay]:
         """The ten days of largest regret; those without a regret but for rounding are left out."""
-        lost = losses([day.regret or 0.0 for day in self.known], [day.best or 0.0 for day in self.known])
-        return sorted(compress(self.known, lost), key=lambda day: -(day.regret or 0.0))[:10]
+        return worst_days(self.known)
 
     @property
     def relative_regret(self) -> float | None:
@@ -88,12 +85,11 @@ class Audit:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
-        return {
-            "totals": self.totals(), "sense": self.sense,
-            "verdict": None if self.verdict is None else self.verdict.as_dict(),
+        return vars(self) | {
+            "totals": self.totals(), "verdict": None if self.verdict is None else self.verdict.as_dict(),
             "regret_drift": self.regret_drift.as_dict(), "feature_drift": self.feature_drift.as_dict(),
-            "waiting": list(self.waiting), "not_logged": list(self.not_logged), "superseded": self.superseded,
-            "infeasible": self.infeasible, "days": [day.as_dict() for day in self.days],
+            "waiting": list(self.waiting), "not_logged": list(self.not_logged),
+            "days": [day.as_dict() for day in self.days],
         }  # fmt: skip
 
 
@@ -124,7 +120,8 @@ def audit_decisions(
     if not records:
         raise FileError(f"{log.path} holds no decision yet")
     latest = {row_key(record.instance): record for record in records}
-    runs = {run: AuditedRun(log, run) for run in dict.fromkeys(record.run for record in latest.values())}
+    names = dict.fromkeys(record.run for record in latest.values())
+    runs = {run: AuditedRun(log, run, workers=workers, time_limit=time_limit) for run in names}
     last = runs[records[-1].run]
     for run in runs.values():
         if run.saved.cost_names != last.saved.cost_names or run.saved.sense != last.saved.sense:
@@ -148,13 +145,13 @@ def audit_decisions(
     pairs = [(latest[name], true.values[i]) for i, name in enumerate(with_costs) if name in latest]
     with kept_until_done(beside(log.path)) as begun:
         days = [
-            runs[record.run].day(record, values, workers=workers, time_limit=time_limit, begun=begun)
+            runs[record.run].day(record, values, begun=begun)
             for record, values in track(pairs, total=len(pairs), label="audit", show=progress)
         ]
     return Audit(
         days=tuple(days),
         sense=last.saved.sense,
-        verdict=_verdict(days),
+        verdict=verdict_of(days),
         regret_drift=_regret_drift([days[i] for i in _as_logged(records, [record for record, _ in pairs])], last.view),
         feature_drift=_feature_drift([record for record, _ in pairs if record.run == records[-1].run], last),
         waiting=tuple(latest[key].instance for key in waiting),
@@ -168,11 +165,6 @@ def _as_logged(records: Sequence[Record], some: Sequence[Record]) -> list[int]:
     """The positions of some records in the order of the log: costs may come in any order, such as the newest first."""
     place = {id(record): i for i, record in enumerate(records)}
     return sorted(range(len(some)), key=lambda i: place[id(some[i])])
-
-
-def _verdict(days: Sequence[AuditedDay]) -> Verdict | None:
-    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.gain is not None]
-    return judge(*torch.tensor(both, dtype=torch.float64).T) if both else None
 
 
 def _regret_drift(days: Sequence[AuditedDay], view: HeldOutView | None) -> Drift:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -22,6 +24,7 @@ from regretless.milp import MILP, Floats
 from regretless.problem import Problem
 from regretless.runs.held_out import FILE as HELD_OUT
 from regretless.runs.held_out import HeldOutView, read_held_out
+from regretless.search.verdict import Verdict, judge
 from regretless.solve_batches import solve_batches
 from regretless.storage import write_bytes
 from regretless.tables.constraints import vary_one
@@ -29,6 +32,7 @@ from regretless.tables.saved_problem import ENCODING, SavedProblem, load_saved_p
 from regretless.tables.saved_problem import FILE as PROBLEM
 from regretless.types import Status
 
+WORST = 10
 ROUNDING = 1e-12  # share of the largest objective, where an objective of about 0 is a sum that cancels
 
 
@@ -73,36 +77,31 @@ def losses(regrets: Sequence[float], best: Sequence[float]) -> list[bool]:
     return [regret > max(SAME * abs(value), least) for regret, value in zip(regrets, best, strict=True)]
 
 
+AnyDay = TypeVar("AnyDay", bound="Day")
+
+
 @dataclass(frozen=True)
-class AuditedDay:
-    """One logged decision with its true costs.
+class Day:
+    """One instance, of a log or of held-out data, with its true costs.
 
     Attributes:
-        instance, at: its name, and when it was decided.
-        found, status: how it was found.
+        instance: its name.
         objective: of the decision at the true costs, in the sense of the model; ``None`` without a decision.
         best: the best objective in hindsight; ``None`` where the solve failed.
         regret: how much worse the decision is; ``None`` where one of both is missing.
-        two_stage_objective, two_stage_regret: of what two-stage would have decided; ``None`` without a baseline.
-        changed: whether the decision differs from that of two-stage.
-        proven: whether the decisions in hindsight and of two-stage are proven optimal; if not, the regrets are bounds.
-        decided, hindsight, two_stage: values of the variables with predicted costs.
+        two_stage_regret: of what two-stage would have decided; ``None`` without a baseline.
+        decided, hindsight: values of the variables with predicted costs.
+        found: how the decision was found.
     """
 
     instance: str
-    at: str
-    found: str
-    status: str
     objective: float | None
     best: float | None
     regret: float | None
-    two_stage_objective: float | None
-    two_stage_regret: float | None
-    changed: bool | None
-    proven: bool
-    decided: Mapping[str, float]
-    hindsight: Mapping[str, float]
-    two_stage: Mapping[str, float]
+    two_stage_regret: float | None = None
+    decided: Mapping[str, float] = field(default_factory=dict)
+    hindsight: Mapping[str, float] = field(default_factory=dict)
+    found: str = "solved"
 
     @property
     def gain(self) -> float | None:
@@ -111,15 +110,47 @@ class AuditedDay:
             return None
         return self.two_stage_regret - self.regret
 
+
+def verdict_of(days: Sequence[Day]) -> Verdict | None:
+    """The gain over two-stage with a paired interval; ``None`` where no day has a baseline."""
+    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.gain is not None]
+    return judge(*torch.tensor(both, dtype=torch.float64).T) if both else None
+
+
+def worst_days(days: Sequence[AnyDay]) -> list[AnyDay]:
+    """The ten days of largest regret; those without a regret but for rounding are left out."""
+    lost = losses([day.regret or 0.0 for day in days], [day.best or 0.0 for day in days])
+    return sorted(compress(days, lost), key=lambda day: -(day.regret or 0.0))[:WORST]
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedDay(Day):
+    """One logged decision.
+
+    Attributes:
+        at: when it was decided.
+        status: how its solve ended.
+        two_stage_objective, two_stage: of what two-stage would have decided, as ``objective`` and ``decided``.
+        changed: whether the decision differs from that of two-stage.
+        proven: whether the decisions in hindsight and of two-stage are proven optimal; if not, the regrets are bounds.
+    """
+
+    at: str
+    status: str
+    two_stage_objective: float | None
+    changed: bool | None
+    proven: bool
+    two_stage: Mapping[str, float]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data, for JSON."""
         return vars(self) | {name: dict(getattr(self, name)) for name in ("decided", "hindsight", "two_stage")}
 
 
 class AuditedRun:
-    """A run in the log: its model, and what its training saw."""
+    """A run in the log: its model, and what its training saw; solves have ``time_limit``, or the limit of the run."""
 
-    def __init__(self, log: DecisionLog, run: str) -> None:
+    def __init__(self, log: DecisionLog, run: str, *, workers: int | None = 1, time_limit: float | None = None) -> None:
         self._log, content = log.path, log.files_of(run)
         with tempfile.TemporaryDirectory() as folder:
             try:
@@ -131,22 +162,20 @@ class AuditedRun:
             except (FileError, TypeError) as error:  # a TypeError: text in the place of bytes
                 raise FileError(f"{log.path}: the files of run {run} are damaged: {error}") from error
         self._places = places_of(self.saved.cost_names)
-        self._problems: dict[tuple[int | None, float | None], Problem] = {}  # of the model as it is written
+        self._how: dict[str, Any] = {"workers": workers, "time_limit": time_limit}
 
-    def day(
-        self,
-        record: Record,
-        costs: Floats,
-        *,
-        workers: int | None,
-        time_limit: float | None,
-        begun: BegunSolves | None = None,
-    ) -> AuditedDay:
+    @cached_property
+    def _written(self) -> Problem:
+        """Of the model as it is written: days without constraints of their own share it, and its engine."""
+        return self.saved.problem_of(self.saved.milp, **self._how)
+
+    def day(self, record: Record, costs: Floats, *, begun: BegunSolves | None = None) -> AuditedDay:
         """Compare one decision; an infeasible or missing one has no regret. Solves that ``begun`` has are not made."""
         milp = self._model(record)
-        limit = self.saved.time_limit if time_limit is None else time_limit
         vectors = [costs] if record.two_stage is None else [costs, record.two_stage]
-        solved = _solve(self._problem(milp, workers, limit), np.stack(vectors), begun or BegunSolves(None))
+        written = milp is self.saved.milp
+        problem = self._written if written else self.saved.problem_of(milp, **self._how)
+        solved = _solve(problem, np.stack(vectors), begun or BegunSolves(None))
         proven = all(status is Status.OPTIMAL for _, status in solved)
         hindsight, *rest = (_solution(*row) for row in solved)
         two_stage = rest[0] if rest else None
@@ -157,9 +186,10 @@ class AuditedRun:
         if decided is not None and two_stage is not None:
             changed = differ(decided, two_stage)
         return AuditedDay(
-            record.instance, record.at, record.found, record.status, values[0], values[1],
-            self._regret(values[0], values[1]), values[2], self._regret(values[2], values[1]), changed, proven,
-            *(self._named(one) for one in (decided, hindsight, two_stage)),
+            record.instance, values[0], values[1], self._regret(values[0], values[1]),
+            self._regret(values[2], values[1]), self._named(decided), self._named(hindsight), record.found,
+            at=record.at, status=record.status, two_stage_objective=values[2], two_stage=self._named(two_stage),
+            changed=changed, proven=proven,
         )  # fmt: skip
 
     def _model(self, record: Record) -> MILP:
@@ -174,17 +204,6 @@ class AuditedRun:
         except InputError as error:
             said = f"the decision for {record.instance!r} has constraints that do not fit its model: {error}"
             raise FileError(f"{self._log} is damaged: {said}") from error
-
-    def _problem(self, milp: MILP, workers: int | None, limit: float | None) -> Problem:
-        """The problem of a model; days without constraints of their own share one, and the engine that it built."""
-        saved, key = self.saved, (workers, limit)
-        if milp is saved.milp and key in self._problems:
-            return self._problems[key]
-        how = {"workers": workers, "time_limit": limit} | saved.options
-        problem = Problem(milp, sense=saved.sense, engine=saved.engine, **how)
-        if milp is saved.milp:
-            self._problems[key] = problem
-        return problem
 
     def _regret(self, value: float | None, best: float | None) -> float | None:
         if value is None or best is None:

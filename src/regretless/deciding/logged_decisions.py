@@ -120,7 +120,8 @@ def decide_and_log(
     with ThreadPoolExecutor(workers) as threads:
         for start in range(0, len(requests), LOG_BATCH):
             part = requests[start : start + LOG_BATCH]
-            keys = [_key(decider, run, request) for request in part]
+            seen = [decider.seen(request.features).to(torch.float64).numpy() for request in part]
+            keys = [decision_key(run, one.instance, x, one.constraints) for one, x in zip(part, seen, strict=True)]
             wanted = dict(zip(reversed(keys), reversed(part), strict=True))  # the first of equal ones
             there = {} if log is None else settled(log.find(keys))
             answers = threads.map(decided, [wanted[key] for key in dict.fromkeys(keys) if key not in there])
@@ -166,11 +167,6 @@ class _Commits:
         left, self._left, self._last = self._left, [], time.monotonic()
         if left:
             self.new += len(left) if self.log is None else self.log.append(left)
-
-
-def _key(decider: Decider, run: str, request: LogRequest) -> str:
-    seen = decider.seen(request.features).to(torch.float64).numpy()
-    return decision_key(run, request.instance, seen, request.constraints)
 
 
 @final

@@ -35,24 +35,19 @@ LEAST = 1e-4  # a share of zero has no place on a logarithmic axis
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawn figure: the name of its files, its words for the report, and the chart."""
+    """A figure: the name of its files, its words for the report, and its chart, ``None`` where nothing can be drawn."""
 
     name: str
     title: str
     caption: str
     question: str
-    chart: Chart
+    chart: Chart | None
 
 
-def drawing(name: str, title: str, caption: str, question: str, chart: Chart | None) -> Drawing | None:
-    """Put words and chart together; ``None`` where there was nothing to draw."""
-    return None if chart is None else Drawing(name, title, caption, question, chart)
+Draw = Callable[[Grid, str, Sequence[Result]], Drawing]
 
 
-Draw = Callable[[Grid, str, Sequence[Result]], Drawing | None]
-
-
-def learning_curves(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
+def learning_curves(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing:
     """Q2 and Q3: test regret in training, with and without the cache."""
     columns = [(name, [_runs(grid, problem, *cell, found) for cell in cells]) for name, *cells in CURVES]
     columns = [(name, pair) for name, pair in columns if any(pair)]
@@ -67,10 +62,10 @@ def learning_curves(grid: Grid, problem: str, found: Sequence[Result]) -> Drawin
     caption += "exact solves it took. Evaluation is outside the clock."
     caption += " A ring marks where early stopping restored the weights of an earlier epoch." if restored else ""
     title = f"{problem}: learning curves with and without the cache"
-    return drawing(f"curves-{problem}", title, caption, "Q2", chart)
+    return Drawing(f"curves-{problem}", title, caption, "Q2", chart)
 
 
-def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
+def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing:
     """Q4: final test regret against seconds per epoch, all methods."""
     cells: dict[tuple[str, str], list[Result]] = {}
     for run in found:
@@ -89,10 +84,10 @@ def regret_against_time(grid: Grid, problem: str, found: Sequence[Result]) -> Dr
     chart = draw_panels([panel], size=(7.2, 4.4), legend=True) if len(series) > 1 else None
     caption = f"Test regret after training ({SPREAD}) against the seconds of one epoch, with the special exact oracle; "
     caption += "the share beside a method is its p_solve. Two-stage takes one instance per step, all others a batch."
-    return drawing(f"q4-{problem}", f"{problem}: regret against time", caption, "Q4", chart)
+    return Drawing(f"q4-{problem}", f"{problem}: regret against time", caption, "Q4", chart)
 
 
-def cache_growth(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
+def cache_growth(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing:
     """Q2: solutions in the cache, epoch by epoch."""
     styles = series_styles((method, f"{p_solve:.0%}") for method, p_solve in GROWTH)
     series = [
@@ -103,10 +98,10 @@ def cache_growth(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing |
     chart = draw_panels([panel], size=(6.4, 3.8), legend=True)
     caption = f"Distinct solutions in the cache after every epoch ({SPREAD}). "
     caption += "It starts from the optima of the training set."
-    return drawing(f"growth-{problem}", f"{problem}: growth of the cache", caption, "Q2", chart)
+    return Drawing(f"growth-{problem}", f"{problem}: growth of the cache", caption, "Q2", chart)
 
 
-def regret_against_p_solve(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing | None:
+def regret_against_p_solve(grid: Grid, problem: str, found: Sequence[Result]) -> Drawing:
     """Beyond the paper: test regret for a growing share of exact solves."""
     shares: dict[str, set[float]] = {}
     for sweep in grid.sweeps:
@@ -127,11 +122,10 @@ def regret_against_p_solve(grid: Grid, problem: str, found: Sequence[Result]) ->
     chart = draw_panels([Panel(series, "p_solve", "test regret", x_ticks=labels, bars=True)], legend=True)
     caption = f"Test regret after training for several probabilities of an exact solve ({SPREAD}); at 0 % the cache "
     caption += "keeps only the optima of the training set."
-    return drawing(f"p-solve-{problem}", f"{problem}: regret against p_solve", caption, "Q3", chart)
+    return Drawing(f"p-solve-{problem}", f"{problem}: regret against p_solve", caption, "Q3", chart)
 
 
 PER_PROBLEM: tuple[Draw, ...] = (learning_curves, regret_against_time, cache_growth)
-FOCUS: tuple[Draw, ...] = (regret_against_p_solve,)
 
 
 def _runs(grid: Grid, problem: str, method: str, p_solve: float | None, found: Sequence[Result]) -> list[Result]:
@@ -155,7 +149,7 @@ def _regret(runs: Sequence[Result], x: float, words: str) -> tuple[Point, ...]:
     return () if regret.mean is None else (Point(x, regret.mean, regret.deviation, f"{words}\ntest regret {regret}"),)
 
 
-def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing | None:
+def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing:
     """Draw the test regret of each policy against the share of instances that it solved, one panel per problem."""
     panels = []
     for problem in grid.problems:
@@ -178,7 +172,7 @@ def regret_against_solves(grid: Grid, found: Sequence[Result]) -> Drawing | None
     )
     caption += "The coin is the paper's; largest-gap spends the same budget where the best cached solution and a "
     caption += "Lagrangian bound are furthest apart, and solves no instance whose gap is closed."
-    return drawing("solves", "Regret against the share of solves", caption, "Beyond the paper", chart)
+    return Drawing("solves", "Regret against the share of solves", caption, "Beyond the paper", chart)
 
 
 def write_figures(grid: Grid, found: Sequence[Result], folder: Path | str) -> list[str]:
@@ -189,15 +183,14 @@ def write_figures(grid: Grid, found: Sequence[Result], folder: Path | str) -> li
         # The paper's figures are about its coin.
         found = [result for result in found if not policy_words(result.spec)]
         drawn = [draw(grid, problem, found) for problem in grid.problems for draw in PER_PROBLEM]
-        drawn += [draw(grid, grid.focus, found) for draw in FOCUS]
-    figures = [figure for figure in drawn if figure is not None]
-    for figure in figures:
-        _write(figure, Path(folder) / figure.name)
-    return [figure.name for figure in figures]
-
-
-def _write(figure: Drawing, base: Path) -> None:
-    write_text(base.with_suffix(".svg"), svg_file(figure.chart))
-    write_bytes(base.with_suffix(".png"), png_file(figure.chart))
-    about = {"title": figure.title, "caption": figure.caption, "question": figure.question}
-    write_json(base.with_suffix(".json"), about)
+        drawn.append(regret_against_p_solve(grid, grid.focus, found))
+    written = []
+    for figure in drawn:
+        if figure.chart is not None:
+            base = Path(folder) / figure.name
+            write_text(base.with_suffix(".svg"), svg_file(figure.chart))
+            write_bytes(base.with_suffix(".png"), png_file(figure.chart))
+            about = {"title": figure.title, "caption": figure.caption, "question": figure.question}
+            write_json(base.with_suffix(".json"), about)
+            written.append(figure.name)
+    return written

@@ -9,7 +9,7 @@ from regretless.charts.text import show
 from regretless.deciding.audit import Audit
 from regretless.listing import listed
 from regretless.number_text import number_text, percentage
-from regretless.report.days import audited_days, every_table, worst_table
+from regretless.report.days import every_table, worst_table
 from regretless.report.page import page_parts, templates
 from regretless.report.page_charts import day_charts
 from regretless.storage import write_text
@@ -89,7 +89,7 @@ def _count(n: int, one: str, many: str) -> str:
 
 def render_audit(audit: Audit, *, title: str) -> str:
     """Write the page; equal data give equal bytes."""
-    days = audited_days(audit)
+    days = audit.known
     charts, legend = day_charts(days, "audit")
     worst, total = worst_table(days), audit.totals()
     facts = [("instances", f"{len(audit.known):,}"), ("regret", show(total["regret"]))]

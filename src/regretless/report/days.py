@@ -4,55 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import compress
 
 from regretless.charts.text import MISSING, decimals, show
-from regretless.deciding.audit import Audit
-from regretless.deciding.audited_run import NamedValues, losses, places_of
+from regretless.deciding.audited_run import Day, NamedValues, places_of, worst_days
 from regretless.listing import listed
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.held_out import HeldOutView
 
-WORST, SHOWN = 10, 6
+SHOWN = 6
 MOST_ROWS = 1000  # of a table: a browser is slow with more, and nobody reads them
 SAME = 1e-6
-
-
-@dataclass(frozen=True)
-class Day:
-    """One instance: objectives at the true costs, and the values of the variables with predicted costs."""
-
-    name: str
-    objective: float
-    best: float
-    regret: float
-    two_stage_regret: float | None = None
-    decided: Mapping[str, float] = field(default_factory=dict)
-    hindsight: Mapping[str, float] = field(default_factory=dict)
-    note: str = ""
-
-    @property
-    def gain(self) -> float | None:
-        """How much better the decision is than that of two-stage."""
-        return None if self.two_stage_regret is None else self.two_stage_regret - self.regret
-
-
-def audited_days(audit: Audit) -> list[Day]:
-    """The days of an audit that have a regret."""
-    return [
-        Day(
-            day.instance,
-            day.objective or 0.0,
-            day.best or 0.0,
-            day.regret or 0.0,
-            day.two_stage_regret,
-            day.decided,
-            day.hindsight,
-            "" if day.found == "solved" else day.found,
-        )
-        for day in audit.known
-    ]
 
 
 def held_out_days(view: HeldOutView) -> list[Day]:
@@ -74,8 +35,7 @@ def held_out_days(view: HeldOutView) -> list[Day]:
 
 def worst_table(days: Sequence[Day]) -> SortableTable | None:
     """The ten days of largest regret; those without a regret are left out, and ``None`` is the table of no day."""
-    lost = list(compress(days, losses([day.regret for day in days], [day.best for day in days])))
-    lost = sorted(lost, key=lambda day: -day.regret)[:WORST]
+    lost = worst_days(days)
     what = "The instance" if len(lost) == 1 else f"The {len(lost)} instances"
     return _table(lost, f"{what} of largest regret") if lost else None
 
@@ -85,7 +45,7 @@ def every_table(days: Sequence[Day]) -> SortableTable:
     what = f"All {len(days)} instances, the largest regret first"
     if len(days) > MOST_ROWS:
         what = f"The {MOST_ROWS:,} instances of largest regret, of {len(days):,}; regretless audit --json lists all"
-    return _table(sorted(days, key=lambda day: -day.regret)[:MOST_ROWS], what)
+    return _table(sorted(days, key=lambda day: -(day.regret or 0.0))[:MOST_ROWS], what)
 
 
 def _table(days: Sequence[Day], caption: str) -> SortableTable:
@@ -104,7 +64,7 @@ def _table(days: Sequence[Day], caption: str) -> SortableTable:
     places = {name: decimals([getattr(day, name) for day in days]) for name in ("regret", "objective", "best", "gain")}
     rows = []
     for day in days:
-        cells = [Cell(f"{day.name} ({day.note})" if day.note else day.name)]
+        cells = [Cell(day.instance if day.found == "solved" else f"{day.instance} ({day.found})")]
         cells += [
             Cell(show(getattr(day, name), places[name]), getattr(day, name))
             for name in ("regret", "objective", "best", "gain")

@@ -11,18 +11,11 @@ from regretless.listing import listed
 from regretless.report.groups import Group, Section
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
 from regretless.report.summary_table import DIGITS
+from regretless.runs.results import INEXACT
 
 BASELINE = "two-stage"
 NEAR = 0.05
 SOLVES = "training_solves"
-# Count in metrics.json -> what a positive one means.
-COUNTS = {
-    "not_optimal": "labels that were not solved to optimality: the regret is only a bound there",
-    "failed": "test instances whose solve failed: those are left out of the regret",
-    "cut_short": "decisions that were not proven optimal: the regret may be larger than the predictions deserve",
-    "training_labels_not_optimal": "training labels that were not proven optimal",
-    "training_failed": "solves that failed in training",
-}
 # Which data a run without test data was evaluated on -> its name.
 ON = {"validation": "validation", "train": "training"}
 
@@ -95,7 +88,7 @@ def _regret(group: Group) -> tuple[float, Group] | None:
 def cautions(data: ReportData) -> list[str]:
     """Sentences that limit what the figures say; none where nothing does."""
     done = [run for run in data.runs if run.status == DONE]
-    found = [_affected([run for run in done if (run.metric(name) or 0) > 0], words) for name, words in COUNTS.items()]
+    found = [_affected([run for run in done if (run.metric(name) or 0) > 0], words) for name, words in INEXACT.items()]
     lost = [run for run in done if (regret := run.metric("regret")) is None or not math.isfinite(regret)]
     found.append(_affected(lost, "a regret that is missing or not finite: they are not in the means"))
     for on, name in ON.items():

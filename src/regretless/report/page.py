@@ -7,7 +7,6 @@ import hashlib
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -15,12 +14,13 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from regretless.charts import inline_svg, series_styles, swatch
+from regretless.charts import series_styles
 from regretless.charts.text import finite, number, printable, show_seconds
+from regretless.paper.grid import GROUPS
 from regretless.report.attachments import Attachment
 from regretless.report.findings import cautions, finding, without_result
 from regretless.report.groups import Section, natural_order, sections
-from regretless.report.page_charts import Styles, problem_charts
+from regretless.report.page_charts import Styles, legend, problem_charts
 from regretless.report.protocol import environment, protocol
 from regretless.report.report_data import DONE, ReportData, Run
 from regretless.report.run_details import run_details
@@ -35,28 +35,17 @@ QUESTIONS = {
 MORE = "Further tables and figures"
 EMBEDDED = ("regret", "relative_regret", "mse", "auc", "epochs", "epoch_seconds", "train_seconds", "solver_seconds",
             "solves", "scoring_solves", "lookups", "cache_size")  # fmt: skip
-# Problems with published figures.
-PAPER_FAMILIES = ("knapsack", "energy", "matching")
 
 
-@dataclass(frozen=True)
-class Question:
-    """A section of the page: its id, its name in the table of contents, its heading, and what it holds."""
-
-    anchor: str
-    name: str
-    heading: str
-    items: Sequence[Attachment]
-
-
-def questions(attachments: Sequence[Attachment]) -> list[Question]:
+def questions(attachments: Sequence[Attachment]) -> list[dict[str, Any]]:
     """Sort tables and figures into sections: numbered questions first, then other headings, the rest last."""
     names = {item.question for item in attachments}
     found = []
     for name in sorted(names, key=lambda name: (not name, not re.fullmatch(r"Q\d+", name), natural_order(name))):
         heading = f"{name}. {QUESTIONS[name]}" if name in QUESTIONS else (name or MORE)
         anchor = "question-" + (re.sub(r"[^a-z0-9]+", "-", name.lower()) or "more")
-        found.append(Question(anchor, name or MORE, heading, [item for item in attachments if item.question == name]))
+        its = [item for item in attachments if item.question == name]
+        found.append({"anchor": anchor, "name": name or MORE, "heading": heading, "attachments": its})
     return found
 
 
@@ -78,7 +67,7 @@ def render(data: ReportData) -> str:
         questions=questions(data.attachments),
         problems=[_problem(section, styles, f"problem-{index}") for index, section in enumerate(found)],
         details=run_details(data.runs),
-        families=[name for name in PAPER_FAMILIES if any(run.problem.startswith(f"{name}-") for run in data.runs)],
+        families=[name for name in GROUPS if any(run.problem.startswith(f"{name}-") for run in data.runs)],
         protocol=protocol(found) if found else None,
         environment=environment(data.runs),
         without_result=without_result(data.runs),
@@ -98,13 +87,11 @@ def page_parts() -> dict[str, str]:
 
 
 def _problem(section: Section, styles: Styles, anchor: str) -> dict[str, Any]:
-    legend = [
-        (group.label, Markup(inline_svg(swatch(styles[group.method, group.variant]), name=f"{anchor}-swatch-{key}")))
-        for key, group in enumerate(section.groups)
-    ]
+    of_groups = [(group.label, styles[group.method, group.variant]) for group in section.groups]
     return {
         "anchor": anchor, "label": section.label, "finding": finding(section), "table": summary_table(section),
-        "charts": problem_charts(section, styles, anchor), "legend": legend, "solves": solves_table(section),
+        "charts": problem_charts(section, styles, anchor), "legend": legend(of_groups, anchor),
+        "solves": solves_table(section),
     }  # fmt: skip
 
 

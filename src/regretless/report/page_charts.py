@@ -11,7 +11,7 @@ from markupsafe import Markup
 from regretless.charts import SeriesStyle, curve_series, draw_panels, inline_svg, series_styles, swatch
 from regretless.charts.chart_data import Panel, Point, Series
 from regretless.charts.text import show, show_seconds
-from regretless.report.days import Day
+from regretless.deciding.audited_run import Day
 from regretless.report.groups import Group, Section
 
 Styles = Mapping[tuple[str, str], SeriesStyle]
@@ -31,6 +31,14 @@ class PageChart:
     title: str
     caption: str
     svg: Markup
+
+
+def legend(styles: Sequence[tuple[str, SeriesStyle]], anchor: str) -> list[tuple[str, Markup]]:
+    """Names of series, each with a piece of its line; ``anchor`` begins the ids."""
+    return [
+        (label, Markup(inline_svg(swatch(style), name=f"{anchor}-swatch-{key}")))
+        for key, (label, style) in enumerate(styles)
+    ]
 
 
 def problem_charts(section: Section, styles: Styles, anchor: str) -> list[PageChart]:
@@ -120,9 +128,9 @@ def day_charts(days: Sequence[Day], anchor: str) -> tuple[list[PageChart], list[
     lines = {}
     if all(day.two_stage_regret is not None for day in days):
         lines[BASELINE] = [day.two_stage_regret or 0.0 for day in days]
-    lines[MODEL] = [day.regret for day in days]  # last, so that it is drawn above
+    lines[MODEL] = [day.regret or 0.0 for day in days]  # last, so that it is drawn above
     styles = series_styles([(BASELINE, ""), (MODEL, "")])
-    ticks = _ticks([day.name for day in days])
+    ticks = _ticks([day.instance for day in days])
     below = "The distance between the lines is the gain over two-stage, in units of the objective; below is better."
     summed = {label: list(accumulate(values)) for label, values in lines.items()}
     charts = [
@@ -139,16 +147,12 @@ def day_charts(days: Sequence[Day], anchor: str) -> tuple[list[PageChart], list[
         if chart is not None:
             svg = inline_svg(chart, name=f"{anchor}-chart-{position}", title=title)
             drawn.append(PageChart(title, caption, Markup(svg)))
-    legend = [
-        (label, Markup(inline_svg(swatch(styles[label, ""]), name=f"{anchor}-swatch-{key}")))
-        for key, label in enumerate(lines)
-    ]
-    return drawn, legend
+    return drawn, legend([(label, styles[label, ""]) for label in lines], anchor)
 
 
 def _points(label: str, days: Sequence[Day], values: Sequence[float]) -> tuple[Point, ...]:
     return tuple(
-        Point(float(k), value, None, f"{day.name}\n{label}: {show(value)}")
+        Point(float(k), value, None, f"{day.instance}\n{label}: {show(value)}")
         for k, (day, value) in enumerate(zip(days, values, strict=True))
     )
 

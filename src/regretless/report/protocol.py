@@ -10,7 +10,7 @@ from regretless.charts.text import MISSING, number
 from regretless.report.groups import Section, describe, percent
 from regretless.report.report_data import Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
-from regretless.search.unused_arguments import unused_arguments
+from regretless.search.train_method import unused_arguments
 from regretless.training import methods
 
 FIELDS = ("epochs", "lr", "batch_size", "init", "patience")

@@ -8,9 +8,9 @@ from pathlib import PurePath
 from typing import Any
 
 from regretless.charts.text import number
+from regretless.deciding.audited_run import Day
 from regretless.errors import RegretlessError
 from regretless.report.attachments import Attachment
-from regretless.report.days import Day
 from regretless.runs.spec import Spec
 
 DONE, FAILED, UNFINISHED, DAMAGED = "done", "failed", "unfinished", "damaged"

@@ -3,37 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import torch
-from markupsafe import Markup
-
 from regretless.charts.text import MISSING, decimals, number, show
-from regretless.report.days import Day, worst_table
-from regretless.report.page_charts import PageChart, day_charts
+from regretless.deciding.audited_run import Day, verdict_of
+from regretless.report.days import worst_table
+from regretless.report.page_charts import day_charts
 from regretless.report.report_data import DONE, Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.new_rows import training_rows_sentence
-from regretless.search.verdict import judge
 
 MOST = 8  # runs with a section of their own
 
 
-@dataclass(frozen=True)
-class RunDetails:
-    """A section of the page."""
-
-    anchor: str
-    title: str
-    findings: Sequence[str]
-    charts: Sequence[PageChart]
-    legend: Sequence[tuple[str, Markup]]
-    worst: SortableTable | None
-    candidates: SortableTable | None
-
-
-def run_details(runs: Sequence[Run]) -> list[RunDetails]:
+def run_details(runs: Sequence[Run]) -> list[dict[str, Any]]:
     """Sections of the runs that kept a search or decisions per instance; the first eight."""
     chosen = [run for run in runs if run.status == DONE and (run.search or run.days)][:MOST]
     titles = [_title(run) for run in chosen]
@@ -50,22 +33,14 @@ def _title(run: Run) -> str:
     return f"{run.method} on {run.problem}{seed}"
 
 
-def _details(run: Run, title: str, anchor: str) -> RunDetails:
+def _details(run: Run, title: str, anchor: str) -> dict[str, Any]:
     charts, legend = day_charts(run.days, anchor)
-    return RunDetails(
-        anchor,
-        title,
-        [*_rows(run), *_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))],
-        charts,
-        legend,
-        worst_table(run.days),
-        _candidates(run.search.get("candidates")),
-    )
-
-
-def _rows(run: Run) -> list[str]:
-    """How many training rows are new in a run that goes on from another."""
-    return [said] if (said := training_rows_sentence(run.metrics)) else []
+    rows = training_rows_sentence(run.metrics)
+    findings = [*filter(None, [rows]), *_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))]
+    return {
+        "anchor": anchor, "title": title, "findings": findings, "charts": charts, "legend": legend,
+        "worst": worst_table(run.days), "candidates": _candidates(run.search.get("candidates")),
+    }  # fmt: skip
 
 
 def _verdict(run: Run) -> list[str]:
@@ -77,14 +52,13 @@ def _verdict(run: Run) -> list[str]:
 
 
 def _gain(days: Sequence[Day], on: str) -> list[str]:
-    both = [(day.two_stage_regret, day.regret, day.best) for day in days if day.two_stage_regret is not None]
-    if not both:
+    found = verdict_of(days)
+    if found is None:
         return []
-    two_stage, regret, best = torch.tensor(both, dtype=torch.float64).T
-    found, n = judge(two_stage, regret, best), len(both)
+    n = found.instances
     where = f"the {n} {on} instances" if n > 1 else f"the only {on} instance"
     said = f"On {where} the decisions have a total regret of {show(n * found.model)}"
-    if torch.equal(two_stage, regret):
+    if not any(day.gain for day in days):
         return [f"{said}, as two-stage."]
     words = "less" if found.gain >= 0 else "more"
     said += f", which is {show(abs(n * found.gain))} {words} than two-stage ({show(n * found.two_stage)})"

@@ -1,7 +1,6 @@
 """Runs: a specification, trained and evaluated in a folder of its own."""
 
-from regretless.runs.run_folder import record_failure
 from regretless.runs.spec import Spec
 from regretless.runs.training_run import environment, load_trained, run
 
-__all__ = ["Spec", "environment", "load_trained", "record_failure", "run"]
+__all__ = ["Spec", "environment", "load_trained", "run"]

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from regretless.milp import Floats
 from regretless.optional import need
 from regretless.storage import write_bytes, write_parts
 from regretless.tables.table import suffix_to_write
@@ -50,45 +49,42 @@ def write_decisions(
         found: how each was found, as a column of its own, with one for the proven gap.
     """
     ending = suffix_to_write(path)
-    names = instance or tuple(str(i) for i in range(len(predicted)))
-    status = [str(one) for one in decisions.status]
+    columns: dict[str, Any] = {"instance": list(instance or map(str, range(len(predicted))))}
+    columns["status"] = [str(one) for one in decisions.status]
+    columns |= {} if found is None else {"found": found, "gap": decisions.gap.numpy()}
+    columns["objective"] = decisions.objective.numpy()
+    blocks = {"predicted": (cost_names, predicted.numpy()), "decision": (variable_names, decisions.decision.numpy())}
+    buffer = io.BytesIO()
     if ending == ".npz":
-        buffer = io.BytesIO()
-        arrays = {"predicted": predicted.numpy(), "decision": decisions.decision.numpy()}
-        arrays |= {"objective": decisions.objective.numpy(), "status": np.array(status), "instance": np.array(names)}
-        arrays |= {} if found is None else {"found": np.array(found), "gap": decisions.gap.numpy()}
+        arrays = {name: np.array(column) for name, column in columns.items()}
+        arrays |= {word: values for word, (_, values) in blocks.items()}
         arrays |= {"cost_names": np.array(cost_names), "variable_names": np.array(variable_names)}
         np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
         write_bytes(path, buffer.getvalue())
-        return
-    words: dict[str, list[str]] = {"instance": list(names), "status": status}
-    words |= {} if found is None else {"found": found}
-    numbers = {} if found is None else {"gap": decisions.gap.numpy()}
-    numbers["objective"] = decisions.objective.numpy()
-    named = [("predicted", cost_names, predicted.numpy()), ("decision", variable_names, decisions.decision.numpy())]
-    if ending == ".parquet":
+    elif ending == ".parquet":
         arrow = need("pyarrow", pip="pyarrow", why="write Parquet files")
         parquet = need("pyarrow.parquet", pip="pyarrow", why="write Parquet files")
-        columns: dict[str, Any] = words | numbers
-        for word, of, values in named:
-            columns |= {f"{word}:{name}": values[:, j] for j, name in enumerate(of)}
-        buffer = io.BytesIO()
+        for word, (names, values) in blocks.items():
+            columns |= {f"{word}:{name}": values[:, j] for j, name in enumerate(names)}
         parquet.write_table(arrow.table(columns), buffer)
         write_bytes(path, buffer.getbuffer())
-        return
-    header = [*words, *numbers, *(f"{word}:{name}" for word, of, _ in named for name in of)]
-    write_parts(path, _csv_lines(header, list(words.values()), [*numbers.values(), *(values for *_, values in named)]))
+    else:
+        header = [*columns, *(f"{word}:{name}" for word, (names, _) in blocks.items() for name in names)]
+        write_parts(path, _csv_lines(header, [*columns.values(), *(values for _, values in blocks.values())]))
 
 
-def _csv_lines(header: list[str], words: list[list[str]], numbers: list[Floats]) -> Iterator[bytes]:
-    """The lines of a file one by one: as text, a table takes several times the memory of its numbers."""
+def _csv_lines(header: list[str], columns: list[Any]) -> Iterator[bytes]:
+    """The lines of a file one by one: as text, a table takes several times the memory of its numbers.
+
+    ``columns`` are lists of words, and arrays of numbers with one or several columns.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    for i in range(len(words[0])):
-        row: list[Any] = [column[i] for column in words]
-        for part in numbers:
-            row += _cells(np.atleast_1d(part[i]).tolist())
+    for i in range(len(columns[0])):
+        row: list[Any] = []
+        for part in columns:
+            row += [part[i]] if isinstance(part, list) else _cells(np.atleast_1d(part[i]).tolist())
         writer.writerow(row)
         if text.tell() > CHUNK:
             yield text.getvalue().encode("utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from torch import Tensor
 
 from regretless.data import Dataset
+from regretless.errors import InputError, RegretlessWarning
 from regretless.tables.row_names import row_key
 
 
@@ -43,36 +45,43 @@ class Rows:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """Rows that a run has and those that it does not have.
+def unknown(rows: Rows, known: Dataset, *, source: str, run: str) -> Rows:
+    """The rows of ``source`` that a run does not have: by name where both have names, else by features, costs, member.
 
-    Attributes:
-        new: rows that the run does not have.
-        known: number of the others.
-        changed: how many of the others hold other numbers in the run.
-        renamed: how many of the new ones hold the numbers of a row of the run, under another name.
+    Warnings count the others, those of them that hold other numbers in the run, and new ones that hold the numbers of
+    a row of the run under another name.
+
+    Raises:
+        InputError: the run has all rows.
     """
-
-    new: Rows
-    known: int
-    changed: int = 0
-    renamed: int = 0
-
-
-def compared(rows: Rows, known: Dataset) -> Compared:
-    """Find the rows that are not in ``known``: by name where both have names, else by features, costs and member."""
     here, there = _contents(rows), _contents(known)
+    had, changed, renamed = set(there), 0, 0
     if rows.names is None or known.names is None:
-        had = set(there)
-        fresh = [i for i, content in enumerate(here) if content not in had]
-        return Compared(rows.at(fresh), len(rows) - len(fresh))
-    content_of = dict(zip(map(row_key, known.names), there, strict=True))
-    keys = [row_key(name) for name in rows.names]
-    new = [i for i, key in enumerate(keys) if key not in content_of]
-    changed = sum(content_of.get(key, content) != content for key, content in zip(keys, here, strict=True))
-    had = set(there)
-    return Compared(rows.at(new), len(rows) - len(new), changed, sum(here[i] in had for i in new))
+        new = [i for i, content in enumerate(here) if content not in had]
+    else:
+        content_of = dict(zip(map(row_key, known.names), there, strict=True))
+        keys = [row_key(name) for name in rows.names]
+        new = [i for i, key in enumerate(keys) if key not in content_of]
+        changed = sum(content_of.get(key, content) != content for key, content in zip(keys, here, strict=True))
+        renamed = sum(here[i] in had for i in new)
+    if renamed:
+        said = (
+            f"{renamed} new rows of {source} have the features and costs of rows of {run} under other names: if they "
+            "are the same rows, name them as there, or they count twice"
+        )
+        warnings.warn(said, RegretlessWarning, stacklevel=2)
+    if len(new) == len(rows):
+        return rows
+    others = (
+        f"; {changed} of them hold other numbers there, which are kept: correct the names if the rows are others, or "
+        "train a new run on all rows if the numbers were corrected"
+    )
+    others = others if changed else ""
+    if not new:
+        raise InputError(f"{run} has all {len(rows)} rows of {source} already: give rows that are new{others}")
+    said = f"{len(rows) - len(new)} of {len(rows)} rows of {source} are in {run} already and are left out{others}"
+    warnings.warn(said, RegretlessWarning, stacklevel=2)
+    return rows.at(new)
 
 
 def _contents(rows: Rows | Dataset) -> list[bytes]:
@@ -84,12 +93,9 @@ def _contents(rows: Rows | Dataset) -> list[bytes]:
 
 
 def training_rows(now: int, before: int, known: int, *, released: bool) -> dict[str, int]:
-    """Count the training rows of a run that goes on from another.
+    """Count the training rows of a run that goes on from another, which had ``before``, of ``known`` rows in all.
 
-    Args:
-        now, before: training rows of this run and of the other one.
-        known: rows of the other run, held-out ones included.
-        released: whether rows that the other run held out come first among the new ones, as in a chronological split.
+    ``released`` is whether rows that it held out come first among the new ones, as in a chronological split.
     """
     new = now - before
     held_out = min(new, known - before) if released else 0

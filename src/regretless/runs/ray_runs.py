@@ -20,7 +20,6 @@ from regretless.begun_solves import beside
 from regretless.errors import InputError, SolveError
 from regretless.problems import BenchmarkProblem
 from regretless.runs import run_folder as files
-from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import STARTS, Spec
 from regretless.runs.training_run import load_problem, run, single_threaded
 from regretless.solvers import ray_cluster
@@ -101,31 +100,17 @@ class RayWorker:
 
     def do(self, spec: Spec) -> dict[str, Any]:
         """Do one run and keep its files; ``lost`` says that the worker has ended and the run can be done again."""
-        # Counted here: after its last run a worker no longer counts.
-        return self._do(spec) | {"nodes": self.shared.count}
-
-    def _do(self, spec: Spec) -> dict[str, Any]:
-        folder = files.run_path(self.shared.results, spec)
-        with try_lock(self.shared.results / ".locks" / spec.digest) as held:
-            if not held:
-                return {"status": "busy", "seconds": 0.0}
-            if (folder / files.METRICS).exists():  # another process has done it in the meantime
-                return {"status": "done", "seconds": 0.0}
-            try:
-                key, problem = self.shared.problem(spec)
-                answer, written = self.shared.ray.get(self.actor.do.remote(spec.as_dict(), key, problem))
-            except self.shared.ray.exceptions.RayTaskError as error:
-                return files.record_failure(folder, spec, error) | {"seconds": 0.0}
-            except self.shared.ray.exceptions.RayError:
-                self.alive = False
-                return {"status": "lost", "seconds": 0.0}
-            except Exception as error:  # the problem cannot be loaded; the rest of the grid continues
-                return files.record_failure(folder, spec, error) | {"seconds": 0.0}
-            if answer["status"] == "failed":
-                files.keep_failure(folder, spec, {"status": "failed", "error": answer["error"]})
-                return dict(answer)
-            _write(folder, written)
-            return dict(answer)
+        try:
+            key, problem = self.shared.problem(spec)
+            answer, written = self.shared.ray.get(self.actor.do.remote(spec.as_dict(), key, problem))
+        except Exception as error:  # of the task, or the problem cannot be loaded: the rest of the grid continues
+            errors = self.shared.ray.exceptions
+            self.alive = isinstance(error, errors.RayTaskError) or not isinstance(error, errors.RayError)
+            answer, written = (files.failure(error) if self.alive else {"status": "lost"}), {}
+        if answer["status"] == "done":
+            _write(files.run_path(self.shared.results, spec), written)
+        # Nodes are counted here: after its last run a worker no longer counts.
+        return {"seconds": 0.0, **answer, "nodes": self.shared.count}
 
     def stop(self) -> None:
         """End the actor; its run starts anew with the next command."""
@@ -171,5 +156,5 @@ def _write(folder: Path, written: dict[str, bytes]) -> None:
     for name in sorted(written, key=lambda name: name == files.METRICS):
         write_bytes(folder / name, written[name])
     checkpoint = folder / files.CHECKPOINT
-    for left in (checkpoint, beside(checkpoint), folder / "failure.json"):  # by an earlier attempt
+    for left in (checkpoint, beside(checkpoint)):  # by an earlier attempt
         left.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from typing import Any
 from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
 from regretless.errors import FileError
 from regretless.problems import names as problem_names
-from regretless.runs.run_folder import METRICS, read_object, run_path
+from regretless.runs.run_folder import FAILURE, METRICS, read_object, run_path
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import INITS, Spec
 from regretless.storage import csv_text, write_json, write_text
@@ -25,6 +25,14 @@ COLUMNS = (
     "epoch_seconds", "solver_seconds", "solves", "lookups", "cache_size", "engine", "options", "run", "error",
 )  # fmt: skip
 FIGURES = COLUMNS[6:16]
+# Figures that count what is not exact, and what they count.
+INEXACT = {
+    "not_optimal": "labels that were not solved to optimality: the regret is only a bound there",
+    "failed": "instances whose solve failed: those are left out of the regret",
+    "cut_short": "decisions that were not proven optimal: the regret may be larger than the predictions deserve",
+    "training_labels_not_optimal": "training labels that were not proven optimal",
+    "training_failed": "solves that failed in training",
+}
 GRID = "grid.json"  # which runs belong to a folder of results; it is written before the first of them
 
 
@@ -135,8 +143,8 @@ def _result(results: Path, spec: Spec) -> Result:
     folder = run_path(results, spec)
     if (folder / METRICS).exists():
         return Result(spec, folder, "done", read_object(folder / METRICS))
-    if (folder / "failure.json").exists():
-        return Result(spec, folder, "failed", error=str(read_object(folder / "failure.json").get("error", "")))
+    if (folder / FAILURE).exists():
+        return Result(spec, folder, "failed", error=str(read_object(folder / FAILURE).get("error", "")))
     return Result(spec, folder, "pending")
 
 

@@ -2,48 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
-from regretless.errors import FileError, InputError, RegretlessWarning
-from regretless.number_text import number_text
+from regretless.errors import FileError, InputError
 from regretless.runs import run_folder as files
 from regretless.runs.decide import decider
 from regretless.runs.known_files import found_before
-from regretless.runs.new_rows import Rows, compared, training_rows
+from regretless.runs.new_rows import training_rows, unknown
 from regretless.runs.spec import Spec
 from regretless.runs.training_run import run
-from regretless.tables.row_dates import warn_of_order
+from regretless.tables.doubtful_data import warn_of_order, warn_of_scale
 from regretless.tables.saved_data import FILE as DATA
 from regretless.tables.saved_data import has_saved_data, joined, load_saved_data
 from regretless.tables.saved_problem import has_saved_problem
-from regretless.tables.user_problem import assembled, cut
-
-# Costs that rise or fall by less than this are a matter of the market; units differ by ten or more.
-OTHER_UNITS = 8.0
+from regretless.tables.user_problem import Parts, assembled, cut
 
 
 def go_on(
     spec: Spec, folder: Path | str, *, workers: int | None = 1, executor: str = "threads", progress: bool | None = None
 ) -> dict[str, Any]:
-    """Do a run that goes on from another, and keep it in ``folder``; the other run stays as it is.
+    """Do a run that goes on from another, with a specification of ``retrain_spec``; the other run stays as it is.
 
-    Args:
-        spec: of ``retrain_spec``.
-        folder: where to keep it.
-        workers: instances that are solved at the same time.
-        executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
-        progress: show bars; by default on a terminal.
-
-    Returns:
-        The figures, as ``run``.
+    Arguments and figures are those of ``run``.
     """
     folder = Path(folder)
     if folder.resolve() == Path(spec.retrain).resolve():
@@ -92,8 +78,8 @@ def load_more(
     parts = old.train, old.validation, old.test if old.evaluated_on == "test" else None
     known = joined([part for part in parts if part is not None])
     rows = ready.rows(options["features"], options["costs"], options.get("constraints"))
-    fresh = _unknown(rows, known, spec)
-    warn_of_scale(fresh.costs, known.costs, source=options["costs"], run=spec.retrain)
+    fresh = unknown(rows, known, source=options["features"], run=spec.retrain)
+    warn_of_scale(fresh.costs.numpy(), known.costs.numpy(), source=options["costs"], run=spec.retrain)
     new = ready.labelled(fresh, store)
     kept = ready.saved
     assert kept is not None
@@ -111,35 +97,6 @@ def load_more(
     return replace(assembled(spec.problem, kept, old.problem, grown), counts=counts)
 
 
-def _unknown(rows: Rows, known: Dataset, spec: Spec) -> Rows:
-    """The rows that the run does not have yet."""
-    found = compared(rows, known)
-    if found.renamed:
-        said = (
-            f"{found.renamed} new rows of {spec.options['features']} have the features and costs of rows of "
-            f"{spec.retrain} under other names: if they are the same rows, name them as there, or they count twice"
-        )
-        warnings.warn(said, RegretlessWarning, stacklevel=2)
-    if not found.known:
-        return rows
-    source, changed = spec.options["features"], ""
-    if found.changed:
-        changed = (
-            f"; {found.changed} of them hold other numbers there, which are kept: correct the names if the rows are "
-            "others, or train a new run on all rows if the numbers were corrected"
-        )
-    if not len(found.new):
-        raise InputError(
-            f"{spec.retrain} has all {len(rows)} rows of {source} already: give rows that are new{changed}"
-        )
-    said = f"{found.known} of {len(rows)} rows of {source} are in {spec.retrain} already and are left out{changed}"
-    warnings.warn(said, RegretlessWarning, stacklevel=2)
-    return found.new
-
-
-Parts = tuple[Dataset, Dataset | None, Dataset | None]
-
-
 def _spread(parts: Parts, new: Dataset, shares: tuple[float, float], seed: int) -> Parts:
     """Add new rows to training, validation and test data, so that the shares of all rows come close to the given ones.
 
@@ -154,20 +111,3 @@ def _spread(parts: Parts, new: Dataset, shares: tuple[float, float], seed: int) 
         grown.append(joined([part, new[taken]]) if part is not None and taken else part)
     train = joined([parts[0], new[sorted(order)]]) if order else parts[0]
     return train, grown[0], grown[1]
-
-
-def warn_of_scale(costs: Tensor, known: Tensor, *, source: str, run: str) -> None:
-    """Warn where the costs of new rows are much larger or smaller than those of a run.
-
-    Args:
-        costs, known: ``(n, d)`` costs of the new rows, and of the rows of the run.
-        source, run: names of the file and of the run, for the message.
-    """
-    new, old = float(costs.abs().median()), float(known.abs().median())
-    if min(new, old) > 0 and max(new, old) >= OTHER_UNITS * min(new, old):
-        warnings.warn(
-            f"the costs of {source} are on another scale than those of {run}: half of them are above "
-            f"{number_text(new)} in size, and of those of the run above {number_text(old)}; are the units the same?",
-            RegretlessWarning,
-            stacklevel=3,
-        )

@@ -25,7 +25,7 @@ from regretless.training.linear_model import find_linear
 from regretless.training.model_terms import missing_terms, with_terms
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
-CACHE = "cache.safetensors"
+CACHE, FAILURE = "cache.safetensors", "failure.json"
 TWO_STAGE = "two_stage.safetensors"
 # Files that a run writes before its first epoch is kept.
 FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, beside(CHECKPOINT).name, ".lock")
@@ -138,12 +138,6 @@ def shaped_like(weights: Mapping[str, Any], model: nn.Module) -> nn.Module:
     return model
 
 
-def finished(folder: Path, spec: Spec) -> dict[str, Any]:
-    """Read the figures of a finished run; the folder of another run is refused."""
-    refuse_another(folder, spec)
-    return read_object(folder / METRICS)
-
-
 def refuse_another(folder: Path, spec: Spec) -> None:
     """Refuse a folder with epochs of another run; a run that is not finished may be made longer."""
     if not has_epochs(folder):  # what a refused or killed command left there is not worth keeping
@@ -156,23 +150,16 @@ def refuse_another(folder: Path, spec: Spec) -> None:
         raise FileError(f"{folder} holds another run (it differs in {', '.join(different)}): choose another folder")
 
 
-def record_failure(folder: Path | str, spec: Spec, error: BaseException) -> dict[str, Any]:
-    """Keep a failed run with its error, so that the rest of a grid can continue."""
-    figures = failure(error)
-    keep_failure(folder, spec, figures)
-    return figures
-
-
 def failure(error: BaseException) -> dict[str, Any]:
     """The figures of a failed run."""
     known = isinstance(error, RegretlessError)
     return {"status": "failed", "error": str(error) if known else f"{type(error).__name__}: {error}"}
 
 
-def keep_failure(folder: Path | str, spec: Spec, figures: dict[str, Any]) -> None:
-    """Write the figures of a failed run beside its specification."""
-    write_json(Path(folder) / SPEC, spec.as_dict())
-    write_json(Path(folder) / "failure.json", figures)
+def keep_failure(folder: Path, spec: Spec, error: str) -> None:
+    """Write why a run failed beside its specification."""
+    write_json(folder / SPEC, spec.as_dict())
+    write_json(folder / FAILURE, {"status": "failed", "error": error})
 
 
 def missing_paths(folder: Path, names: Iterable[str]) -> list[Path]:

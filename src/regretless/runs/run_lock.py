@@ -41,3 +41,16 @@ def try_lock(path: Path | str, *, wait: float = 0.0) -> Iterator[bool]:
         yield lock.is_locked
     finally:
         lock.release()
+
+
+@contextlib.contextmanager
+def hold(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder inside the block.
+
+    Raises:
+        FileError: another process is at work in the folder.
+    """
+    with try_lock(folder / ".lock") as held:
+        if not held:
+            raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
+        yield

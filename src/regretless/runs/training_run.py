@@ -14,7 +14,7 @@ from torch import nn
 
 from regretless.begun_solves import BegunSolves, beside
 from regretless.data import Dataset
-from regretless.errors import FileError, InputError
+from regretless.errors import InputError
 from regretless.optional import version_of
 from regretless.problems import BenchmarkProblem, load
 from regretless.runs import run_folder as files
@@ -22,11 +22,11 @@ from regretless.runs.held_out import write_held_out
 from regretless.runs.known_files import cached_solutions, write_known
 from regretless.runs.run_folder import has_labels, own_labels, remove_labels
 from regretless.runs.run_ledger import solve_ledger
-from regretless.runs.run_lock import try_lock
+from regretless.runs.run_lock import hold
 from regretless.runs.spec import STARTS, Spec
 from regretless.runs.spec_check import check_spec
 from regretless.search import AutoResult, Trained, train
-from regretless.search.unused_arguments import unused_arguments
+from regretless.search.train_method import unused_arguments
 from regretless.storage import TEMPORARY, load_state, save_state, write_json, write_text
 from regretless.tables import saved_problem
 from regretless.tables.saved_data import has_saved_data, load_saved_data, refuse_other_files, save_data
@@ -75,19 +75,17 @@ def run(
     """
     folder = Path(folder)
     files.refuse_foreign(folder)
-    if (folder / files.METRICS).exists():
-        return files.finished(folder, spec)
     files.refuse_another(folder, spec)
+    if (folder / files.METRICS).exists():
+        return files.read_object(folder / files.METRICS)
     check_spec(spec, workers=workers, executor=executor)
     new = files.missing_paths(folder, files.FIRST)
-    with try_lock(folder / ".lock") as held:
-        if not held:
-            raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
+    with hold(folder):
+        files.refuse_another(folder, spec)
         if (folder / files.METRICS).exists():  # another process finished it in the meantime
-            return files.finished(folder, spec)
+            return files.read_object(folder / files.METRICS)
         kept = files.removed_on_failure(new, unless=lambda: files.has_epochs(folder) or has_labels(folder))
         with kept, own_labels(folder) as own:
-            files.refuse_another(folder, spec)
             if loaded is None:
                 loaded = (load or load_problem)(spec, workers=workers, executor=executor, store=store or own)
             figures = _run(spec, folder, loaded, progress)

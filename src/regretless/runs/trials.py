@@ -24,6 +24,11 @@ LOG = "trials.log"
 Suggested = Callable[[Any], Spec]
 
 
+def the_optuna() -> Any:
+    """The package, whose absence is an error that says how to install it."""
+    return need("optuna", pip="optuna", why="tune settings")
+
+
 @contextlib.contextmanager
 def open_trials(folder: Path) -> Iterator[Any]:
     """Hold the Optuna study of a folder, whose lock the caller holds.
@@ -31,7 +36,7 @@ def open_trials(folder: Path) -> Iterator[Any]:
     Raises:
         FileError: the log cannot be read or written, or it is damaged.
     """
-    optuna = need("optuna", pip="optuna", why="tune settings")
+    optuna = the_optuna()
     path = folder / LOG
     # Optuna marks its own writes with this file. Left by a killed process it blocks the next one, for ever where its
     # target is a relative path.
@@ -72,31 +77,20 @@ class Scored:
     ledger: Ledger
 
 
-class Trials:
-    """Does trials, in whatever thread, process or node.
-
-    Args:
-        loaded: the problem.
-        score: trains a specification and returns its validation regret; a function at the top level of a module.
-    """
-
-    def __init__(self, loaded: BenchmarkProblem, score: Callable[[Spec, BenchmarkProblem], float]) -> None:
-        self.loaded, self.score = loaded, score
-
-    def __call__(self, spec: Spec, clock: Clock) -> Scored:
-        """Do one trial."""
-        clock()
-        before = solve_ledger(self.loaded.problem)
-        try:
-            regret = self.score(spec, self.loaded)
-        except TrainingError:
-            regret = None
-        ledger = solve_ledger(self.loaded.problem, since=before)
-        return Scored(regret, ledger | {"labels": {"solves": 0, "seconds": 0.0}})  # labels are counted once
+def do_trial(
+    spec: Spec, clock: Clock, *, loaded: BenchmarkProblem, score: Callable[[Spec, BenchmarkProblem], float]
+) -> Scored:
+    """Do one trial, in whatever thread, process or node; ``score`` trains and returns the validation regret."""
+    clock()
+    before = solve_ledger(loaded.problem)
+    try:
+        regret = score(spec, loaded)
+    except TrainingError:
+        regret = None
+    return Scored(regret, solve_ledger(loaded.problem, since=before))
 
 
 def do_rounds(
-    optuna: Any,
     study: Any,
     run: Execution[Spec, Scored],
     suggested: Suggested,
@@ -110,47 +104,41 @@ def do_rounds(
 
     ``trials`` counts those of earlier sessions as well, which the study keeps.
     """
-    done, size, solves = len(finished(optuna, study)), run.workers, []
+    done, size, solves = len(finished(study)), run.workers, []
     rounds = range(done // size, math.ceil(trials / size))
     for number in track(rounds, total=len(rounds), label=label, show=progress):
         numbers = range(max(number * size, done), min((number + 1) * size, trials))
-        asked = [_ask(optuna, study, [seed, k], number * size) for k in numbers]
+        asked = [_ask(study, [seed, k], number * size) for k in numbers]
         for trial, answer in zip(asked, run.map([suggested(trial) for trial in asked]), strict=True):
             if isinstance(answer, Unanswered):
                 raise SolveError(f"a trial has no result: {answer.message}")
             solves.append(answer.ledger)
-            _keep(optuna, study, trial, answer.regret)
+            _keep(study, trial, answer.regret)
     return solves
 
 
-def finished(optuna: Any, study: Any) -> list[Any]:
+def finished(study: Any) -> list[Any]:
     """The trials that have ended, in order."""
+    optuna = the_optuna()
     states = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
     return list(study.get_trials(deepcopy=False, states=states))
 
 
-def added(ledgers: Sequence[Ledger]) -> Ledger:
-    """Sum of ledgers."""
-    return {
-        purpose: {name: sum(one[purpose][name] for one in ledgers) for name in count}
-        for purpose, count in ledgers[0].items()
-    }
-
-
-def _ask(optuna: Any, study: Any, seed: Sequence[int], first: int) -> Any:
+def _ask(study: Any, seed: Sequence[int], first: int) -> Any:
     """One trial, whose settings follow from the results of the trials before ``first``.
 
     Every trial has its own seeded sampler and sees the earlier rounds only: a search that was stopped continues as if
     it had not been, and it does not matter in which order the trials of a round end.
     """
-    start = int(np.random.default_rng(seed).integers(2**31))
+    optuna, start = the_optuna(), int(np.random.default_rng(seed).integers(2**31))
     seen = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=start))
-    seen.add_trials(finished(optuna, study)[:first])
+    seen.add_trials(finished(study)[:first])
     return seen.ask()
 
 
-def _keep(optuna: Any, study: Any, trial: Any, regret: float | None) -> None:
+def _keep(study: Any, trial: Any, regret: float | None) -> None:
     """Add a trial to the study; one whose training diverged has no regret."""
+    optuna = the_optuna()
     state = optuna.trial.TrialState.PRUNED if regret is None else optuna.trial.TrialState.COMPLETE
     study.add_trial(
         optuna.trial.create_trial(params=trial.params, distributions=trial.distributions, value=regret, state=state)

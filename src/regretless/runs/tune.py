@@ -11,15 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError, InputError, TrainingError
-from regretless.optional import need
 from regretless.problems import BenchmarkProblem
 from regretless.runs.run_folder import has_labels, missing_paths, own_labels, refuse_foreign, removed_on_failure
-from regretless.runs.run_ledger import Ledger, solve_ledger
-from regretless.runs.run_lock import try_lock
+from regretless.runs.run_ledger import Ledger, grid_ledger, solve_ledger
+from regretless.runs.run_lock import hold
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
-from regretless.runs.trials import LOG, Scored, Trials, added, do_rounds, finished, open_trials
+from regretless.runs.trials import LOG, Scored, do_rounds, do_trial, finished, open_trials, the_optuna
 from regretless.search import train
 from regretless.solvers.executors import Execution, checked_workers, parse_executor
 from regretless.storage import read_json, write_json
@@ -88,7 +87,8 @@ def tune_settings(
             at work in it, its files are damaged or cannot be written, or every trial diverged.
         MissingDependencyError: Optuna is not installed.
     """
-    optuna, folder = need("optuna", pip="optuna", why="tune settings"), Path(folder)
+    the_optuna()
+    folder = Path(folder)
     if trials < 1 or most_epochs < FEWEST_EPOCHS:
         raise InputError(f"need trials >= 1 and most_epochs >= {FEWEST_EPOCHS}, got {trials} and {most_epochs}")
     if with_p_solve and not methods.method(spec.method).cached:
@@ -115,29 +115,25 @@ def tune_settings(
     new = missing_paths(folder, (".lock",))
     begun = [path for path in (folder / SEARCH, folder / LOG) if not path.exists()]
     with (
-        try_lock(folder / ".lock") as held,
-        removed_on_failure(new, unless=lambda: not held or has_labels(folder) or _has_trials(optuna, study)),
-        removed_on_failure(begun, unless=lambda: not held or _has_trials(optuna, study)),
+        hold(folder),
+        removed_on_failure(new, unless=lambda: has_labels(folder) or _has_trials(study)),
+        removed_on_failure(begun, unless=lambda: _has_trials(study)),
         own_labels(folder) as store,
     ):
-        if not held:
-            raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
         _refuse_another(folder, identity)  # before Optuna opens its log, which it writes to at once
         loaded = loaded or load_problem(spec, workers=workers if one_by_one else 1, store=store)
         if loaded.validation is None:
             raise _no_validation(spec)
-        run: Execution[Spec, Scored] = Execution(
-            executor, Trials(loaded, _validation_regret), workers=at_once, limit=None
-        )
+        trial = partial(do_trial, loaded=loaded, score=_validation_regret)
+        run: Execution[Spec, Scored] = Execution(executor, trial, workers=at_once, limit=None)
         solves = [solve_ledger(loaded.problem)]
         write_json(folder / SEARCH, identity)
         with open_trials(folder) as study:
             solves += do_rounds(
-                optuna, study, run, suggested, seed=spec.seed, trials=trials, label=f"tuning {spec.method}",
-                progress=progress,
+                study, run, suggested, seed=spec.seed, trials=trials, label=f"tuning {spec.method}", progress=progress,
             )  # fmt: skip
-    best = _best(optuna, study, folder, suggested)
-    return replace(best, ledger=added(solves))
+    # The labels stand in the ledger of every trial, and count once.
+    return replace(_best(study, folder, suggested), ledger=grid_ledger((spec.problem, one) for one in solves))
 
 
 def _no_validation(spec: Spec) -> InputError:
@@ -160,10 +156,10 @@ def _refuse_another(folder: Path, identity: dict[str, Any]) -> None:
         raise FileError(f"{folder} holds another search (other problem, method or settings): choose another --out")
 
 
-def _has_trials(optuna: Any, study: Any) -> bool:
+def _has_trials(study: Any) -> bool:
     """Whether there is a finished trial to keep; a log that cannot be read is no reason to remove it."""
     try:
-        return study is not None and bool(finished(optuna, study))
+        return study is not None and bool(finished(study))
     except FileNotFoundError:  # removed before
         return False
     except OSError:
@@ -199,14 +195,14 @@ def _validation_regret(spec: Spec, loaded: BenchmarkProblem) -> float:
     return regret
 
 
-def _best(optuna: Any, study: Any, folder: Path, suggested: Callable[[Any], Spec]) -> Tuned:
-    complete = study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
-    if not complete:
+def _best(study: Any, folder: Path, suggested: Callable[[Any], Spec]) -> Tuned:
+    ended = finished(study)
+    failed = sum(trial.value is None for trial in ended)
+    if failed == len(ended):
         raise FileError(f"every trial in {folder} diverged: scale the features or the costs")
     best = study.best_trial
-    chosen = suggested(optuna.trial.FixedTrial(best.params))
-    found = len(finished(optuna, study))
-    tuned = Tuned(chosen, float(best.value), found, found - len(complete))
-    summary = {"spec": chosen.as_dict(), "validation_regret": tuned.regret, "trials": found, "failed": tuned.failed}
+    chosen = suggested(the_optuna().trial.FixedTrial(best.params))
+    tuned = Tuned(chosen, float(best.value), len(ended), failed)
+    summary = {"spec": chosen.as_dict(), "validation_regret": tuned.regret, "trials": tuned.trials, "failed": failed}
     write_json(folder / BEST, summary)
     return tuned

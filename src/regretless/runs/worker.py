@@ -6,7 +6,6 @@ needs no ``if __name__ == "__main__"``, and a worker whose parent was killed end
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import queue
@@ -16,11 +15,9 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
-from regretless.errors import FileError
 from regretless.problems import BenchmarkProblem
 from regretless.progress import write_lines
-from regretless.runs.run_folder import failure, keep_failure, run_path
-from regretless.runs.run_lock import try_lock
+from regretless.runs.run_folder import failure, run_path
 from regretless.runs.spec import Spec
 from regretless.runs.training_run import load_problem, run, single_threaded
 
@@ -32,26 +29,15 @@ class Worker:
         self.results = Path(results)
         self.loaded: dict[str, BenchmarkProblem] = {}
 
-    def attempt(self, spec: Spec) -> dict[str, Any]:
-        """Do one run; an error is recorded and does not end the worker.
-
-        Returns:
-            ``status``: ``done``, ``failed`` (with ``error``) or ``busy`` (another process does it); and ``seconds``.
-        """
+    def do(self, spec: Spec) -> dict[str, Any]:
+        """Do one run, and return its ``status``, ``done`` or ``failed`` (with ``error``), and ``seconds``."""
         start = time.monotonic()
-        folder = run_path(self.results, spec)
-        with try_lock(self.results / ".locks" / spec.digest) as held:
-            if not held:
-                return {"status": "busy", "seconds": 0.0}
-            try:
-                run(spec, folder, loaded=self._load(spec), progress=False)
-                (folder / "failure.json").unlink(missing_ok=True)
-                return {"status": "done", "seconds": time.monotonic() - start}
-            except Exception as error:  # the rest of the grid continues
-                figures = failure(error)
-                with contextlib.suppress(FileError):  # on a full disk; the answer says what went wrong
-                    keep_failure(folder, spec, figures)
-                return figures | {"seconds": time.monotonic() - start}
+        try:
+            run(spec, run_path(self.results, spec), loaded=self._load(spec), progress=False)
+            answer: dict[str, Any] = {"status": "done"}
+        except Exception as error:  # the rest of the grid continues
+            answer = failure(error)
+        return answer | {"seconds": time.monotonic() - start}
 
     def _load(self, spec: Spec) -> BenchmarkProblem:
         key = spec.problem_key
@@ -70,7 +56,7 @@ def main() -> None:
     worker = Worker(sys.argv[1])
     try:
         while line := work.get():
-            answer = worker.attempt(Spec.from_dict(json.loads(line)))
+            answer = worker.do(Spec.from_dict(json.loads(line)))
             answers.write(json.dumps(answer) + "\n")
             answers.flush()
     except KeyboardInterrupt:  # training has written its checkpoint

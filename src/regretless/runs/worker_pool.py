@@ -19,9 +19,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Protocol
 
+from regretless.errors import FileError
 from regretless.number_checks import check_integer
 from regretless.runs.ray_runs import RayRuns
-from regretless.runs.run_folder import record_failure, run_path
+from regretless.runs.run_folder import FAILURE, METRICS, keep_failure, run_path
+from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import Spec
 from regretless.solvers.executors import parse_executor
 from regretless.training.interrupt import catch_signals, restore_signals
@@ -47,8 +49,8 @@ class RunWorker(Protocol):
         """Do one run and wait for its answer.
 
         Returns:
-            ``status``: ``done``, ``failed`` or ``crashed`` (with ``error``), ``busy`` (another process does it) or
-            ``lost`` (the worker has ended and the run can be done again); and ``seconds``.
+            ``status``: ``done``, ``failed`` (with ``error``) or ``lost`` (the worker has ended and the run can be done
+            again); and ``seconds``.
         """
 
     def stop(self) -> None:
@@ -92,7 +94,7 @@ class WorkerProcess:
             return dict(json.loads(line))
         code = self.process.wait()
         how = f"was ended by signal {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
-        return {"status": "crashed", "error": f"the worker process {how}", "seconds": 0.0}
+        return {"status": "failed", "error": f"the worker process {how}", "seconds": 0.0}
 
     def stop(self) -> None:
         """Stop training at the next step, with a checkpoint."""
@@ -126,8 +128,8 @@ class WorkerProcess:
 class WorkerPool:
     """Threads, each with one worker, that take runs from one list."""
 
-    def __init__(self, specs: Sequence[Spec], make: Callable[[], RunWorker]) -> None:
-        self.make, self.waiting = make, list(specs)
+    def __init__(self, specs: Sequence[Spec], results: Path, make: Callable[[], RunWorker]) -> None:
+        self.make, self.results, self.waiting = make, results, list(specs)
         self.answers: queue.Queue[tuple[Spec, Answer]] = queue.Queue()
         self.workers: dict[int, RunWorker] = {}
         self.losses: Counter[str] = Counter()
@@ -145,11 +147,7 @@ class WorkerPool:
                 worker = self.workers[place] = self.make()
             if not worker.ready() or (spec := self._take(place)) is None:
                 continue
-            answer = worker.do(spec)
-            if answer["status"] == "lost":
-                self.losses[spec.digest] += 1
-                if self.losses[spec.digest] >= MOST_LOSSES:
-                    answer = {"status": "crashed", "error": f"the run lost {MOST_LOSSES} workers", "seconds": 0.0}
+            answer = self.attempt(worker, spec)
             if answer["status"] in ("busy", "lost") and not self.stopping:
                 # Busy: another process does it. Later it is done, or free again because that process has ended.
                 time.sleep(RETRY_SECONDS)
@@ -160,6 +158,26 @@ class WorkerPool:
                 self.answers.put((spec, answer))
         if place in self.workers:
             self.workers[place].close()
+
+    def attempt(self, worker: RunWorker, spec: Spec) -> Answer:
+        """Do a run that no other process does or has done; a failure is kept, so that the rest can continue."""
+        folder = run_path(self.results, spec)
+        with try_lock(self.results / ".locks" / spec.digest) as held:
+            if not held:
+                return {"status": "busy", "seconds": 0.0}
+            if (folder / METRICS).exists():
+                return {"status": "done", "seconds": 0.0}
+            answer = worker.do(spec)
+            if answer["status"] == "lost":
+                self.losses[spec.digest] += 1
+                if self.losses[spec.digest] >= MOST_LOSSES:
+                    answer |= {"status": "failed", "error": f"the run lost {MOST_LOSSES} workers"}
+            if answer["status"] == "failed" and not self.stopping:
+                with contextlib.suppress(FileError):  # on a full disk; the answer says what went wrong
+                    keep_failure(folder, spec, answer["error"])
+            if answer["status"] == "done":
+                (folder / FAILURE).unlink(missing_ok=True)
+            return answer
 
     def stop(self) -> None:
         """Stop every worker at its next step, with a checkpoint."""
@@ -189,15 +207,8 @@ def do_runs(
     """Do runs with several workers; a failed run is recorded and the rest continues.
 
     A run whose process ends is a failed one. A run that loses its Ray worker is done again, three times at most: nodes
-    of a cluster come and go.
-
-    Args:
-        specs: the runs.
-        results: folder of results.
-        workers: runs at the same time.
-        executor: ``processes`` of this machine, or ``ray[:ADDRESS]``.
-        report: called after every run with its answer, and every second with ``None``; on Ray an answer also has the
-            number of ``nodes`` at work.
+    of a cluster come and go. ``report`` is called after every run with its answer, and every second with ``None``; on
+    Ray an answer also has the number of ``nodes`` at work. The other arguments are those of ``do_missing_runs``.
 
     Raises:
         InputError: a setting that cannot be used, or no cluster answers.
@@ -210,7 +221,7 @@ def do_runs(
     if kind == "ray" and specs:
         cluster = RayRuns(specs, Path(results), workers=workers, address=address)
         make = cluster.worker
-    pool = WorkerPool(specs, make)
+    pool = WorkerPool(specs, Path(results), make)
     with _termination_as_interrupt(), ThreadPoolExecutor(workers) as threads:
         try:
             places = [threads.submit(pool.serve, place) for place in range(min(workers, len(specs)))]
@@ -222,8 +233,6 @@ def do_runs(
                     report(None, {} if cluster is None else {"nodes": cluster.count})
                     continue
                 left -= 1
-                if answer["status"] == "crashed":
-                    answer |= record_failure(run_path(results, spec), spec, RuntimeError(answer["error"]))
                 report(spec, answer)
             for place in places:
                 place.result()  # raises what went wrong in its thread

@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -23,10 +24,12 @@ from regretless.search.committee import look_up_regrets, ranked
 from regretless.search.final_model import AutoResult, CandidateScore, choose
 from regretless.search.growth import LeaderGrowth
 from regretless.search.scores import HeldOut
-from regretless.search.search_identity import search_identity
 from regretless.search.verdict import Comparison
+from regretless.tensors import hash_of, tensor
 from regretless.training import stack_checkpoint
+from regretless.training.checkpoint import digest_of
 from regretless.training.folds import make_folds, rest_of
+from regretless.training.linear_model import find_linear
 from regretless.training.model_check import check_model, initial_model
 from regretless.training.model_terms import default_terms, linear_model_for, with_terms
 from regretless.training.stacked_fit import fit_stacked
@@ -40,14 +43,7 @@ STARTS = ("two-stage", "random")
 
 
 def sampled(data: Dataset, most: int | None, *, least: int, seed: int) -> Dataset:
-    """At most ``most`` instances, drawn by the seed and in their order; a warning says that there are more.
-
-    Args:
-        data: training data.
-        most: largest number of instances, or ``None`` for all.
-        least: smallest number that ``most`` may be.
-        seed: of the draw.
-    """
+    """At most ``most`` instances, itself at least ``least``, drawn by the seed; a warning says that there are more."""
     if most is None or len(data) <= check_integer("sample", most, least=least):
         return data
     warnings.warn(
@@ -145,8 +141,17 @@ def auto(
     check_integer("folds", folds, least=2)
     check_numbers(seed=seed, batch_size=batch_size)
     seed = int(seed)  # torch takes no integers of NumPy
-    _check_choices(ordered, fallback, growth, scoring, start)
-    _check_limits(epochs, committee, max_solves, time_limit)
+    check_type("ordered", ordered, bool, hint="true or false")
+    check_type("fallback", fallback, bool, hint="true or false")
+    check_number("growth", growth, least=0)
+    check_number("scoring", scoring, least=0, most=1)
+    if start not in STARTS:
+        raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
+    for name, value, least in (("epochs", epochs, 1), ("committee", committee, 1), ("max_solves", max_solves, 0)):
+        if value is not None:
+            check_integer(name, value, least=least)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, least=0)
     check_solutions(solutions)
     data = sampled(data, sample, least=2 * folds, seed=seed)
     n = len(data)
@@ -183,7 +188,7 @@ def auto(
     baseline = fit_baseline(made, held_out, streams, forms=forms, seed=seed, ordered=ordered)
     comparison = Comparison(held_out, baseline.predicted, seed=seed, most=scoring)
 
-    grid = make_grid(tried, cache, forms=forms)
+    losses, settings = make_grid(tried, cache, forms=forms)
     observer = LeaderGrowth(
         cache, held_out, data.instance, solves=growth * n / (steps * epochs), seed=seed, time_limit=time_limit,
         max_solves=max_solves,
@@ -193,40 +198,24 @@ def auto(
         first = with_terms(made, data.features, {name for form in forms for name in form}) if any(forms) else made
         starts = [[copy.deepcopy(first)] * len(forms) for _ in streams]
     runs = fit_stacked(
-        starts, grid.losses, grid.settings, data, streams, epochs=epochs, batch_size=batch_size,
+        starts, losses, settings, data, streams, epochs=epochs, batch_size=batch_size,
         snapshots=sorted({max(1, epochs // 4), max(1, epochs // 2), epochs}), seed=seed, observer=observer,
         checkpoint=checkpoint, identity=identity, progress=progress,
     )  # fmt: skip
 
     regrets = look_up_regrets(runs, held_out)
-    choice = choose(runs, regrets, tried, held_out, baseline, comparison, committee=committee, fallback=fallback)
+    chosen, name, members, verdict = choose(
+        runs, regrets, tried, held_out, baseline, comparison, committee=committee, fallback=fallback
+    )
     scores = [
-        CandidateScore(tried[s].name, epoch, regret, (epoch, s) in choice.members)
-        for (epoch, s), regret in ranked(regrets)
+        CandidateScore(tried[s].name, epoch, regret, (epoch, s) in members) for (epoch, s), regret in ranked(regrets)
     ]
     growth_solves = sum(int(row["solves"]) for row in observer.rows)
     solves = {"growth": growth_solves, "scoring": held_out.solves}
     return AutoResult(
-        choice.model.eval(), baseline.model.eval(), choice.verdict, choice.name, scores, observer.rows, solves,
+        chosen.eval(), baseline.model.eval(), verdict, name, scores, observer.rows, solves,
         runs.reason, runs.seconds, cache,
     )  # fmt: skip
-
-
-def _check_choices(ordered: object, fallback: object, growth: float, scoring: float, start: str) -> None:
-    check_type("ordered", ordered, bool, hint="true or false")
-    check_type("fallback", fallback, bool, hint="true or false")
-    check_number("growth", growth, least=0)
-    check_number("scoring", scoring, least=0, most=1)
-    if start not in STARTS:
-        raise InputError(f"start must be one of {', '.join(STARTS)}, got {start!r}")
-
-
-def _check_limits(epochs: int | None, committee: int | None, max_solves: int | None, time_limit: float | None) -> None:
-    for name, value, least in (("epochs", epochs, 1), ("committee", committee, 1), ("max_solves", max_solves, 0)):
-        if value is not None:
-            check_integer(name, value, least=least)
-    if time_limit is not None:
-        check_number("time_limit", time_limit, least=0)
 
 
 def check_solutions(given: object) -> None:
@@ -238,3 +227,32 @@ def check_solutions(given: object) -> None:
     if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
         kind = type(given).__name__
         raise InputError(f"solutions must be a pair, (solutions, ids of instances or None), got a {kind}")
+
+
+def search_identity(
+    problem: Problem,
+    data: Dataset,
+    model: nn.Module,
+    candidates: Sequence[Candidate],
+    solutions: tuple[Tensor, Tensor | None] | None,
+    *,
+    start: str,
+    **settings: Any,
+) -> dict[str, Any]:
+    """Return everything that determines the numbers of a search, by name, as plain data.
+
+    Limits are not part of it: a search that one of them ended continues with a larger one. The initial weights of the
+    model are, unless the two-stage fit, in closed form, does not depend on them.
+    """
+    given = [] if solutions is None else [tensor("solutions", part) for part in solutions if part is not None]
+    free = start == "two-stage" and find_linear(model) is not None
+    return settings | {
+        "problem": problem.fingerprint,
+        "data": digest_of(data),
+        "candidates": [repr(candidate) for candidate in candidates],  # names round their numbers
+        "solutions": hash_of(given) if given else None,
+        "start": start,
+        "model": repr(model),
+        "precision": str(next(model.parameters()).dtype),
+        "initial weights": None if free else hash_of(model.state_dict().values()),
+    }

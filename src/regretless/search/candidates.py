@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from regretless.cache import SolutionCache
@@ -57,25 +57,8 @@ class Candidate:
         return f"{self.method} rate={self.rate:g}" + (f" {' '.join(words)}" if words else "")
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Settings of ``fit_stacked``, in the order of the candidates, and the losses that they share.
-
-    Attributes:
-        losses: one per method and options.
-        settings: one per candidate.
-    """
-
-    losses: tuple[Loss, ...] = field(repr=False)
-    settings: tuple[Setting, ...] = field(repr=False)
-
-
 def default_candidates(steps: int) -> list[Candidate]:
-    """The candidates of ``auto``.
-
-    Args:
-        steps: training steps of a run, over which a falling temperature falls.
-    """
+    """The candidates of ``auto``; a falling temperature falls over the training steps of a run."""
     falling = (("temperature", 0.3), ("final_temperature", 0.05), ("anneal_steps", steps))
     kinds: list[tuple[str, tuple[tuple[str, Any], ...]]] = [
         ("spo-cache", ()),
@@ -109,15 +92,7 @@ def planned_candidates(
 ) -> list[Candidate]:
     """What a search tries: the candidates that were given, or those of methods, each with every form of the model.
 
-    Args:
-        given: candidates, in place of ``methods`` and ``terms``.
-        methods: names, as a list or separated by commas; by default those of ``default_candidates``.
-        terms: of the models, as a list or separated by commas.
-        usual: terms where none are named.
-        steps: training steps of a run.
-
-    Raises:
-        InputError: no candidates, or what cannot be one.
+    ``usual`` are the terms where none are named, and ``steps`` the training steps of a run; see ``auto`` for the rest.
     """
     if given is None:
         if isinstance(methods, str):
@@ -134,13 +109,12 @@ def planned_candidates(
     return list(given)
 
 
-def make_grid(candidates: Sequence[Candidate], cache: SolutionCache, *, forms: Sequence[Terms] = ((),)) -> Grid:
-    """Build the losses of candidates over one shared cache.
+def make_grid(
+    candidates: Sequence[Candidate], cache: SolutionCache, *, forms: Sequence[Terms] = ((),)
+) -> tuple[tuple[Loss, ...], tuple[Setting, ...]]:
+    """Losses over one shared cache, one per method and options, and settings of ``fit_stacked``, one per candidate.
 
-    Args:
-        candidates: what to try.
-        cache: shared by all losses.
-        forms: terms of the models of a stream, from one of which each candidate starts.
+    Each candidate starts from one of ``forms``, the terms of the models of a stream.
     """
     kinds = list(dict.fromkeys((candidate.method, candidate.options) for candidate in candidates))
     losses = tuple(
@@ -157,4 +131,4 @@ def make_grid(candidates: Sequence[Candidate], cache: SolutionCache, *, forms: S
         )
         for one in candidates
     )
-    return Grid(losses, settings)
+    return losses, settings

@@ -15,8 +15,7 @@ from regretless.data import Dataset
 from regretless.errors import InputError, RegretlessError, SolveError
 from regretless.milp import MILP
 from regretless.problem import Problem
-from regretless.search.train_method import train
-from regretless.search.unused_arguments import is_best_fit
+from regretless.search.train_method import is_best_fit, train
 from regretless.training import Interrupted, methods
 from regretless.types import Status
 

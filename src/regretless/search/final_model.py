@@ -65,23 +65,6 @@ class AutoResult:
     cache: SolutionCache
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What a search chose.
-
-    Attributes:
-        model: predicts costs.
-        name: what the model is.
-        members: of the committee; empty where the model is two-stage.
-        verdict: gain of the committee over two-stage.
-    """
-
-    model: nn.Module
-    name: str
-    members: list[Member]
-    verdict: Verdict
-
-
 def choose(
     runs: StackedRuns,
     regrets: Mapping[Member, Tensor],
@@ -92,10 +75,13 @@ def choose(
     *,
     committee: int | None,
     fallback: bool,
-) -> Choice:
+) -> tuple[nn.Module, str, list[Member], Verdict]:
     """Compare a committee of the best settings with two-stage by exact solves, and choose.
 
     ``regrets`` are those of all settings by look-up; ``committee`` and ``fallback`` are those of ``auto``.
+
+    Returns:
+        The model, what it is, the members of the committee (none where it is two-stage), and the verdict.
     """
     # With known costs in the objective, predictions must keep the scale that the losses gave them.
     scale_free = not held_out.cache.problem.has_known_costs
@@ -105,7 +91,7 @@ def choose(
     verdict = comparison.verdict(average)
     weight = verdict.weight if fallback else 1.0
     if not members or weight == 0:
-        return Choice(baseline.model, "two-stage", [], verdict)
+        return baseline.model, "two-stage", [], verdict
     models, weights = weighted(members, runs, held_out.data, streams_of(members, runs), scale_free)
     name = f"committee of {len(members)}" if len(members) > 1 else candidates[members[0][1]].name
     if weight < 1:
@@ -113,4 +99,4 @@ def choose(
         weights = torch.cat([weight * weights, weights.new_tensor([1 - weight])])
         share = min(99, max(1, round(100 * weight)))  # both take part: neither has 0 or 100 %
         name = f"{name} ({share}%) and two-stage ({100 - share}%)"
-    return Choice(merge(models, weights), name, members, verdict)
+    return merge(models, weights), name, members, verdict

@@ -80,15 +80,18 @@ class Verdict:
         figures = f"held-out regret {self._regret(self.model)} against {self._regret(self.two_stage)} for two-stage"
         if math.isnan(self.error):
             return f"Whether decision-focused training pays here is not known from one held-out instance: {figures}."
-        figures += (
-            f"; gain {number_text(self.gain)} per instance, {100 * self.level:.0f} % interval {number_text(self.low)} "
-            f"to {number_text(self.high)}"
-        )
+        figures += f"; {self.gain_words}"
         if self.pays:
             return f"Decision-focused training pays here: {figures}."
         if self.weight == 0.0:
             return f"Decision-focused training does not pay here: {figures}."
         return f"Decision-focused training may pay here, but the gain is within its uncertainty: {figures}."
+
+    @property
+    def gain_words(self) -> str:
+        """The gain with its interval."""
+        interval = f"{number_text(self.low)} to {number_text(self.high)}"
+        return f"gain {number_text(self.gain)} per instance, {100 * self.level:.0f} % interval {interval}"
 
     def _regret(self, value: float) -> str:
         """A regret, with its share of the objective where that is not zero."""

@@ -50,7 +50,10 @@ def make_leaderboard(found: Sequence[Result]) -> Leaderboard:
         if result.status == "done" and _has_regret(result):
             groups.setdefault((cell_of[result.spec.digest], method_name(result.spec)), []).append(result)
     names = list(dict.fromkeys(method for _, method in groups))
-    common = {cell: _common_seeds([runs for (at, _), runs in groups.items() if at == cell]) for cell, _ in groups}
+    common: dict[str, set[int]] = {}  # the seeds that all methods of a cell have
+    for (cell, _), runs in groups.items():
+        seeds = {run.spec.seed for run in runs}
+        common[cell] = common.get(cell, seeds) & seeds
     cells = [
         _cell_score(cell, method, [run for run in runs if run.spec.seed in common[cell]] or runs)
         for (cell, method), runs in groups.items()
@@ -109,11 +112,6 @@ def cell_names(specs: Sequence[Spec]) -> dict[str, str]:
 
 def _short_name(spec: Spec) -> str:
     return Cell(spec.problem, int(spec.options.get("train", 0)), spec.options.get("deg")).name
-
-
-def _common_seeds(runs: Sequence[Sequence[Result]]) -> set[int]:
-    """The seeds that all methods of a cell have; ``runs`` holds the runs of each of them."""
-    return set.intersection(*({run.spec.seed for run in mine} for mine in runs))
 
 
 def _has_regret(run: Result) -> bool:

@@ -55,16 +55,10 @@ class Constraints:
         return row_order(self.instance, instance, counts=(len(self), count), names=names)
 
     def join(self, family: Family, instance: Sequence[str] | None, count: int, *, names: tuple[str, str]) -> list[int]:
-        """Add members to a family for instances, matched by their names, or row by row where neither file has names.
+        """Add members to a family for ``count`` instances, and return the id of each.
 
-        Args:
-            family: variations of the model that the constraints were read for.
-            instance: names of the instances.
-            count: number of the instances.
-            names: names of the file of constraints and of the other one, for messages.
-
-        Returns:
-            The id of the member of each instance.
+        They are matched by their names, or row by row where neither file has names. For messages, ``names`` are those
+        of the file of constraints and of the other one.
         """
         order = self.order(instance, count, names=names)
         return family.add(**{part: values[order] for part, values in self.variations.items()})

@@ -16,9 +16,9 @@ from regretless.milp import Floats
 from regretless.tables.cells import Cells, missing_and_extra, number
 from regretless.tables.features import Features, stacked, without_instances
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
-from regretless.tables.read_table import numeric_table, read_or_take, read_table
+from regretless.tables.read_table import is_arrays, numeric_table, read_cells, read_table
 from regretless.tables.row_names import row_key
-from regretless.tables.table import ordered, suffix_of
+from regretless.tables.table import ordered
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
     ``path`` is a file, a data frame or its cells. In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``;
     ``cost_names`` holds the names of its columns, and without it they are in the order of the model.
     """
-    if not hasattr(path, "columns") and suffix_of(path) == ".npz":
+    if is_arrays(path):
         arrays, path = read_arrays(path), Path(path)
         name = main_array(path, arrays, "costs")
         values = finite(path, name, arrays[name])
@@ -45,7 +45,7 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
         have = strings(path, arrays, "cost_names", values.shape[1])
         values = values if have is None else ordered(path, have, values, cost_names, "cost")
         return Costs(values, strings(path, arrays, "instance", len(values)))
-    cells = read_or_take(path)
+    cells = read_cells(path)
     if "variable" in cells.columns and "variable" not in cost_names:
         return _per_variable(cells, cost_names, id)
     # A variable of the model may be called "instance": then that column holds its cost.
@@ -98,13 +98,7 @@ def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> N
 
 
 def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Features:
-    """Return features in the order of the costs: by the names of the rows, or row by row where neither has names.
-
-    Args:
-        features: features in any order.
-        costs: costs, whose order is kept.
-        names: names of the two files, for messages.
-    """
+    """Return features in the order of the costs, as ``row_order`` finds it; ``names`` are those of the two files."""
     counts = len(features.values), len(costs.values)
     order = row_order(features.instance, costs.instance, counts=counts, names=names)
     return replace(features, values=features.values[order], instance=costs.instance)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError, InputError
 from regretless.tables.cells import Cells
-from regretless.tables.column_names import check_names
-from regretless.tables.separator import NAMES, find_separator
-from regretless.tables.text_encoding import SAVE_AS, encoding_of, not_decoded
-from regretless.tables.title_rows import MOST_ROWS, refuse_title
+from regretless.tables.header import MOST_ROWS, check_names, refuse_title
 
 # Characters that are searched for the separator; no header is longer in practice.
 HEADER_MOST = 1 << 20
+NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
+# A cell of the header, up to a separator or the end of the line. Quotes count only at its start, as for csv.reader.
+_CELL = re.compile(r'(?:"[^"]*")*[^,;\t\r\n]*')
+# Excel reads this line above the header, and programs that write for Excel write it.
+_DECLARED = re.compile(r'"?sep=([^"\r\n]*)"?(?:\r\n|\r|\n|$)', re.IGNORECASE)
+SAVE_AS = "save it as UTF-8 (in Excel: 'CSV UTF-8')"
 
 
 def read_csv(path: Path) -> Cells:
@@ -67,3 +72,79 @@ def _refuse_title(path: Path, header: list[str], rows: list[tuple[int, list[str]
     for separator in NAMES if len(header) == 1 and not above else ():
         split = [(f"line {line}", next(csv.reader([found.join(cells)], delimiter=separator))) for line, cells in first]
         refuse_title(str(path), split)
+
+
+def find_separator(source: str, text: str) -> tuple[str, int]:
+    """Find the separator of a CSV file.
+
+    The rows below the header have no say: a comma in them may be a decimal mark, a semicolon part of a text.
+
+    Args:
+        source: the file, for messages.
+        text: its beginning.
+
+    Returns:
+        The separator (a comma for one column), and the number of lines above the header: 1 with a line ``sep=;``.
+
+    Raises:
+        InputError: the header has several separators outside of quotes, or the first line declares another one.
+
+    >>> find_separator("x.csv", 'day;"wind, m/s"'), find_separator("x.csv", "sep=;\\nday;wind, m/s")
+    ((';', 0), (';', 1))
+    """
+    declared = _DECLARED.match(text)
+    found = _separators(text[declared.end() :] if declared else text)
+    if declared is None:
+        if len(found) > 1:
+            raise InputError(
+                f"{source}, line 1: the names of the columns are separated by a {_listed(found)}: put names with "
+                "one of them into quotes, or write a line with the separator above the names, such as sep=;"
+            )
+        return found.pop() if found else ",", 0
+    separator = declared[1]
+    if separator not in NAMES:
+        raise InputError(f"{source}, line 1: sep= must be followed by a comma, a semicolon or a tab, got {separator!r}")
+    if found and separator not in found:
+        raise InputError(
+            f"{source}, line 1: sep= declares a {NAMES[separator]}, but the names of the columns are separated by a "
+            f"{_listed(found)}: correct the line, or leave it out"
+        )
+    return separator, 1
+
+
+def _separators(text: str) -> set[str]:
+    """The separators outside of quotes in the first line, which is longer where a name in quotes has several lines."""
+    found, at = set[str](), 0
+    while cell := _CELL.match(text, at):
+        at = cell.end()
+        if text[at : at + 1] not in NAMES:
+            break
+        found.add(text[at])
+        at += 1
+    return found
+
+
+def _listed(found: set[str]) -> str:
+    return " and a ".join(name for separator, name in NAMES.items() if separator in found)
+
+
+def encoding_of(path: Path) -> str:
+    """The encoding of a file, by its byte order mark: Excel's 'Unicode text' is UTF-16; never another one by guess.
+
+    Windows-1252 and its relatives decode almost any bytes, so that a wrong guess would show only as other words in one
+    of two files.
+    """
+    with path.open("rb") as file:
+        return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+
+
+def not_decoded(path: Path) -> str:
+    """The first line of a file that is not in its encoding, and why, for messages."""
+    encoding = encoding_of(path)
+    try:
+        path.read_bytes().decode(encoding)
+    except UnicodeDecodeError as error:
+        content, name = error.object, encoding.removesuffix("-sig")
+        line = content[: error.start].decode(name, errors="ignore").count("\n") + 1
+        return f"line {line}: the byte 0x{content[error.start]:02x} is not {name.upper()} ({error.reason}): {SAVE_AS}"
+    return f"the file changed while it was read: {SAVE_AS}"

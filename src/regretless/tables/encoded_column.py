@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import calendar
+import datetime as dt
 import math
 import statistics
+import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from regretless.errors import InputError
-from regretless.listing import listed, meant
+from regretless.errors import RegretlessWarning
+from regretless.listing import folded, listed, meant
 from regretless.milp import Floats
-from regretless.tables.alike_levels import warn_of_alike, warn_of_two_cases
-from regretless.tables.calendar_parts import OF_DATE, OF_TIME, parts_of
 from regretless.tables.cells import Cells
 from regretless.tables.column_kinds import Kind, is_empty, kind_of, values_of
 from regretless.tables.decimal_marks import Mark
-from regretless.tables.training_range import Range, range_of
+from regretless.tables.doubtful_data import Range, range_of
 
 Missing = Literal["refuse", "fill"]
 Unseen = Literal["refuse", "other"]
 # A level that fewer rows have than this share joins the other rare ones.
 RARE = 0.01
 LEAST_ROWS = 2
+# Parts of dates and times: the weekday, and points on the circles of the year and of the day.
+WEEKDAYS = tuple(f"weekday={day}" for day in ("mon", "tue", "wed", "thu", "fri", "sat", "sun"))
+OF_DATE = (*WEEKDAYS, "year_sin", "year_cos", "day_sin", "day_cos")
+OF_TIME = ("day_sin", "day_cos")
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,7 @@ class Column:
     def encoded(self, cells: Cells, missing: Missing, unseen: Unseen) -> Floats:
         """The features ``(rows, features)`` of the cells; arguments as for ``Encoding``."""
         block = np.zeros((len(cells), len(self.features)))
-        values = values_of(cells, self.name, self.kind)
-        gaps = [i for i, value in enumerate(values) if value is None]
-        if gaps and (missing == "refuse" or self.kind in ("date", "time")):
-            raise _empty(cells, self.name, gaps[0], self.kind)
+        values, gaps = _values_and_gaps(cells, self.name, self.kind, missing)
         if self.kind in ("number", "boolean"):
             block[:, 0] = [self.fill if value is None else value for value in values] if gaps else values
             if self.gaps:
@@ -122,16 +124,13 @@ class Column:
 def learned(cells: Cells, name: str, category: bool, missing: Missing, mark: Mark) -> Column:
     """Learn a column from training rows; ``category`` is whether it is one whatever it holds."""
     kind: Kind = "category" if category else kind_of(cells, name)
-    values = values_of(cells, name, kind)
-    gaps = None in values
-    if gaps and (missing == "refuse" or kind in ("date", "time")):
-        raise _empty(cells, name, values.index(None), kind)
+    values, gaps = _values_and_gaps(cells, name, kind, missing)
     known = [value for value in values if value is not None]
     if kind in ("number", "boolean"):
         fill = statistics.median(known) if missing == "fill" else None
         number = kind == "number"
         limits = range_of(np.array(known)) if number else None
-        return Column(name, kind, fill=fill, gaps=gaps, mark=mark if number else "", range=limits)
+        return Column(name, kind, fill=fill, gaps=bool(gaps), mark=mark if number else "", range=limits)
     if kind == "category":
         counts = Counter("missing" if value is None else value for value in values)
         least = max(LEAST_ROWS, RARE * len(values))
@@ -149,12 +148,57 @@ def learned(cells: Cells, name: str, category: bool, missing: Missing, mark: Mar
     return Column(name, kind, tuple(part for part in order if part in differing))
 
 
-def _empty(cells: Cells, column: str, row: int, kind: Kind) -> InputError:
-    remedy = (
-        "write the date or time, or leave the row out"
-        if kind in ("date", "time")
-        else "fill it, leave the row out, or train with --missing fill (in Python missing='fill')"
-    )
-    cell = cells.columns[column][row]
-    shown = "" if cell is None else f" ({cell!r})"
-    return cells.error(f"the cell is empty{shown}: {remedy}", row=row, column=column)
+def _values_and_gaps(cells: Cells, column: str, kind: Kind, missing: Missing) -> tuple[list[Any], list[int]]:
+    """The values of a column, and the rows of its empty cells, which may be refused."""
+    values, date = values_of(cells, column, kind), kind in ("date", "time")
+    gaps = [i for i, value in enumerate(values) if value is None]
+    if gaps and (missing == "refuse" or date):
+        remedy = "fill it, leave the row out, or train with --missing fill (in Python missing='fill')"
+        remedy = "write the date or time, or leave the row out" if date else remedy
+        cell = cells.columns[column][gaps[0]]
+        shown = "" if cell is None else f" ({cell!r})"
+        raise cells.error(f"the cell is empty{shown}: {remedy}", row=gaps[0], column=column)
+    return values, gaps
+
+
+def warn_of_two_cases(cells: Cells, column: str, levels: Sequence[str]) -> None:
+    """Warn of the first two levels of training that are alike."""
+    first: dict[str, str] = {}
+    for level in levels:
+        other = first.setdefault(folded(level), level)
+        if other != level:
+            said = f"{other!r} and {level!r} count as two categories: write them in one way if they are one"
+            warnings.warn(str(cells.error(said, column=column)), RegretlessWarning, stacklevel=4)
+            return
+
+
+def warn_of_alike(cells: Cells, column: str, unknown: Mapping[str, int], known: Sequence[str]) -> None:
+    """Warn of unknown levels, each with its first row, that are like a known one of training; once for all rows."""
+    meant = {folded(level): level for level in known}
+    pairs = [(level, meant[folded(level)]) for level in unknown if folded(level) in meant]
+    if pairs:
+        words = listed([f"{level!r} is probably {other!r}" for level, other in pairs], most=3)
+        said = f"accepted as none of the known levels: {words}; write a level as in training if it is the same"
+        warnings.warn(str(cells.error(said, row=unknown[pairs[0][0]], column=column)), RegretlessWarning, stacklevel=4)
+
+
+def parts_of(when: dt.datetime | dt.time) -> dict[str, float]:
+    """All parts of a date with its time, or of a time of day.
+
+    The time of the year is an angle, so that 31 December is next to 1 January; so is the time of the day.
+
+    >>> parts_of(dt.datetime(2024, 1, 1))["weekday=mon"]
+    1.0
+    """
+    seconds = when.hour * 3600 + when.minute * 60 + when.second
+    parts = _circle("day", seconds / 86400)
+    if isinstance(when, dt.datetime):
+        days = 366 if calendar.isleap(when.year) else 365
+        parts |= _circle("year", (when.timetuple().tm_yday - 1 + seconds / 86400) / days)
+        parts |= {name: float(when.weekday() == day) for day, name in enumerate(WEEKDAYS)}
+    return parts
+
+
+def _circle(name: str, share: float) -> dict[str, float]:
+    angle = 2 * math.pi * share
+    return {f"{name}_sin": math.sin(angle), f"{name}_cos": math.cos(angle)}

@@ -18,10 +18,10 @@ from regretless.listing import listed, numbered
 from regretless.milp import Floats
 from regretless.storage import MALFORMED
 from regretless.tables.cells import Cells, frame_cells, missing_and_extra
-from regretless.tables.column_kinds import Kind, kind_of, unread_date
+from regretless.tables.column_kinds import kind_of, unread_date
 from regretless.tables.decimal_marks import marks_of_numbers, with_points
+from regretless.tables.doubtful_data import range_of, warn_of_range
 from regretless.tables.encoded_column import Column, Missing, Unseen, learned
-from regretless.tables.training_range import range_of, warn_of_range
 
 
 @dataclass(frozen=True)
@@ -181,12 +181,7 @@ def _is_date(cells: Cells, id: str) -> bool:
         )
         warnings.warn(str(cells.error(said, column=id)), RegretlessWarning, stacklevel=3)
         return False
-    return kind_of_or_none(cells, id) == "date"
-
-
-def kind_of_or_none(cells: Cells, column: str) -> Kind | None:
-    """The kind of a column; ``None`` where its cells are mixed or are names."""
     try:
-        return kind_of(cells, column)
-    except InputError:
-        return None
+        return kind_of(cells, id) == "date"
+    except InputError:  # its cells are mixed, or names
+        return False

@@ -15,9 +15,9 @@ from regretless.milp import Floats
 from regretless.tables.cells import Cells
 from regretless.tables.encoding import Encoding
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
-from regretless.tables.read_cells import read_cells
+from regretless.tables.read_table import is_arrays, read_cells
 from regretless.tables.row_names import row_key
-from regretless.tables.table import ordered, suffix_of
+from regretless.tables.table import ordered
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ def feature_table(path: Path | str | Cells, cost_names: Sequence[str], *, id: st
     Raises:
         FileError, InputError: the message names file, line and column if they are known.
     """
-    cells = path if isinstance(path, Cells) else read_cells(path)
+    cells = read_cells(path)
     cells.refuse_unnamed(id)
     if set(cells.columns) <= {id, "variable"} and id == "instance":
         raise InputError(f"{cells.source} has no column with a feature")
@@ -113,8 +113,8 @@ def read_features(path: Path | str | Cells, cost_names: Sequence[str], encoding:
     Raises:
         FileError, InputError: the message names file, line and column if they are known.
     """
-    if not isinstance(path, Cells) and suffix_of(path) == ".npz":
-        return _features_from_arrays(Path(path), cost_names)
+    if is_arrays(path):
+        return _features_from_arrays(Path(str(path)), cost_names)
     table = feature_table(path, cost_names, id="instance" if encoding is None else encoding.id)
     return table.encoded(table.learn(range(len(table.rows))) if encoding is None else encoding)
 

@@ -1,20 +1,29 @@
-"""Read a table of numbers from a CSV or a Parquet file."""
+"""Read a table, of whichever kind it is: its cells, without columns to ignore, and as numbers."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from regretless.errors import InputError
+from regretless.listing import listed, meant
 from regretless.milp import Floats
 from regretless.tables.cells import Cells, frame_cells, number
+from regretless.tables.csv_file import read_csv
 from regretless.tables.decimal_marks import with_points
 from regretless.tables.foreign_numbers import number_remedy
-from regretless.tables.read_cells import read_cells
+from regretless.tables.parquet_file import read_parquet
+from regretless.tables.spreadsheet import read_sheet
+from regretless.tables.table import refuse_missing, suffix_of
 from regretless.tables.whole_columns import plain_numbers
+
+# All other kinds are spreadsheets.
+READERS = {".csv": read_csv, ".parquet": read_parquet}
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +56,12 @@ def read_table(path: Any, *, id: str | None = "instance", check: Callable[[Cells
         FileError, InputError, MissingDependencyError: as ``read_cells``; and for a cell that is empty or no finite
             number, a name that occurs twice, or a column ``id`` of the user's choice that is not there.
     """
-    cells = read_or_take(path)
+    cells = read_cells(path)
     if id is not None:
         cells.refuse_unnamed(id)
     if check is not None:
         check(cells.without([] if id is None else [id]))
     return numeric_table(cells, id=id)
-
-
-def read_or_take(path: Any) -> Cells:
-    """The cells of a file, or of a data frame of true costs; cells that were read before."""
-    if isinstance(path, Cells):
-        return path
-    return frame_cells(path, "costs") if hasattr(path, "columns") else read_cells(path)
 
 
 def numeric_table(cells: Cells, *, id: str | None = "instance") -> Table:
@@ -84,3 +86,54 @@ def numeric_table(cells: Cells, *, id: str | None = "instance") -> Table:
             values[i, k] = value
     instances = None if id is None else cells.unique_key(id)
     return Table(cells, names, values, instances)
+
+
+def is_arrays(table: Any) -> bool:
+    """Whether a table, which may be a file, is an NPZ file: its arrays have no columns with names."""
+    return not hasattr(table, "columns") and suffix_of(table) == ".npz"
+
+
+def read_cells(table: Any) -> Cells:
+    """The cells of a CSV file, a spreadsheet, a Parquet file or a data frame of true costs; cells stay as they are.
+
+    Raises:
+        FileError: the file is missing or cannot be read.
+        InputError: there are no rows, or a row has too few or too many cells.
+        MissingDependencyError: the package that reads such a file is not installed.
+    """
+    if hasattr(table, "columns"):
+        return table if isinstance(table, Cells) else frame_cells(table, "costs")
+    path = Path(table)
+    if is_arrays(path):
+        raise InputError(f"{path}: a table must be a .csv, .xlsx or .parquet file")
+    refuse_missing(path)
+    cells = READERS.get(suffix_of(path), read_sheet)(path)
+    if not cells.lines:
+        raise InputError(f"{path} has no rows")
+    return cells
+
+
+def without_ignored(table: Any, ignore: Sequence[str]) -> Any:
+    """The cells of a table without the columns to ignore, of which it need not have any.
+
+    The table itself where there is nothing to ignore, for arrays, and for ``None``.
+    """
+    return table if not ignore or table is None or is_arrays(table) else read_cells(table).without(ignore)
+
+
+def first_without_ignored(tables: Sequence[Any], ignore: Sequence[str], *, id: str) -> list[Any]:
+    """The tables of training without the columns to ignore; each column must be in one of the tables.
+
+    Raises:
+        InputError: no table has the column, or it names the rows.
+    """
+    if not ignore:
+        return list(tables)
+    if id in ignore and id != "instance":
+        raise InputError(f"--id and --ignore both name the column {id!r}: leave one of them out")
+    read = [table if table is None or is_arrays(table) else read_cells(table) for table in tables]
+    known = list(dict.fromkeys(name for cells in read if isinstance(cells, Cells) for name in cells.columns))
+    for name in ignore:
+        if name not in known:
+            raise InputError(f"no table has a column {name!r} to ignore{meant(name, known)}; there are {listed(known)}")
+    return [without_ignored(table, ignore) for table in read]

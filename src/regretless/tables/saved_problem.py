@@ -18,7 +18,7 @@ from regretless.problem import Problem
 from regretless.storage import MALFORMED, load_state, read_json, save_state, write_json
 from regretless.tables.costs import Costs, read_costs
 from regretless.tables.encoding import Encoding
-from regretless.tables.ignored_columns import without_ignored
+from regretless.tables.read_table import without_ignored
 from regretless.training.models import Kind, make_model
 from regretless.training.scaling import with_cost_scale
 from regretless.types import Sense
@@ -85,8 +85,14 @@ class SavedProblem:
 
     def problem(self, *, engine: str | None = None, time_limit: float | None = None, **how: Any) -> Problem:
         """Build the exact oracle, with ``workers`` and ``executor``; arguments override the saved settings."""
-        limit = self.time_limit if time_limit is None else time_limit
         model = Family.vary(self.milp) if self.family else self.milp
+        return self.problem_of(model, engine=engine, time_limit=time_limit, **how)
+
+    def problem_of(
+        self, model: MILP | Family, *, engine: str | None = None, time_limit: float | None = None, **how: Any
+    ) -> Problem:
+        """The exact oracle of a model with the same variables; see ``problem``."""
+        limit = self.time_limit if time_limit is None else time_limit
         return Problem(model, sense=self.sense, engine=engine or self.engine, time_limit=limit, **self.options, **how)
 
     def build(self, features: torch.Tensor, costs: torch.Tensor, seed: int) -> nn.Module:

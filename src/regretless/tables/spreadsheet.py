@@ -10,8 +10,7 @@ from regretless.errors import FileError, InputError
 from regretless.listing import listed
 from regretless.optional import need
 from regretless.tables.cells import Cells, plain_cell
-from regretless.tables.column_names import check_names
-from regretless.tables.title_rows import MOST_ROWS, refuse_title
+from regretless.tables.header import MOST_ROWS, check_names, refuse_title
 
 
 def read_sheet(path: Path) -> Cells:

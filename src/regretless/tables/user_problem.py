@@ -24,20 +24,18 @@ from regretless.progress import track
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.tables import Costs, Features, matched, read_costs, read_features
 from regretless.tables.constraints import read_constraints
-from regretless.tables.cost_features import warn_of_cost_feature
-from regretless.tables.cost_units import warn_of_two_units
 from regretless.tables.costs import row_order
+from regretless.tables.doubtful_data import warn_of_cost_feature, warn_of_order, warn_of_two_units
 from regretless.tables.encoded_column import Missing, Unseen
 from regretless.tables.encoding import Encoding
 from regretless.tables.features import feature_table
-from regretless.tables.ignored_columns import first_without_ignored
-from regretless.tables.row_dates import warn_of_order
+from regretless.tables.read_table import first_without_ignored, is_arrays
 from regretless.tables.saved_problem import SavedProblem
-from regretless.tables.table import suffix_of
 from regretless.training.models import Kind
 from regretless.types import OnFailure, Status
 
 BATCH_SIZE = 32
+Parts = tuple[Dataset, Dataset | None, Dataset | None]  # training, validation and test data
 # How the library names a row of a batch; a user knows it by its name.
 _OF_BATCH = re.compile(r"(no solution for )?instance \d+ of the batch( \(family member \d+\))?:? ?")
 
@@ -115,7 +113,7 @@ def load_model_file(
     # The options come first: they are the fastest to check.
     _check_shares(validation, test, split)
     milp, sense, cost_names = read(Path(name), cost_variables, keep_rows=True)
-    if ignore and suffix_of(features) == ".npz":
+    if ignore and is_arrays(features):
         raise InputError(f"--ignore is for tables, and {features} has no columns: leave it out")
     tables = first_without_ignored((features, costs, constraints), ignore, id=id)
     true = read_costs(tables[1], cost_names, id=id)
@@ -130,10 +128,8 @@ def load_model_file(
     if encoding is not None:
         encoding = replace(encoding, ignore=tuple(dict.fromkeys(ignore)))
     warn_of_cost_feature(features, seen.values, seen.names, true.values, cost_names)
-    paths = {"model": name, "features": features, "costs": costs}
-    if constraints is not None:
-        paths["constraints"] = constraints
-    files = {role: digest(path) for role, path in paths.items()}
+    paths = {"model": name, "features": features, "costs": costs, "constraints": constraints}
+    files = {role: digest(path) for role, path in paths.items() if path is not None}
     shape, family = tuple(seen.values.shape[1:]), constraints is not None
     kept = SavedProblem(
         milp, sense, cost_names, seen.names, shape, model, hidden, engine, time_limit, files, family, encoding,
@@ -150,15 +146,19 @@ def load_model_file(
     where, known = _Where(name, costs, constraints, true.instance), LabelMemory()
     if ids is None or on_failure == "raise":  # other constraints may have a solution
         _refuse_unsolvable(problem, where, true, ids, known, store)
-    data = _solved(problem, seen, true, ids, where, known, store)
+    try:
+        data = Dataset.solve(
+            problem, seen.values, true.values, instance=ids, store=store, memory=known, names=seen.instance
+        )
+    except SolveError as error:
+        said = _OF_BATCH.sub("", str(error).partition(" Set on_failure")[0])
+        raise where.error(error.row or 0, said) from error
     if not len(data):
         raise SolveError(f"{name} has no solution for any instance of {constraints or costs}: nothing can be trained")
     return assembled(name, kept, problem, cut(data, validation, test, seed if split == "random" else None))
 
 
-def assembled(
-    name: str, kept: SavedProblem, problem: Problem, parts: tuple[Dataset, Dataset | None, Dataset | None]
-) -> BenchmarkProblem:
+def assembled(name: str, kept: SavedProblem, problem: Problem, parts: Parts) -> BenchmarkProblem:
     """A problem with training, validation and test data, ready to train on."""
     train, held_out, tested = parts
     on = "test" if tested is not None else "validation" if held_out is not None else "train"
@@ -195,7 +195,7 @@ def _features(
     given: Any, cost_names: Sequence[str], true: Costs, names: tuple[str, str], train: list[int], **settings: Any
 ) -> tuple[Features, Encoding | None]:
     """Features in the order of the costs, and the encoding that was learned from the training instances."""
-    if suffix_of(names[0]) == ".npz":
+    if is_arrays(given):
         return matched(read_features(given, cost_names), true, names=names), None
     table = feature_table(given, cost_names, id=settings.pop("id"))
     counts = len(table.rows), len(true.values)
@@ -253,28 +253,8 @@ def _refuse_unsolvable(
     raise SolveError(f"{where.model} is {status} at the costs of the first instance of {where.costs}{said}")
 
 
-def _solved(
-    problem: Problem,
-    seen: Features,
-    true: Costs,
-    ids: list[int] | None,
-    where: _Where,
-    known: LabelMemory,
-    store: str | None,
-) -> Dataset:
-    try:
-        return Dataset.solve(
-            problem, seen.values, true.values, instance=ids, store=store, memory=known, names=seen.instance
-        )
-    except SolveError as error:
-        said = _OF_BATCH.sub("", str(error).partition(" Set on_failure")[0])
-        raise where.error(error.row or 0, said) from error
-
-
-def cut(
-    data: Dataset, validation: float, test: float, seed: int | None
-) -> tuple[Dataset, Dataset | None, Dataset | None]:
-    """Training, validation and test data, in this order."""
+def cut(data: Dataset, validation: float, test: float, seed: int | None) -> Parts:
+    """Cut rows into parts."""
     shares = [1 - validation - test, *(share for share in (validation, test) if share)]
     if len(shares) == 1:
         return data[:], None, None
