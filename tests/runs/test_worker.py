@@ -7,6 +7,7 @@ from pathlib import Path
 
 from regretless.runs import Spec
 from regretless.runs.run_folder import run_path
+from regretless.runs.run_lock import hold
 from regretless.runs.worker import Worker
 
 SPEC = Spec("synthetic-knapsack-60", "spo", epochs=1, options={"days": 20})
@@ -20,6 +21,11 @@ def test_a_run_is_done_once_and_its_problem_loaded_once(tmp_path: Path) -> None:
     assert (run_path(tmp_path, SPEC) / "metrics.json").stat().st_mtime_ns == written
     worker.do(Spec("synthetic-knapsack-60", "nce-c", epochs=1, options={"days": 20}))
     assert len(worker.loaded) == 1
+
+
+def test_a_run_whose_folder_another_process_still_holds_is_busy_and_has_not_failed(tmp_path: Path) -> None:
+    with hold(run_path(tmp_path, SPEC)):
+        assert Worker(tmp_path).do(SPEC)["status"] == "busy"
 
 
 # test_worker_pool.py has the process that is left alone.

@@ -15,6 +15,10 @@ from filelock import FileLock, Timeout
 from regretless.errors import FileError
 
 
+class BusyError(FileError):
+    """Another process is at work in a folder."""
+
+
 @contextlib.contextmanager
 def try_lock(path: Path | str, *, wait: float = 0.0) -> Iterator[bool]:
     """Hold the lock file ``path`` inside the block; yields whether the lock was free.
@@ -48,9 +52,9 @@ def hold(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder inside the block.
 
     Raises:
-        FileError: another process is at work in the folder.
+        BusyError: another process is at work in the folder.
     """
     with try_lock(folder / ".lock") as held:
         if not held:
-            raise FileError(f"another process is at work in {folder}: wait for it, or choose another folder")
+            raise BusyError(f"another process is at work in {folder}: wait for it, or choose another folder")
         yield

@@ -18,6 +18,7 @@ from typing import Any, TextIO
 from regretless.problems import BenchmarkProblem
 from regretless.progress import write_lines
 from regretless.runs.run_folder import failure, run_path
+from regretless.runs.run_lock import BusyError
 from regretless.runs.spec import Spec
 from regretless.runs.training_run import load_problem, run, single_threaded
 
@@ -30,11 +31,18 @@ class Worker:
         self.loaded: dict[str, BenchmarkProblem] = {}
 
     def do(self, spec: Spec) -> dict[str, Any]:
-        """Do one run, and return its ``status``, ``done`` or ``failed`` (with ``error``), and ``seconds``."""
+        """Do one run.
+
+        Returns:
+            ``status``: ``done``, ``failed`` (with ``error``) or ``busy`` (a worker whose parent was killed has not
+            ended yet); and ``seconds``.
+        """
         start = time.monotonic()
         try:
             run(spec, run_path(self.results, spec), loaded=self._load(spec), progress=False)
             answer: dict[str, Any] = {"status": "done"}
+        except BusyError:
+            answer = {"status": "busy"}
         except Exception as error:  # the rest of the grid continues
             answer = failure(error)
         return answer | {"seconds": time.monotonic() - start}

@@ -49,8 +49,8 @@ class RunWorker(Protocol):
         """Do one run and wait for its answer.
 
         Returns:
-            ``status``: ``done``, ``failed`` (with ``error``) or ``lost`` (the worker has ended and the run can be done
-            again); and ``seconds``.
+            ``status``: ``done``, ``failed`` (with ``error``), ``busy`` (another process does it) or ``lost`` (the
+            worker has ended and the run can be done again); and ``seconds``.
         """
 
     def stop(self) -> None:
