@@ -96,7 +96,7 @@ class Column:
                     f"{what} was never seen in training, where the levels were {listed(self.parts)}"
                     f"{meant(level, self.parts)}: "
                     "correct the cell, or let it count as none of them with --unseen other "
-                    "(in Python unseen='other')",
+                    "(in Python unseen='other', of DecisionRegressor columns={'unseen': 'other'})",
                     row=i,
                     column=self.name,
                 )
@@ -153,7 +153,8 @@ def _empty(cells: Cells, column: str, row: int, kind: Kind) -> InputError:
     remedy = (
         "write the date or time, or leave the row out"
         if kind in ("date", "time")
-        else "fill it, leave the row out, or train with --missing fill (in Python missing='fill')"
+        else "fill it, leave the row out, or train with --missing fill (in Python missing='fill', of "
+        "DecisionRegressor columns={'missing': 'fill'})"
     )
     cell = cells.columns[column][row]
     shown = "" if cell is None else f" ({cell!r})"
