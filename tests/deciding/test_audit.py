@@ -14,8 +14,9 @@ from regretless.deciding.audit import Audit, audit_decisions
 from regretless.deciding.audited_run import AuditedRun
 from regretless.deciding.decision_log import DecisionLog
 from regretless.deciding.drift import feature_drift, regret_drift
-from regretless.deciding.logged_decisions import LogRequest, decide_and_log, log_files
+from regretless.deciding.logged_decisions import LoggedDecider, LogRequest, decide_and_log, log_files
 from regretless.errors import FileError, InputError
+from regretless.runs import Spec, run
 from regretless.runs.held_out import FILE as HELD_OUT
 from regretless.runs.held_out import read_held_out
 from regretless.runs.run_folder import read_two_stage
@@ -337,3 +338,24 @@ def test_workers_and_time_limit_are_those_that_are_given(
     with pytest.raises(KeyboardInterrupt):
         audit_decisions(log, trained.write_later(tmp_path)[1], workers=3, time_limit=2.5, progress=False)
     assert seen == [{"workers": 3, "time_limit": 2.5}]
+
+
+def test_a_feature_of_variables_that_is_the_same_for_all_instances_has_not_changed(tmp_path: Path) -> None:
+    chance = np.random.default_rng(0)
+    hours, days = [f"x_{h}" for h in range(24)], [f"day {i}" for i in range(30)]
+    names = " + ".join(hours)
+    text = f"minimize\n cost: {names}\nsubject to\n r: {names} >= 3\nbinary\n {' '.join(hours)}\nend\n"
+    (tmp_path / "m.lp").write_text(text)
+    table = pd.DataFrame([(day, name, f"{h:02d}:00") for day in days for h, name in enumerate(hours)])
+    table.columns = pd.Index(["instance", "variable", "hour"])
+    table["load"], price = chance.normal(size=len(table)), chance.normal(size=len(table))
+    costs = table[["instance", "variable"]].assign(price=price)
+    for name, part in (("old", slice(0, 480)), ("new", slice(480, None))):
+        table[part].to_csv(tmp_path / f"x_{name}.csv", index=False)
+        costs[part].to_csv(tmp_path / f"c_{name}.csv", index=False)
+    files = {"features": str(tmp_path / "x_old.csv"), "costs": str(tmp_path / "c_old.csv")}
+    run(Spec(str(tmp_path / "m.lp"), "two-stage", options=files), tmp_path / "run", progress=False)
+    with LoggedDecider(tmp_path / "run", tmp_path / "d.db") as decider:
+        for day in days[20:]:
+            decider.decide(day, table[table["instance"] == day].drop(columns="instance"))
+    assert audit_decisions(tmp_path / "d.db", tmp_path / "c_new.csv", progress=False).feature_drift.changed == ()

@@ -11,6 +11,7 @@ import torch
 from regretless.cache import Bernoulli
 from regretless.errors import InputError, MissingDependencyError
 from regretless.search.check_settings import check_settings
+from regretless.solvers.engine import available
 from regretless.training import Interrupted, methods
 from regretless.training.interrupt import Interruption
 
@@ -36,6 +37,12 @@ def test_the_defaults_of_every_method_pass(method: str) -> None:
     if method == "direct":
         pytest.importorskip("cma")
     check_settings(method, {})
+
+
+@pytest.mark.parametrize("engine", [name for name, there in available().items() if there])
+@pytest.mark.parametrize("method", ["auto", "spo-cache", "two-stage"])
+def test_every_engine_passes(method: str, engine: str) -> None:
+    check_settings(method, {}, engine=engine)
 
 
 @pytest.mark.parametrize(("method", "settings"), WRONG)

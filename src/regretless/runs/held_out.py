@@ -96,5 +96,9 @@ def read_held_out(folder: Path | str) -> HeldOutView | None:
 def _spread(features: Tensor) -> Tensor:
     """At most ``MOST_FEATURES`` rows ``(m, k)``, evenly spread."""
     step = max(1, -(-len(features) // MOST_FEATURES))
-    rows = features[::step].to(torch.float64)
-    return (rows.flatten(1, -2).mean(dim=1) if rows.ndim > 2 and rows.shape[-1] else rows).contiguous()
+    return per_instance(features[::step].to(torch.float64)).contiguous()
+
+
+def per_instance(features: Tensor) -> Tensor:
+    """Features of instances as they are, those of variables as their means over the variables."""
+    return features.flatten(1, -2).mean(dim=1) if features.ndim > 2 and features.shape[-1] else features

@@ -16,6 +16,7 @@ from regretless.errors import InputError, RegretlessError, SolveError
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.search.train_method import is_best_fit, train
+from regretless.solvers.engine import names
 from regretless.training import Interrupted, methods
 from regretless.types import Status
 
@@ -45,7 +46,8 @@ def check_settings(method: str, settings: Mapping[str, Any], *, engine: str = "o
         return
     settings = dict(copy.deepcopy(settings))
     solver = {"oracle": _cheapest} if engine == "oracle" else {"engine": engine}
-    choose_one = MILP([[1.0, 1.0]], row_lower=1.0, row_upper=1.0)
+    integer = engine == "oracle" or engine in names(integers=True)
+    choose_one = MILP([[1.0, 1.0]], row_lower=1.0, row_upper=1.0, integer=integer)
     Problem(choose_one, **solver, **options)  # a short time limit is checked, and does not disturb what follows
     problem = Problem(choose_one, bound=_bound, name="settings check", **solver)
     labels = torch.eye(2, dtype=torch.float64)

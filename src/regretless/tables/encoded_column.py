@@ -98,7 +98,7 @@ class Column:
                     f"{what} was never seen in training, where the levels were {listed(self.parts)}"
                     f"{meant(level, self.parts)}: "
                     "correct the cell, or let it count as none of them with --unseen other "
-                    "(in Python unseen='other')",
+                    "(in Python unseen='other', of DecisionRegressor columns={'unseen': 'other'})",
                     row=i,
                     column=self.name,
                 )
@@ -153,7 +153,10 @@ def _values_and_gaps(cells: Cells, column: str, kind: Kind, missing: Missing) ->
     values, date = values_of(cells, column, kind), kind in ("date", "time")
     gaps = [i for i, value in enumerate(values) if value is None]
     if gaps and (missing == "refuse" or date):
-        remedy = "fill it, leave the row out, or train with --missing fill (in Python missing='fill')"
+        remedy = (
+            "fill it, leave the row out, or train with --missing fill (in Python missing='fill', of "
+            "DecisionRegressor columns={'missing': 'fill'})"
+        )
         remedy = "write the date or time, or leave the row out" if date else remedy
         cell = cells.columns[column][gaps[0]]
         shown = "" if cell is None else f" ({cell!r})"
