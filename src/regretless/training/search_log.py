@@ -9,6 +9,7 @@ from regretless.errors import FileError
 from regretless.solvers import found_decisions
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import MALFORMED, load_state, save_state
+from regretless.training.checkpoint import refuse_another
 
 KIND, VERSION = "search", 1
 
@@ -53,11 +54,7 @@ class SearchLog:
         for name, kind in (("settings", dict), ("values", list), ("rows", list)):
             if not isinstance(state, dict) or not isinstance(state.get(name), kind):
                 raise FileError(f"{path}: field {name!r} is missing or is not of type {kind.__name__}")
-        before, now = state["settings"], self.settings
-        different = [name for name in before | now if before.get(name) != now.get(name)]
-        if different:
-            text = "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in different)
-            raise FileError(f"{path} belongs to another search: {text}. Use the same settings, or another file")
+        refuse_another(path, "search", state["settings"], self.settings)
         good = len(state["values"]) == len(state["rows"]) and all(
             isinstance(row, dict) and isinstance(values, list) and all(isinstance(value, float) for value in values)
             for row, values in zip(state["rows"], state["values"], strict=False)

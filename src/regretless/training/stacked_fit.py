@@ -18,7 +18,6 @@ from regretless.training import stack_checkpoint
 from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.random_draws import seeded_draws
 from regretless.training.running_stack import Observer, RunningStack
-from regretless.training.stack_checkpoint import StackProgress
 from regretless.training.stacked_models import Parameters, Setting, StackedModels
 
 
@@ -105,30 +104,29 @@ def fit_stacked(
     stack = RunningStack(list(models), list(losses), list(settings), train, list(streams), batch_size, seed, observer)
     wanted = sorted({*(epoch for epoch in snapshots if 1 <= epoch <= epochs), epochs})
     path = None if checkpoint is None else Path(checkpoint)
-    state = StackProgress()
     with seeded_draws(seed, stack.device), Interruption() as interruption:
         if path is not None and path.exists():
-            state = stack_checkpoint.load(path, stack, identity or {}, wanted)
-        start, before = time.perf_counter(), state.seconds
-        remaining = range(state.epoch, epochs)
+            stack_checkpoint.load(path, stack, identity or {}, wanted)
+        start, before = time.perf_counter(), stack.seconds
+        remaining = range(stack.epochs, epochs)
         estimate = long_search(len(remaining) * stack.steps)
-        for epoch in track(remaining, total=len(remaining), label="training all settings", show=progress):
+        for _ in track(remaining, total=len(remaining), label="training all settings", show=progress):
             if observer is not None and observer.why_stop():
                 break
-            stack.epoch(epoch, progress=progress, on_step=estimate.step)
-            state.epoch, state.seconds = epoch + 1, before + time.perf_counter() - start
+            stack.epoch(progress=progress, on_step=estimate.step)
+            stack.seconds = before + time.perf_counter() - start
             if observer is not None:
-                observer.on_epoch(state.epoch, stack.models, stack.diverged)
-            if state.epoch in wanted:
-                state.snapshots[state.epoch] = {k: v.clone() for k, v in stack.models.parameters.items()}
+                observer.on_epoch(stack.epochs, stack.models, stack.diverged)
+            if stack.epochs in wanted:
+                stack.snapshots[stack.epochs] = {k: v.clone() for k, v in stack.models.parameters.items()}
             if path is not None:
-                stack_checkpoint.save(path, stack, state, identity or {})
+                stack_checkpoint.save(path, stack, identity or {})
             if interruption.received:
-                said = f"{interruption.received}: the search ended after epoch {state.epoch}"
+                said = f"{interruption.received}: the search ended after epoch {stack.epochs}"
                 raise Interrupted(f"{said}; {kept_in(path)}")
     reason = f"all {epochs} epochs done"
-    if observer is not None and state.epoch < epochs:
+    if observer is not None and stack.epochs < epochs:
         reason = observer.why_stop()
         # Not in the checkpoint: with a later limit the search continues as if it had not stopped.
-        state.snapshots.setdefault(state.epoch, stack.models.parameters)
-    return StackedRuns(stack.models, state.snapshots, stack.diverged, reason, state.seconds)
+        stack.snapshots.setdefault(stack.epochs, stack.models.parameters)
+    return StackedRuns(stack.models, stack.snapshots, stack.diverged, reason, stack.seconds)
