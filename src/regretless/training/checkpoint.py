@@ -75,7 +75,7 @@ def save(
         "loader": None if parts.loader is None else parts.loader.get_state(),
         **draws_state(next(parts.model.parameters()).device),
         **(vars(progress) | {"history": progress.history.rows}),
-        "found": found_decisions.saved(getattr(parts.loss.problem, "found", None)),
+        "found": found_decisions.saved(parts.loss.problem),
     }
     if ranks is not None:
         own = {name: state[name] for name in OF_RANK}
@@ -128,7 +128,7 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], epochs: int, 
         if parts.loader is not None and state.get("loader") is not None:
             parts.loader.set_state(state["loader"])
         set_draws_state(next(parts.model.parameters()).device, state)
-        found_decisions.restore(getattr(parts.loss.problem, "found", None), state.get("found"))
+        found_decisions.restore(parts.loss.problem, state.get("found"))
     except Exception as error:  # whatever the content makes torch do, the file is the cause
         parts.model.load_state_dict(first)
         raise FileError(f"{path} does not fit this model, loss or optimizer: {error}") from error

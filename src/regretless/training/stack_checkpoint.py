@@ -12,7 +12,6 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.errors import FileError
 from regretless.solvers import found_decisions
-from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training.checkpoint import OTHER_DATA
 from regretless.training.random_draws import draws_state, set_draws_state
@@ -36,7 +35,7 @@ def save(path: Path, stack: RunningStack, identity: dict[str, Any]) -> None:
         "running": [loss.running_state() for loss in stack.losses],
         "cache": None if cache is None else cache.state_dict(),
         "observer": None if stack.observer is None else stack.observer.state_dict(),
-        "found": found_decisions.saved(_found(stack)),
+        "found": found_decisions.saved(stack.losses[0].problem),
         "epoch": stack.epochs,
         "seconds": stack.seconds,
         "snapshots": [[epoch, parameters] for epoch, parameters in sorted(stack.snapshots.items())],
@@ -85,7 +84,7 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: S
             cache.load_state_dict(content["cache"])
         if stack.observer is not None:
             stack.observer.load_state_dict(content["observer"])
-        found_decisions.restore(_found(stack), content.get("found"))
+        found_decisions.restore(stack.losses[0].problem, content.get("found"))
         kept = {int(epoch): _snapshot(stack, parameters) for epoch, parameters in content["snapshots"]}
         done = int(content["epoch"])
         if sorted(kept) != [epoch for epoch in snapshots if epoch <= done]:
@@ -99,12 +98,6 @@ def _caches(stack: RunningStack) -> list[SolutionCache]:
     """The shared cache: of the losses, or of the observer where no loss uses it."""
     found = [loss.oracle for loss in stack.losses] + [getattr(stack.observer, "cache", None)]
     return list({id(oracle): oracle for oracle in found if isinstance(oracle, SolutionCache)}.values())
-
-
-def _found(stack: RunningStack) -> FoundDecisions | None:
-    """Where the problem keeps the decisions of its solves; all losses have the same problem."""
-    found: FoundDecisions | None = getattr(stack.losses[0].problem, "found", None)
-    return found
 
 
 def _snapshot(stack: RunningStack, saved: dict[str, Tensor]) -> Parameters:
