@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import re
+import warnings
 from types import SimpleNamespace
 
 import pytest
 
+from regretless import progress
 from regretless import solve_batches as module
+from regretless.errors import RegretlessWarning
 from regretless.milp import MILP
 from regretless.problem import Problem
 from regretless.problems.knapsack.oracle import knapsack_problem
@@ -80,3 +83,55 @@ def test_the_bar_counts_instances(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("regretless.progress.sys", SimpleNamespace(stderr=stream))
     list(solve_batches(ENGINE, 50, size=8, label="true optima"))
     assert re.search(r"true optima .* 50/50 0 s left", stream.text)
+
+
+INTEGER, LINEAR = MILP([[1.0, 1.0]], row_upper=1.0), MILP([[1.0, 1.0]], row_upper=1.0, integer=False)
+CORES = r"workers=8 \(--workers 8\) solves on all 8 cores of this machine\."
+GAP = r"gap=0.001 \(--gap 0.001\) ends a solve within 0.1% of the optimum\."
+
+
+def solve(problem: Problem, monkeypatch: pytest.MonkeyPatch, *, n: int = 1000, seconds: float = 1.0) -> None:
+    """Go through ``n`` instances of which each takes ``seconds`` on a machine with eight cores."""
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(module, "cores", lambda: 8)
+    for part in solve_batches(problem, n, size=1, label="solving", progress=False):
+        clock.now += seconds * (part.stop - part.start)
+
+
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (Problem(INTEGER), f"the solves take about 16 min more. {CORES} {GAP}$"),
+        (Problem(INTEGER, workers=2), f"more. {GAP}$"),
+        (Problem(INTEGER, gap=0.1), f"more. {CORES}$"),
+        (Problem(LINEAR), f"more. {CORES}$"),
+    ],
+)
+def test_long_solves_are_announced_once_with_what_makes_them_faster(
+    problem: Problem, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.warns(RegretlessWarning, match=message) as said:
+        solve(problem, monkeypatch)
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem(INTEGER, workers=2, gap=0.1),
+        Problem(LINEAR, engine="batched-lp"),
+        Problem(oracle=lambda c: c == c.min(), dimension=2),
+    ],
+)
+def test_where_nothing_helps_nothing_is_said(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solve(problem, monkeypatch)
+
+
+@pytest.mark.parametrize(("n", "seconds"), [(100, 1.0), (10_000, 0.01)])
+def test_short_solves_are_not_announced(n: int, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        solve(Problem(INTEGER), monkeypatch, n=n, seconds=seconds)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, TextIO, TypeVar
 
-from regretless.errors import MissingDependencyError
+from regretless.errors import MissingDependencyError, RegretlessWarning
 from regretless.optional import need
 
 T = TypeVar("T")
@@ -210,6 +211,30 @@ class Lines:
         """The time that the rest takes, as the end of a line; empty in the first seconds and at the end."""
         now = time.monotonic() - self.start
         return f" ({duration(now / done * (self.total - done))} left)" if now > DELAY and done < self.total else ""
+
+
+class LongWork:
+    """Warns once, early in work of ``total`` steps, where the rest will take long.
+
+    Args:
+        total: number of steps.
+        measured: seconds until the time per step is known well enough.
+        long: seconds from which on the rest is long.
+        advice: the message for the time that the rest takes, as text; an empty one is not said.
+    """
+
+    def __init__(self, total: int, *, measured: float, long: float, advice: Callable[[str], str]) -> None:
+        self.total, self.measured, self.long, self.advice, self.done = total, measured, long, advice, 0
+        self.start: float | None = time.monotonic()  # None once the estimate is made
+
+    def step(self, count: int = 1) -> None:
+        """Count steps that are done."""
+        self.done += count
+        if self.start is None or (took := time.monotonic() - self.start) < self.measured:
+            return
+        self.start, left = None, took / self.done * (self.total - self.done)
+        if left > self.long and (message := self.advice(duration(left))):
+            warnings.warn(message, RegretlessWarning, stacklevel=2)
 
 
 def duration(seconds: float) -> str:

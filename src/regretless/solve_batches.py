@@ -1,17 +1,22 @@
-"""Many solves in batches with a progress bar; slow solves come in small batches, so that the bar moves."""
+"""Many solves in batches with a progress bar; slow solves come in small batches, so that the bar moves.
+
+Most users do not know what makes solves faster: early in many that will take long, a warning says it.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 
-from regretless.long_solves import advise
+from regretless.family import member
 from regretless.problem import Problem
-from regretless.progress import track
+from regretless.progress import LongWork, track
+from regretless.solvers.executors import cores
 
 SHORT, LONG = 0.5, 5.0  # seconds that a batch should take
 # Per worker: all of them wait for the last solve of a batch, which costs a worker half a solve on average.
 FEWEST = 4
+GAP = 0.001  # that is suggested
 
 
 def solve_batches(
@@ -32,8 +37,10 @@ def solve_batches(
     most = n if size is None else size * problem.workers
     one_by_one = getattr(problem.backend, "one_by_one", False)
     parts = _adaptive(n, problem.workers, most) if one_by_one else _fixed(n, most)
-    parts = advise(parts, n, problem)
-    yield from track(parts, total=n, label=label, show=progress, count=lambda part: part.stop - part.start)
+    rest = LongWork(n, measured=20.0, long=120.0, advice=lambda left: _advice(problem, left))
+    for part in track(parts, total=n, label=label, show=progress, count=lambda part: part.stop - part.start):
+        yield part
+        rest.step(part.stop - part.start)
 
 
 def _fixed(n: int, size: int) -> Iterator[slice]:
@@ -52,3 +59,15 @@ def _adaptive(n: int, workers: int, most: int) -> Iterator[slice]:
             size = min(2 * size, most)
         elif took > LONG:
             size = max(size // 2, min(least, most))
+
+
+def _advice(problem: Problem, left: str) -> str:
+    """What makes the solves of an engine faster; nothing is known of other solvers."""
+    if not problem.engine:
+        return ""
+    ways = []
+    if problem.workers == 1 and getattr(problem.backend, "one_by_one", False) and (count := cores()) > 1:
+        ways.append(f"workers={count} (--workers {count}) solves on all {count} cores of this machine.")
+    if "gap" not in problem.options and member(problem.model).integer.any():
+        ways.append(f"gap={GAP} (--gap {GAP}) ends a solve within {GAP:.1%} of the optimum.")
+    return f"the solves take about {left} more. {' '.join(ways)}" if ways else ""

@@ -121,10 +121,13 @@ def test_labels_of_named_problems_follow_on_failure(name, options, monkeypatch):
     assert loaded.problem.on_failure == "skip"
 
 
-def test_a_gap_is_for_engines() -> None:
-    assert load("synthetic-knapsack-60", days=20, engine="highs", gap=0.1).problem.solver == "highs(gap=0.1)"
+@pytest.mark.parametrize(
+    ("name", "size"), [("synthetic-knapsack-60", {"days": 20}), ("top-k", {"items": 4, "train": 2, "test": 1})]
+)
+def test_a_gap_is_for_engines(name: str, size: dict[str, int]) -> None:
+    assert load(name, **size, engine="highs", gap=0.1).problem.solver == "highs(gap=0.1)"
     with pytest.raises(InputError, match=r"gap= is for engines, .* add engine='highs'"):
-        load("synthetic-knapsack-60", days=20, gap=0.1)
+        load(name, **size, gap=0.1)
 
 
 SMALL = {

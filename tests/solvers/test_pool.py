@@ -259,7 +259,7 @@ def test_an_engine_that_hangs_past_its_limit_costs_one_instance(
 
 def test_an_answer_of_an_engine_is_looked_at_once(scripted: list[Scripted], monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter([np.zeros(4), np.ones(4), np.ones(3), np.full(4, np.nan)])
-    monkeypatch.setattr(Scripted, "solve", lambda self, objective: Outcome(next(answers), Status.OPTIMAL))
+    monkeypatch.setattr(Scripted, "solve", lambda self, objective, start=None: Outcome(next(answers), Status.OPTIMAL))
     solved = EnginePool(KNAPSACK, engine="scripted").solve(torch.ones(4, 4))
     assert solved.found.tolist() == [True, False, False, False]
     assert "infeasible" in solved.message[1]
@@ -270,7 +270,7 @@ def test_an_answer_of_an_engine_is_looked_at_once(scripted: list[Scripted], monk
 def test_an_engine_cannot_end_the_process(
     scripted: list[Scripted], monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    monkeypatch.setattr(Scripted, "solve", lambda self, objective: sys.exit("no licence"))
+    monkeypatch.setattr(Scripted, "solve", lambda self, objective, start=None: sys.exit("no licence"))
     solved = EnginePool(OPEN, engine="scripted", workers=workers).solve(torch.ones(2, 2))
     assert solved.statuses == [Status.ERROR] * 2
     assert solved.message[0] == "SystemExit: no licence"

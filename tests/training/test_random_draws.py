@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from regretless.training.models import make_model
-from regretless.training.random_draws import device_state, seeded_draws, seeded_weights, set_device_state
+from regretless.training.random_draws import draws_state, seeded_draws, seeded_weights, set_draws_state
 
 CPU = torch.device("cpu")
 
@@ -67,9 +67,10 @@ def test_models_can_be_built_inside_of_a_block():
 
 
 def test_the_cpu_has_no_state_of_a_device():
-    assert device_state(CPU) is None
+    state = draws_state(CPU)
+    assert state["device"] is None
     before = torch.get_rng_state()
-    set_device_state(CPU, torch.zeros(16, dtype=torch.uint8))  # of a run on a GPU
+    set_draws_state(CPU, state | {"device": torch.zeros(16, dtype=torch.uint8)})  # of a run on a GPU
     assert torch.equal(torch.get_rng_state(), before)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from regretless.errors import FileError
+from regretless.problem import Problem
 from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training.direct import direct
@@ -24,11 +25,12 @@ def test_what_was_kept_comes_back(tmp_path: Path) -> None:
 
 
 def test_decisions_that_were_found_come_back(tmp_path: Path) -> None:
-    found, again = FoundDecisions(2), FoundDecisions(2)
-    found.add(np.eye(2))
-    SearchLog(tmp_path / "search", {}, found).append([1.0], {})
-    SearchLog(tmp_path / "search", {}, again)
-    assert again.rows.tolist() == found.rows.tolist()
+    first, second = (Problem(oracle=lambda c: c, dimension=2) for _ in range(2))
+    first.found, second.found = FoundDecisions(2), FoundDecisions(2)
+    first.found.add(np.eye(2))
+    SearchLog(tmp_path / "search", {}, first).append([1.0], {})
+    SearchLog(tmp_path / "search", {}, second)
+    assert second.found.rows.tolist() == first.found.rows.tolist()
 
 
 def test_without_a_path_nothing_is_written(tmp_path: Path) -> None:

@@ -9,13 +9,14 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from regretless import MAP, fit
+from regretless import MAP, fit, progress
 from regretless.errors import InputError, RegretlessWarning
 from regretless.losses import ExpectedRegret
+from regretless.progress import LongWork
 from regretless.training import stacked_fit
 from regretless.training.interrupt import Interrupted
 from regretless.training.models import make_model
-from regretless.training.stacked_fit import LongSearch, fit_stacked
+from regretless.training.stacked_fit import fit_stacked, long_search
 from regretless.training.stacked_linear import StackedLinear
 from regretless.training.stacked_models import Setting
 
@@ -24,8 +25,8 @@ from .stacks import SETTINGS, STREAMS, Counter, cache, data, run
 
 def go(monkeypatch: pytest.MonkeyPatch, seconds: float, steps: int, done: int) -> None:
     now = [0.0]
-    monkeypatch.setattr(stacked_fit, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    estimate = LongSearch(steps)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    estimate = long_search(steps)
     for _ in range(done):
         now[0] += seconds
         estimate.step()
@@ -44,17 +45,11 @@ def test_a_short_search_is_not_announced(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_every_step_of_a_stack_that_is_left_is_counted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    made: list[LongSearch] = []
-    original = LongSearch.__init__
-
-    def kept(self: LongSearch, steps: int) -> None:
-        made.append(self)
-        original(self, steps)
-
-    monkeypatch.setattr(LongSearch, "__init__", kept)
+    made: list[LongWork] = []
+    monkeypatch.setattr(stacked_fit, "long_search", lambda steps: made.append(long_search(steps)) or made[-1])
     for stop_after in (1, 99):
         run(*data(), observer=Counter(stop_after), checkpoint=tmp_path / "search.safetensors")
-    assert [(one.steps, one.done) for one in made] == [(12, 4), (8, 8)]  # of 3 epochs, one and then the others
+    assert [(one.total, one.done) for one in made] == [(12, 4), (8, 8)]  # of 3 epochs, one and then the others
 
 
 @pytest.mark.parametrize("kind", ["linear", "mlp"])

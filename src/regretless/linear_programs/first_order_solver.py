@@ -7,10 +7,9 @@ import time
 import torch
 from torch import Tensor
 
-from regretless.linear_programs.feasibility import is_feasible
+from regretless.linear_programs.feasibility import falls, is_feasible, rays
 from regretless.linear_programs.first_order import ITERATIONS, solve_first_order
 from regretless.linear_programs.program_answers import Answers, none_of, unsolved
-from regretless.linear_programs.rays import falls, rays
 from regretless.linear_programs.scaled_rows import ScaledRows
 from regretless.milp import MILP
 from regretless.types import Status

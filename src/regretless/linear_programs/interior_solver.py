@@ -10,11 +10,10 @@ import torch
 from torch import Tensor
 
 from regretless.errors import SolveError
-from regretless.linear_programs.feasibility import is_feasible
+from regretless.linear_programs.feasibility import falls, is_feasible, rays
 from regretless.linear_programs.interior_point import Iterate, solve_interior
 from regretless.linear_programs.presolve import presolve
 from regretless.linear_programs.program_answers import Answers, none_of, unsolved
-from regretless.linear_programs.rays import falls, rays
 from regretless.linear_programs.self_dual import solve_self_dual
 from regretless.linear_programs.standard_form import StandardForm
 from regretless.linear_programs.vertex import to_vertex

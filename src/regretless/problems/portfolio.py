@@ -78,8 +78,8 @@ def load_portfolio(
     if risk < 1.0 or not noise > 0.0:
         raise InputError(f"risk must be at least 1, that of equal shares, and noise positive, got {risk} and {noise}")
     given = Settings(**settings)
-    if given.engine != "oracle":
-        raise InputError(f"the portfolio is solved by cvxpy: leave out engine=, got {given.engine!r}")
+    if given.engine != "oracle" or given.gap:
+        raise InputError(f"cvxpy solves the portfolio: leave out engine= and gap=, got {given.engine!r}, {given.gap}")
     covariance, x, c = portfolio_data(Formula(given.instances, features, deg, noise, given.seed), assets)
     options = {} if given.time_limit is None else {"time_limit": float(given.time_limit)}
     return given.load(name, Problem(portfolio_program(covariance, risk, **options), sense="max"), x, c)

@@ -60,10 +60,6 @@ class Solving:
     on_failure: OnFailure = "raise"
     store: Path | str | None = None
 
-    def __post_init__(self) -> None:
-        if self.gap and self.engine == "oracle":
-            raise InputError("gap= is for engines, and the problem's own solver has none: add engine='highs'")
-
     def problem(
         self, model: MILP | Family, sense: Sense, oracle: Callable[[], Backend] | None = None, **about: Any
     ) -> Problem:
@@ -74,8 +70,13 @@ class Solving:
             sense: of the objective.
             oracle: builds the special oracle; ``None`` where the problem has none.
             about: further arguments of ``Problem``, such as ``bound``.
+
+        Raises:
+            InputError: a gap for the special oracle, which has none.
         """
         if self.engine == "oracle" and oracle is not None:
+            if self.gap:
+                raise InputError("gap= is for engines, and the problem's own solver has none: add engine='highs'")
             return Problem(model, oracle=oracle(), sense=sense, **about)
         engine = "highs" if self.engine == "oracle" else self.engine
         how: dict[str, Any] = {"workers": self.workers, "executor": self.executor, "time_limit": self.time_limit}

@@ -12,11 +12,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import InputError
 from regretless.milp import MILP, Floats
+from regretless.modeling.linear_model import Row, stacked
 from regretless.number_checks import check_integer, check_number
 from regretless.problems.knapsack.synthetic import standardized, wander
 from regretless.problems.polynomial_costs import check_counts
@@ -72,30 +72,27 @@ def workshop_milp(orders: list[Order]) -> MILP:
     keys = [(k, o, t) for k, o in steps for t in starts[k, o]]
     column = {key: i for i, key in enumerate(keys)}
 
-    rows: list[dict[int, float]] = []
-    bounds: list[tuple[float, float]] = []
-    for k, o in steps:
-        rows.append({column[k, o, t]: 1.0 for t in starts[k, o]})
-        bounds.append((1.0, 1.0))
+    rows = [Row({column[k, o, t]: 1.0 for t in starts[k, o]}, 1.0, 1.0) for k, o in steps]
     for machine in sorted({step.machine for order in orders for step in order}):
         own = [(k, o, t) for k, o, t in keys if orders[k][o].machine == machine]
         for hour in range(HOURS):
-            rows.append({column[k, o, t]: 1.0 for k, o, t in own if t <= hour < t + orders[k][o].hours})
-            bounds.append((-np.inf, 1.0))
+            running = {column[k, o, t]: 1.0 for k, o, t in own if t <= hour < t + orders[k][o].hours}
+            rows.append(Row(running, -np.inf, 1.0))
     for k, order in enumerate(orders):
         for before, after in pairwise(range(len(order))):
             for hour in starts[k, after]:
                 started = {column[k, after, t]: 1.0 for t in starts[k, after] if t <= hour}
                 ended = {column[k, before, t]: -1.0 for t in starts[k, before] if t <= hour - order[before].hours}
-                rows.append(started | ended)
-                bounds.append((-np.inf, 0.0))
-    energy = {(t + i, column[k, o, t]): orders[k][o].power for k, o, t in keys for i in range(orders[k][o].hours)}
-    lower, upper = np.array(bounds).T
+                rows.append(Row(started | ended, -np.inf, 0.0))
+    energy = np.zeros((HOURS, len(keys)))
+    for k, o, t in keys:
+        energy[t : t + orders[k][o].hours, column[k, o, t]] = orders[k][o].power
+    A, lower, upper = stacked(rows, len(keys))
     return MILP(
-        _matrix({(r, c): value for r, row in enumerate(rows) for c, value in row.items()}, (len(rows), len(keys))),
+        A,
         row_lower=lower,
         row_upper=upper,
-        cost_map=_matrix(energy, (HOURS, len(keys))),
+        cost_map=energy,
         names=tuple(f"order{k}_step{o}_hour{t}" for k, o, t in keys),
     )
 
@@ -104,11 +101,6 @@ def _starts(order: Order, step: int) -> range:
     """Hours in which a step can start, so that all steps of its order fit into the day."""
     earliest = sum(one.hours for one in order[:step])
     return range(earliest, HOURS - sum(one.hours for one in order[step:]) + 1)
-
-
-def _matrix(entries: dict[tuple[int, int], float], shape: tuple[int, int]) -> sparse.csr_array:
-    row, column = np.array(list(entries), dtype=np.int64).T
-    return sparse.csr_array((np.array(list(entries.values())), (row, column)), shape=shape)
 
 
 def hourly_prices(days: int, *, noise: float = 1.0, seed: int = 0) -> tuple[Floats, Floats]:

@@ -105,7 +105,7 @@ class CheckedEngine:
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
         """Minimize ``objective . x``; see ``Engine``."""
         began = time.monotonic()
-        outcome = self.engine.solve(objective) if start is None else self.engine.solve(objective, start)
+        outcome = self.engine.solve(objective, start)
         x = None
         if outcome.x is not None:
             given = np.asarray(outcome.x, dtype=np.float64)

@@ -77,12 +77,14 @@ class FoundDecisions:
         return place
 
 
-def saved(found: FoundDecisions | None) -> dict[str, Any] | None:
-    """The state for a checkpoint; ``None`` where a problem keeps no decisions."""
+def saved(problem: Any) -> dict[str, Any] | None:
+    """The state of ``problem.found`` for a checkpoint; ``None`` without a problem, or where it keeps no decisions."""
+    found: FoundDecisions | None = getattr(problem, "found", None)
     return None if found is None else found.state_dict()
 
 
-def restore(found: FoundDecisions | None, state: dict[str, Any] | None) -> None:
+def restore(problem: Any, state: dict[str, Any] | None) -> None:
     """Continue from what ``saved`` returned, if the problem keeps decisions and did so before."""
+    found: FoundDecisions | None = getattr(problem, "found", None)
     if found is not None and state is not None:
         found.load_state_dict(state)

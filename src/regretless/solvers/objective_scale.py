@@ -20,7 +20,7 @@ USUAL, LEAST, MOST = 10, -10, 30
 def solve_scaled(engine: Engine, objective: Floats, start: Floats | None = None) -> Outcome:
     """Solve at the first scale of ``scaled_objectives`` at which the engine does not fail."""
     for scaled in scaled_objectives(objective):
-        outcome = engine.solve(scaled) if start is None else engine.solve(scaled, start)
+        outcome = engine.solve(scaled, start)
         if outcome.status is not Status.ERROR:
             break
     return outcome

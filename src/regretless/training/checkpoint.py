@@ -23,7 +23,7 @@ from regretless.storage import load_state, save_state
 from regretless.tensors import hash_of
 from regretless.training.callbacks import Callback
 from regretless.training.history import History, Row
-from regretless.training.random_draws import device_state, set_device_state
+from regretless.training.random_draws import draws_state, set_draws_state
 
 KIND, VERSION = "checkpoint", 2
 OTHER_DATA = "The data have changed since: restore the tables, or start again in another file or folder"
@@ -73,10 +73,9 @@ def save(
         "callbacks": [callback.state_dict() for callback in parts.callbacks],
         "shuffle": parts.shuffle.get_state(),
         "loader": None if parts.loader is None else parts.loader.get_state(),
-        "global": torch.get_rng_state(),  # dropout and the like draw from it
-        "device": device_state(next(parts.model.parameters()).device),
+        **draws_state(next(parts.model.parameters()).device),
         **(vars(progress) | {"history": progress.history.rows}),
-        "found": found_decisions.saved(getattr(parts.loss.problem, "found", None)),
+        "found": found_decisions.saved(parts.loss.problem),
     }
     if ranks is not None:
         own = {name: state[name] for name in OF_RANK}
@@ -108,12 +107,7 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], epochs: int, 
     for name, kind in FIELDS.items():
         if not isinstance(state[name], kind):
             raise FileError(f"{path}: field {name!r} must not be {type(state[name]).__name__}")
-    before = state["settings"]
-    different = [name for name in before | settings if before.get(name) != settings.get(name)]
-    if different:
-        text = "; ".join(f"{name} was {before.get(name)!r}, is {settings.get(name)!r}" for name in different)
-        remedy = OTHER_DATA if "data" in different else "Use the same settings, or another checkpoint file"
-        raise FileError(f"{path} belongs to another run: {text}. {remedy}")
+    refuse_another(path, "run", state["settings"], settings)
     begun = state["order"] is not None  # an epoch that was left in the middle has changed the weights
     if state["epoch"] + begun > epochs:
         held = f"{state['epoch']} epochs{' and part of the next' if begun else ''}"
@@ -133,15 +127,23 @@ def load(path: Path | str, parts: Parts, settings: dict[str, Any], epochs: int, 
         parts.shuffle.set_state(state["shuffle"])
         if parts.loader is not None and state.get("loader") is not None:
             parts.loader.set_state(state["loader"])
-        torch.set_rng_state(state["global"])
-        set_device_state(next(parts.model.parameters()).device, state.get("device"))
-        found_decisions.restore(getattr(parts.loss.problem, "found", None), state.get("found"))
+        set_draws_state(next(parts.model.parameters()).device, state)
+        found_decisions.restore(parts.loss.problem, state.get("found"))
     except Exception as error:  # whatever the content makes torch do, the file is the cause
         parts.model.load_state_dict(first)
         raise FileError(f"{path} does not fit this model, loss or optimizer: {error}") from error
     return Progress(
         state["epoch"], state["step"], state["order"], state["row"], History(state["history"]), state["stopped"]
     )
+
+
+def refuse_another(path: Path | str, what: str, before: dict[str, Any], settings: dict[str, Any]) -> None:
+    """Raise a ``FileError`` that names all settings in which a checkpoint differs from what continues from it."""
+    different = [name for name in before | settings if before.get(name) != settings.get(name)]
+    if different:
+        text = "; ".join(f"{name} was {before.get(name)!r}, is {settings.get(name)!r}" for name in different)
+        remedy = OTHER_DATA if "data" in different else "Use the same settings, or another checkpoint file"
+        raise FileError(f"{path} belongs to another {what}: {text}. {remedy}")
 
 
 def _load_optimizer(optimizer: torch.optim.Optimizer, saved: dict[str, Any]) -> None:

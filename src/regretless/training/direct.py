@@ -103,7 +103,7 @@ def direct(
     settings = {"seed": seed, "population": population, "sigma": sigma, "patience": patience, "cma": cma.__version__}
     settings |= {"first": first.tolist(), "problem": problem.fingerprint, "data": digest_of(train)}
     settings |= {"validation": None if validation is None else digest_of(validation)}
-    log = SearchLog(checkpoint, settings, problem.found)
+    log = SearchLog(checkpoint, settings, problem)
     if len(log) > generations:
         raise FileError(f"{log.path} holds {len(log)} generations already, more than the {generations} requested")
     search = cma.CMAEvolutionStrategy(first.numpy(), sigma * size, options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import torch
@@ -65,17 +66,18 @@ def seeded_draws(seed: int, device: torch.device | None = None, *, rank: int = 0
                 _before.clear()
 
 
-def device_state(device: torch.device) -> Tensor | None:
-    """State of the generator of a GPU, for checkpoints; ``None`` for the CPU, whose state is kept apart."""
+def draws_state(device: torch.device) -> dict[str, Tensor | None]:
+    """States of the global generators, for checkpoints: of the CPU, and of a GPU that the model is on."""
     generator = _of_device(device)
-    return None if generator is None else generator.get_state()
+    return {"global": torch.get_rng_state(), "device": None if generator is None else generator.get_state()}
 
 
-def set_device_state(device: torch.device, state: Tensor | None) -> None:
-    """Continue from a saved state; one that was saved on another kind of device does not apply."""
-    generator = _of_device(device)
-    if generator is not None and state is not None:
-        generator.set_state(state)
+def set_draws_state(device: torch.device, state: dict[str, Any]) -> None:
+    """Continue from saved states; that of another kind of device does not apply."""
+    torch.set_rng_state(state["global"])
+    generator, saved = _of_device(device), state.get("device")
+    if generator is not None and saved is not None:
+        generator.set_state(saved)
 
 
 def _of_device(device: torch.device | None) -> torch.Generator | None:

@@ -17,7 +17,7 @@ from regretless.training.evaluation import to_loss
 from regretless.training.linear_model import find_linear
 from regretless.training.scaling import deviation_or_one, eps_for
 from regretless.training.stacked_linear import StackedLinear
-from regretless.training.stacked_models import Setting, StackedAdam, StackedModels
+from regretless.training.stacked_models import Parameters, Setting, StackedAdam, StackedModels
 from regretless.training.stacked_modules import StackedModules
 
 
@@ -70,7 +70,13 @@ class Observer(Protocol):
 
 
 class RunningStack:
-    """Models, optimizers and shuffles of all runs; the arguments are those of ``fit_stacked``."""
+    """Models, optimizers and shuffles of all runs; the arguments are those of ``fit_stacked``.
+
+    Attributes:
+        epochs: that are done.
+        seconds: of training, in all processes of a search that was interrupted.
+        snapshots: parameters that are kept, by number of epochs.
+    """
 
     def __init__(
         self,
@@ -84,6 +90,8 @@ class RunningStack:
         observer: Observer | None,
     ) -> None:
         self.observer = observer
+        self.epochs, self.seconds = 0, 0.0
+        self.snapshots: dict[int, Parameters] = {}
         self.losses, self.streams, self.batch_size = losses, streams, batch_size
         self.models = stack_models(models, train.features, train.costs, settings)
         example = next(iter(self.models.parameters.values()))
@@ -123,11 +131,10 @@ class RunningStack:
         """Steps of an epoch."""
         return -(-max(len(stream) for stream in self.streams) // self.batch_size)
 
-    def epoch(self, epoch: int, *, progress: bool | None = False, on_step: Callable[[], None] | None = None) -> None:
+    def epoch(self, *, progress: bool | None = False, on_step: Callable[[], None] | None = None) -> None:
         """One pass of every stream over its instances.
 
         Args:
-            epoch: its number, from 0.
             progress: show a bar over the steps; ``None`` on a terminal.
             on_step: called after every step.
         """
@@ -136,7 +143,7 @@ class RunningStack:
             for stream, generator in zip(self.streams, self.generators, strict=True)
         ]
         places = range(0, max(len(order) for order in orders), self.batch_size)
-        for at in track(places, total=len(places), label=f"epoch {epoch + 1}", show=progress):
+        for at in track(places, total=len(places), label=f"epoch {self.epochs + 1}", show=progress):
             active = [f for f, order in enumerate(orders) if at < len(order)]
             parts = [orders[f][at : at + self.batch_size] for f in active]
             self._step(active, parts)
@@ -146,6 +153,7 @@ class RunningStack:
         for value in self.models.parameters.values():
             bad |= ~torch.isfinite(value).flatten(2).all(dim=2)
         self._drop(bad)
+        self.epochs += 1
 
     def _step(self, active: list[int], parts: list[Tensor]) -> None:
         """One step of every active stream; on a GPU without a synchronization, except for solves and checks."""

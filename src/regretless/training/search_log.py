@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import FileError
+from regretless.problem import Problem
 from regretless.solvers import found_decisions
-from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import MALFORMED, load_state, save_state
+from regretless.training.checkpoint import refuse_another
 
 KIND, VERSION = "search", 1
 
@@ -22,15 +23,15 @@ class SearchLog:
     Args:
         path: of the file; ``None`` writes nothing.
         settings: everything that determines the numbers of the search, as plain data.
-        found: decisions that the problem keeps (``problem.found``): a search that is repeated solves nothing.
+        problem: whose decisions (``problem.found``) are stored, too: a search that is repeated solves nothing.
 
     Raises:
         FileError: the file is damaged, or of another search.
     """
 
-    def __init__(self, path: Path | str | None, settings: dict[str, Any], found: FoundDecisions | None = None) -> None:
+    def __init__(self, path: Path | str | None, settings: dict[str, Any], problem: Problem | None = None) -> None:
         self.path = None if path is None else Path(path)
-        self.settings, self.found = settings, found
+        self.settings, self.problem = settings, problem
         self.values: list[list[float]] = []
         self.rows: list[dict[str, Any]] = []
         if self.path is not None and self.path.exists():
@@ -45,7 +46,7 @@ class SearchLog:
         self.rows.append(row)
         if self.path is not None:
             state: dict[str, Any] = {"settings": self.settings, "values": self.values, "rows": self.rows}
-            state["found"] = found_decisions.saved(self.found)
+            state["found"] = found_decisions.saved(self.problem)
             save_state(self.path, state, kind=KIND, version=VERSION)
 
     def _load(self, path: Path) -> None:
@@ -53,11 +54,7 @@ class SearchLog:
         for name, kind in (("settings", dict), ("values", list), ("rows", list)):
             if not isinstance(state, dict) or not isinstance(state.get(name), kind):
                 raise FileError(f"{path}: field {name!r} is missing or is not of type {kind.__name__}")
-        before, now = state["settings"], self.settings
-        different = [name for name in before | now if before.get(name) != now.get(name)]
-        if different:
-            text = "; ".join(f"{name} was {before.get(name)!r}, is {now.get(name)!r}" for name in different)
-            raise FileError(f"{path} belongs to another search: {text}. Use the same settings, or another file")
+        refuse_another(path, "search", state["settings"], self.settings)
         good = len(state["values"]) == len(state["rows"]) and all(
             isinstance(row, dict) and isinstance(values, list) and all(isinstance(value, float) for value in values)
             for row, values in zip(state["rows"], state["values"], strict=False)
@@ -66,6 +63,6 @@ class SearchLog:
             raise FileError(f"{path}: fields 'values' and 'rows' do not fit each other")
         self.values, self.rows = state["values"], state["rows"]
         try:
-            found_decisions.restore(self.found, state.get("found"))
+            found_decisions.restore(self.problem, state.get("found"))
         except MALFORMED as error:
             raise FileError(f"{path}: field 'found' holds no decisions: {error}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ from torch import Tensor
 from regretless.cache import SolutionCache
 from regretless.errors import FileError
 from regretless.solvers import found_decisions
-from regretless.solvers.found_decisions import FoundDecisions
 from regretless.storage import load_state, save_state
 from regretless.training.checkpoint import OTHER_DATA
-from regretless.training.random_draws import device_state, set_device_state
+from regretless.training.random_draws import draws_state, set_draws_state
 from regretless.training.running_stack import RunningStack
 from regretless.training.stacked_models import Parameters
 
@@ -24,16 +22,7 @@ KIND, VERSION = "stacked", 1
 OTHER_WEIGHTS = "Give a function seed -> model, or seed torch before the model is made"
 
 
-@dataclass
-class StackProgress:
-    """How far a stack is trained: epochs, seconds, and the parameters kept by epoch."""
-
-    epoch: int = 0
-    seconds: float = 0.0
-    snapshots: dict[int, Parameters] = field(default_factory=dict)
-
-
-def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[str, Any]) -> None:
+def save(path: Path, stack: RunningStack, identity: dict[str, Any]) -> None:
     """Write a checkpoint atomically."""
     cache = next(iter(_caches(stack)), None)
     content = {
@@ -41,16 +30,15 @@ def save(path: Path, stack: RunningStack, state: StackProgress, identity: dict[s
         "parameters": stack.models.parameters,
         "adam": stack.adam.state_dict(),
         "generators": [generator.get_state() for generator in stack.generators],
-        "global": torch.get_rng_state(),  # dropout and the like draw from it
-        "device": device_state(stack.device),
+        **draws_state(stack.device),
         "diverged": stack.diverged,
         "running": [loss.running_state() for loss in stack.losses],
         "cache": None if cache is None else cache.state_dict(),
         "observer": None if stack.observer is None else stack.observer.state_dict(),
-        "found": found_decisions.saved(_found(stack)),
-        "epoch": state.epoch,
-        "seconds": state.seconds,
-        "snapshots": [[epoch, parameters] for epoch, parameters in sorted(state.snapshots.items())],
+        "found": found_decisions.saved(stack.losses[0].problem),
+        "epoch": stack.epochs,
+        "seconds": stack.seconds,
+        "snapshots": [[epoch, parameters] for epoch, parameters in sorted(stack.snapshots.items())],
     }
     save_state(path, content, kind=KIND, version=VERSION)
 
@@ -73,8 +61,8 @@ def read(path: Path, identity: dict[str, Any]) -> Any:
     return content
 
 
-def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: Sequence[int]) -> StackProgress:
-    """Continue from a checkpoint: fill the stack, and return how far it was; call it inside of ``seeded_draws``.
+def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: Sequence[int]) -> None:
+    """Continue from a checkpoint: fill the stack; call it inside of ``seeded_draws``.
 
     ``snapshots`` are the epochs after which parameters are kept.
 
@@ -88,8 +76,7 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: S
         stack.adam.load_state_dict(content["adam"])
         for generator, saved in zip(stack.generators, content["generators"], strict=True):
             generator.set_state(saved)
-        torch.set_rng_state(content["global"])
-        set_device_state(stack.device, content.get("device"))
+        set_draws_state(stack.device, content)
         stack.diverged.copy_(content["diverged"])
         for loss, running in zip(stack.losses, content["running"], strict=True):
             loss.load_running_state(running)
@@ -97,12 +84,12 @@ def load(path: Path, stack: RunningStack, identity: dict[str, Any], snapshots: S
             cache.load_state_dict(content["cache"])
         if stack.observer is not None:
             stack.observer.load_state_dict(content["observer"])
-        found_decisions.restore(_found(stack), content.get("found"))
+        found_decisions.restore(stack.losses[0].problem, content.get("found"))
         kept = {int(epoch): _snapshot(stack, parameters) for epoch, parameters in content["snapshots"]}
         done = int(content["epoch"])
         if sorted(kept) != [epoch for epoch in snapshots if epoch <= done]:
             raise ValueError(f"snapshots of epochs {sorted(kept)} do not fit {done} epochs")
-        return StackProgress(done, float(content["seconds"]), kept)
+        stack.epochs, stack.seconds, stack.snapshots = done, float(content["seconds"]), kept
     except Exception as error:  # whatever the content causes, the file is the reason
         raise FileError(f"{path} does not fit this search: {error}") from error
 
@@ -111,12 +98,6 @@ def _caches(stack: RunningStack) -> list[SolutionCache]:
     """The shared cache: of the losses, or of the observer where no loss uses it."""
     found = [loss.oracle for loss in stack.losses] + [getattr(stack.observer, "cache", None)]
     return list({id(oracle): oracle for oracle in found if isinstance(oracle, SolutionCache)}.values())
-
-
-def _found(stack: RunningStack) -> FoundDecisions | None:
-    """Where the problem keeps the decisions of its solves; all losses have the same problem."""
-    found: FoundDecisions | None = getattr(stack.losses[0].problem, "found", None)
-    return found
 
 
 def _snapshot(stack: RunningStack, saved: dict[str, Tensor]) -> Parameters:

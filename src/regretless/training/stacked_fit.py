@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,42 +11,28 @@ from typing import Any
 from torch import Tensor, nn
 
 from regretless.data import Dataset
-from regretless.errors import InputError, RegretlessWarning
+from regretless.errors import InputError
 from regretless.losses import Loss
-from regretless.progress import duration, track
+from regretless.progress import LongWork, track
 from regretless.training import stack_checkpoint
 from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.random_draws import seeded_draws
 from regretless.training.running_stack import Observer, RunningStack
-from regretless.training.stack_checkpoint import StackProgress
 from regretless.training.stacked_models import Parameters, Setting, StackedModels
 
-MEASURED = 30.0  # seconds until the time per step is known well enough
-LONG = 1800.0  # seconds from which on a search is long
 
-
-class LongSearch:
-    """Estimates the time of a search with ``steps`` left from the first of them, and warns once if it is long."""
-
-    def __init__(self, steps: int) -> None:
-        self.steps, self.done = steps, 0
-        self.start: float | None = time.monotonic()  # None once the estimate is made
-
-    def step(self) -> None:
-        """Count one step."""
-        self.done += 1
-        if self.start is None or time.monotonic() - self.start < MEASURED:
-            return
-        left = (time.monotonic() - self.start) / self.done * (self.steps - self.done)
-        self.start = None
-        if left > LONG:
-            warnings.warn(
-                f"the search takes about {duration(left)} more, since every step compares its predictions with all "
-                "cached solutions: a smaller sample=, or fewer epochs= or methods=, make it faster, and time_limit= "
-                "(--set time_limit=SECONDS) ends it after the epoch in which that time is over",
-                RegretlessWarning,
-                stacklevel=2,
-            )
+def long_search(steps: int) -> LongWork:
+    """Warns once of a search with ``steps`` left that takes more than half an hour."""
+    return LongWork(
+        steps,
+        measured=30.0,
+        long=1800.0,
+        advice=lambda left: (
+            f"the search takes about {left} more, since every step compares its predictions with all cached solutions: "
+            "a smaller sample=, or fewer epochs= or methods=, make it faster, and time_limit= "
+            "(--set time_limit=SECONDS) ends it after the epoch in which that time is over"
+        ),
+    )
 
 
 @dataclass(frozen=True)
@@ -119,30 +104,29 @@ def fit_stacked(
     stack = RunningStack(list(models), list(losses), list(settings), train, list(streams), batch_size, seed, observer)
     wanted = sorted({*(epoch for epoch in snapshots if 1 <= epoch <= epochs), epochs})
     path = None if checkpoint is None else Path(checkpoint)
-    state = StackProgress()
     with seeded_draws(seed, stack.device), Interruption() as interruption:
         if path is not None and path.exists():
-            state = stack_checkpoint.load(path, stack, identity or {}, wanted)
-        start, before = time.perf_counter(), state.seconds
-        remaining = range(state.epoch, epochs)
-        estimate = LongSearch(len(remaining) * stack.steps)
-        for epoch in track(remaining, total=len(remaining), label="training all settings", show=progress):
+            stack_checkpoint.load(path, stack, identity or {}, wanted)
+        start, before = time.perf_counter(), stack.seconds
+        remaining = range(stack.epochs, epochs)
+        estimate = long_search(len(remaining) * stack.steps)
+        for _ in track(remaining, total=len(remaining), label="training all settings", show=progress):
             if observer is not None and observer.why_stop():
                 break
-            stack.epoch(epoch, progress=progress, on_step=estimate.step)
-            state.epoch, state.seconds = epoch + 1, before + time.perf_counter() - start
+            stack.epoch(progress=progress, on_step=estimate.step)
+            stack.seconds = before + time.perf_counter() - start
             if observer is not None:
-                observer.on_epoch(state.epoch, stack.models, stack.diverged)
-            if state.epoch in wanted:
-                state.snapshots[state.epoch] = {k: v.clone() for k, v in stack.models.parameters.items()}
+                observer.on_epoch(stack.epochs, stack.models, stack.diverged)
+            if stack.epochs in wanted:
+                stack.snapshots[stack.epochs] = {k: v.clone() for k, v in stack.models.parameters.items()}
             if path is not None:
-                stack_checkpoint.save(path, stack, state, identity or {})
+                stack_checkpoint.save(path, stack, identity or {})
             if interruption.received:
-                said = f"{interruption.received}: the search ended after epoch {state.epoch}"
+                said = f"{interruption.received}: the search ended after epoch {stack.epochs}"
                 raise Interrupted(f"{said}; {kept_in(path)}")
     reason = f"all {epochs} epochs done"
-    if observer is not None and state.epoch < epochs:
+    if observer is not None and stack.epochs < epochs:
         reason = observer.why_stop()
         # Not in the checkpoint: with a later limit the search continues as if it had not stopped.
-        state.snapshots.setdefault(state.epoch, stack.models.parameters)
-    return StackedRuns(stack.models, state.snapshots, stack.diverged, reason, state.seconds)
+        stack.snapshots.setdefault(stack.epochs, stack.models.parameters)
+    return StackedRuns(stack.models, stack.snapshots, stack.diverged, reason, stack.seconds)
