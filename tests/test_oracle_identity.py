@@ -149,6 +149,20 @@ def test_a_function_of_a_users_module_counts_by_its_code_and_one_of_a_package_by
     assert not same(np.argmin, np.argmax)
 
 
+def test_a_relative_import_of_a_function_imports_no_other_module_of_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "settings_nearby.py").write_text("K = 1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    code = "def {0}(costs):\n    from {1}settings_nearby import K\n    return costs * K\n"
+    functions: dict[str, Any] = {}
+    for name, dots in (("relative", "."), ("absolute", "")):
+        exec(code.format(name, dots), functions)
+        oracle_identity(functions[name])
+        assert ("settings_nearby" in sys.modules) == (dots == "")
+    del sys.modules["settings_nearby"]
+
+
 def test_a_users_module_that_a_function_imports_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def first(costs: Any) -> Any:
         import numpy as np

@@ -142,7 +142,10 @@ class _Reader:
             parts.append(self._code(constant, variables) if isinstance(constant, CodeType) else self.digest(constant))
         steps = [(step.opname, step.argval) for step in dis.get_instructions(code)]
         values = {name: variables[name] for kind, name in steps if kind in READS and name in variables}
-        imported = {name: _own_module(name) for kind, name in steps if kind == "IMPORT_NAME"}
+        # The number of dots of a relative import is loaded two steps before; such a name is that of another module.
+        absolute = [name for (_, dots), _, (kind, name) in zip(steps, steps[1:], steps[2:], strict=False)
+                    if kind == "IMPORT_NAME" and dots == 0]  # fmt: skip
+        imported = {name: _own_module(name) for name in absolute}
         values |= {name: module for name, module in imported.items() if module is not None}
         for name in sorted(values):
             parts += [name, *self._used(values[name], code.co_names)]
@@ -200,7 +203,7 @@ def _own_module(name: str) -> ModuleType | None:
         spec = find_spec(name.partition(".")[0])
         own = spec is not None and (spec.origin or "").endswith(".py") and not _is_installed(spec.origin or "")
         return import_module(name) if own else None
-    except Exception:  # whatever a module of the user raises
+    except (Exception, SystemExit):  # whatever a module of the user raises
         return None
 
 
