@@ -24,7 +24,7 @@ LOG = "trials.log"
 Suggested = Callable[[Any], Spec]
 
 
-def the_optuna() -> Any:
+def load_optuna() -> Any:
     """The package, whose absence is an error that says how to install it."""
     return need("optuna", pip="optuna", why="tune settings")
 
@@ -36,7 +36,7 @@ def open_trials(folder: Path) -> Iterator[Any]:
     Raises:
         FileError: the log cannot be read or written, or it is damaged.
     """
-    optuna = the_optuna()
+    optuna = load_optuna()
     path = folder / LOG
     # Optuna marks its own writes with this file. Left by a killed process it blocks the next one, for ever where its
     # target is a relative path.
@@ -119,7 +119,7 @@ def do_rounds(
 
 def finished(study: Any) -> list[Any]:
     """The trials that have ended, in order."""
-    optuna = the_optuna()
+    optuna = load_optuna()
     states = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
     return list(study.get_trials(deepcopy=False, states=states))
 
@@ -130,7 +130,7 @@ def _ask(study: Any, seed: Sequence[int], first: int) -> Any:
     Every trial has its own seeded sampler and sees the earlier rounds only: a search that was stopped continues as if
     it had not been, and it does not matter in which order the trials of a round end.
     """
-    optuna, start = the_optuna(), int(np.random.default_rng(seed).integers(2**31))
+    optuna, start = load_optuna(), int(np.random.default_rng(seed).integers(2**31))
     seen = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=start))
     seen.add_trials(finished(study)[:first])
     return seen.ask()
@@ -138,7 +138,7 @@ def _ask(study: Any, seed: Sequence[int], first: int) -> Any:
 
 def _keep(study: Any, trial: Any, regret: float | None) -> None:
     """Add a trial to the study; one whose training diverged has no regret."""
-    optuna = the_optuna()
+    optuna = load_optuna()
     state = optuna.trial.TrialState.PRUNED if regret is None else optuna.trial.TrialState.COMPLETE
     study.add_trial(
         optuna.trial.create_trial(params=trial.params, distributions=trial.distributions, value=regret, state=state)

@@ -18,7 +18,7 @@ from regretless.runs.run_lock import hold
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
-from regretless.runs.trials import LOG, Scored, do_rounds, do_trial, finished, open_trials, the_optuna
+from regretless.runs.trials import LOG, Scored, do_rounds, do_trial, finished, open_trials, load_optuna
 from regretless.search import train
 from regretless.solvers.executors import Execution, checked_workers, parse_executor
 from regretless.storage import read_json, write_json
@@ -87,7 +87,7 @@ def tune_settings(
             at work in it, its files are damaged or cannot be written, or every trial diverged.
         MissingDependencyError: Optuna is not installed.
     """
-    the_optuna()
+    load_optuna()
     folder = Path(folder)
     if trials < 1 or most_epochs < FEWEST_EPOCHS:
         raise InputError(f"need trials >= 1 and most_epochs >= {FEWEST_EPOCHS}, got {trials} and {most_epochs}")
@@ -201,7 +201,7 @@ def _best(study: Any, folder: Path, suggested: Callable[[Any], Spec]) -> Tuned:
     if failed == len(ended):
         raise FileError(f"every trial in {folder} diverged: scale the features or the costs")
     best = study.best_trial
-    chosen = suggested(the_optuna().trial.FixedTrial(best.params))
+    chosen = suggested(load_optuna().trial.FixedTrial(best.params))
     tuned = Tuned(chosen, float(best.value), len(ended), failed)
     summary = {"spec": chosen.as_dict(), "validation_regret": tuned.regret, "trials": tuned.trials, "failed": failed}
     write_json(folder / BEST, summary)
