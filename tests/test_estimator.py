@@ -26,7 +26,6 @@ from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data
 from regretless.training import two_stage
 
-
 # A search of two candidates, where it is not the point what a search finds.
 QUICK = {"methods": ["map-dc"], "terms": "none", "folds": 2}
 

@@ -260,8 +260,11 @@ EXACT = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if 
 WITHOUT_NOISE = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if not row.noise])
 DEFINED = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.by_definition is not None])
 BOTH_PATHS = pytest.mark.parametrize("path", ["fit", "autograd"])
-# One kind has both a cost map and known costs; the kinds with one of them are heavier checks.
-PARTS = ("mapped", "known")
+# That both paths have one loss and one gradient is a test of its own: it says the rest of the second path.
+ONE_PATH = pytest.mark.parametrize("path", ["fit", pytest.param("autograd", marks=pytest.mark.slow)])
+# One kind has both a cost map and known costs, and a family is plain but for its several limits: the others are heavier
+# checks.
+PARTS = ("plain", "mapped", "known")
 EVERY_KIND = pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in PARTS)) for kind in KINDS]
 )
@@ -280,7 +283,7 @@ def oracle_of(row: Row, kind: Kind, b: Batch, *, sense: str = "min", **settings:
 
 @DEFINED
 @EVERY_KIND
-@BOTH_PATHS
+@ONE_PATH
 def test_value_and_gradient_over_a_cache_are_the_definition_by_brute_force(name, kind, path):
     row, kind = TABLE[name], KINDS[kind]
     for seed in range(3):
@@ -300,7 +303,7 @@ def test_value_and_gradient_over_a_cache_are_the_definition_by_brute_force(name,
 
 @pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.by_definition and row.needs == "any"])
 @EVERY_KIND
-@BOTH_PATHS
+@ONE_PATH
 def test_value_and_gradient_over_the_problem_are_the_definition_over_all_of_v(name, kind, path):
     row, kind = TABLE[name], KINDS[kind]
     b, problem = batch(kind, seed=4), kind.problem()
@@ -407,7 +410,7 @@ def test_a_weight_is_a_factor_of_the_loss_of_its_instance(name, path):
 
 
 @ONE_PER_LAYER
-@BOTH_PATHS
+@ONE_PATH
 def test_reductions_agree(name, path):
     row, kind = TABLE[name], KINDS["plain"]
     b = batch(kind)
@@ -425,8 +428,15 @@ def test_reductions_agree(name, path):
 
 
 @EVERY
-@pytest.mark.parametrize("kind", ["plain", "family"])
-@BOTH_PATHS
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("plain", "fit"),
+        ("family", "autograd"),
+        pytest.param("plain", "autograd", marks=pytest.mark.slow),
+        pytest.param("family", "fit", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(
     "reduction", ["mean", *(pytest.param(name, marks=pytest.mark.slow) for name in ("none", "sum"))]
 )
@@ -568,8 +578,7 @@ class Raiser:
 
 
 @CACHED
-@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
-@pytest.mark.parametrize("kind", ["plain", "family"])
+@pytest.mark.parametrize(("grow_at", "kind"), [("predicted", "plain"), ("transformed", "family")])
 def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
     row, kind = TABLE[name], KINDS[kind]
     b = batch(kind)
@@ -581,8 +590,10 @@ def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
     assert problem.statistics.solves == 0
 
 
-@EVERY
-@pytest.mark.parametrize("p_solve", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("name", "p_solve"),
+    [(name, p) for name, row in TABLE.items() for p in ([0.0, 1.0] if row.needs in ("any", "cache") else [1.0])],
+)
 def test_a_member_that_joins_a_family_later_has_the_loss_of_its_equal(name, p_solve):
     row, kind = TABLE[name], KINDS["family"]
     b = batch(kind, seed=9)

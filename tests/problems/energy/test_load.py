@@ -57,7 +57,9 @@ def test_any_instance_file_is_loaded_by_its_path(
     instances_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     split_days = irish_market.split_days
-    monkeypatch.setattr(irish_market, "split_days", lambda *how, **seed: [days[:9] for days in split_days(*how, **seed)])
+    monkeypatch.setattr(
+        irish_market, "split_days", lambda kind, seed: [days[:9] for days in split_days(kind, seed=seed)]
+    )
     path = tmp_path / "mine.txt"
     path.write_text("30\n1\n1\n0 1 1 1\n3\n" + TASKS)
     loaded = load_energy(f"energy:{path}", split="chronological", engine="highs", time_limit=10.0)
