@@ -68,7 +68,7 @@ def test_every_kind_of_method_fits_and_decides_feasibly(method):
 
 def test_score_is_the_negative_relative_regret_and_perfect_where_the_model_is_right():
     X, C = toy(100)
-    model = DecisionRegressor(choose_one(), method="spo", epochs=30, lr=0.1).fit(X[:75], C[:75])
+    model = DecisionRegressor(choose_one(), method="spo", epochs=12, lr=0.1).fit(X[:75], C[:75])
     assert -0.05 < model.score(X[75:], C[75:]) <= 0.0
     best = C[75:].min(axis=1)
     chosen = (model.decide(X[75:]) * C[75:]).sum(axis=1)

@@ -68,7 +68,7 @@ def test_other_files_hold_the_same_numbers(ending: str, cli: CommandLine, traine
 
 def test_a_named_problem_decides_on_arrays(cli: CommandLine, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    cli.ok("train", "synthetic-knapsack-60", "--option", "days=40", "--epochs", 1, "--out", run)
+    cli.ok("train", "synthetic-knapsack-60", "--option", "days=40", "--method", "map-dc", "--epochs", 1, "--out", run)
     np.savez(tmp_path / "x.npz", features=np.zeros((2, 48, 8)))
     cli.ok("decide", run, "--features", tmp_path / "x.npz", "--out", tmp_path / "d.csv")
     assert len(rows_of(tmp_path / "d.csv")) == 2
