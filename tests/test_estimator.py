@@ -26,6 +26,9 @@ from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.knapsack.synthetic import knapsack_data
 from regretless.training import two_stage
 
+# A search of two candidates, where it is not the point what a search finds.
+QUICK = {"methods": ["map-dc"], "terms": "none", "folds": 2}
+
 
 def negative(costs):
     return (costs < 0) * 1.0
@@ -65,7 +68,7 @@ def test_every_kind_of_method_fits_and_decides_feasibly(method):
 
 def test_score_is_the_negative_relative_regret_and_perfect_where_the_model_is_right():
     X, C = toy(100)
-    model = DecisionRegressor(choose_one(), method="spo", epochs=30, lr=0.1).fit(X[:75], C[:75])
+    model = DecisionRegressor(choose_one(), method="spo", epochs=12, lr=0.1).fit(X[:75], C[:75])
     assert -0.05 < model.score(X[75:], C[75:]) <= 0.0
     best = C[75:].min(axis=1)
     chosen = (model.decide(X[75:]) * C[75:]).sum(axis=1)
@@ -158,14 +161,14 @@ def test_fitting_leaves_the_global_generator_and_the_problem_as_they_were():
     problem = choose_one()
     torch.manual_seed(5)
     before = torch.get_rng_state()
-    DecisionRegressor(problem, epochs=2).fit(X, C)
+    DecisionRegressor(problem, epochs=2, settings=QUICK).fit(X, C)
     assert torch.equal(before, torch.get_rng_state())
     assert problem.statistics.solves == 0
 
 
 def test_clone_pickle_and_deepcopy_work():
     X, C = toy()
-    model = DecisionRegressor(choose_one(), epochs=2).fit(X, C)
+    model = DecisionRegressor(choose_one(), epochs=2, settings=QUICK).fit(X, C)
     for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         assert np.array_equal(other.predict(X), model.predict(X))
     with pytest.raises(NotFittedError):
@@ -177,6 +180,7 @@ def test_works_in_pipeline_grid_search_and_cross_validation():
     model = DecisionRegressor(choose_one(), epochs=3)
     search = GridSearchCV(model, {"method": ["two-stage", "map-dc"], "lr": [0.1, 0.01]}, cv=2).fit(X, C)
     assert search.best_score_ <= 0.0
+    model.set_params(settings=QUICK)
     assert np.isfinite(cross_val_score(make_pipeline(StandardScaler(), model), X, C, cv=2)).all()
 
 
@@ -322,8 +326,8 @@ def test_columns_of_a_data_frame_are_matched_by_name():
     X, C = toy()
     problem = Problem(MILP(np.ones((1, 4)), 1.0, 1.0, names=("a", "b", "c", "d")), sense="max")
     frame = pd.DataFrame(C, columns=["a", "b", "c", "d"])
-    plain = DecisionRegressor(problem, epochs=2).fit(X, C)
-    mixed = DecisionRegressor(problem, epochs=2).fit(X, frame[["d", "b", "a", "c"]])
+    plain = DecisionRegressor(problem, epochs=2, settings=QUICK).fit(X, C)
+    mixed = DecisionRegressor(problem, epochs=2, settings=QUICK).fit(X, frame[["d", "b", "a", "c"]])
     assert np.array_equal(plain.predict(X), mixed.predict(X))
     assert plain.score(X, frame[["c", "a", "b", "d"]]) == plain.score(X, C)
 

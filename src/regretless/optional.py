@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -36,6 +37,7 @@ def was_interrupted(error: ImportError) -> bool:
     return isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)
 
 
+@cache
 def version_of(distribution: str) -> str | None:
     """Version of an installed distribution; ``None`` where there is none of this name."""
     try:

@@ -91,7 +91,7 @@ class Files:
         """A short train command; ``None`` leaves a word out."""
         options: dict[str, object] = {
             "cost-variables": "x_*", "features": self.x, "costs": self.c, "method": "map-dc", "p-solve": 0.2,
-            "seed": 0, "epochs": 3, "validation": 0.2, "test": 0.2, "out": self.folder / out,
+            "seed": 0, "epochs": 1, "validation": 0.2, "test": 0.2, "out": self.folder / out,
         }  # fmt: skip
         options |= {name.replace("_", "-"): value for name, value in changed.items()}
         pairs = [(f"--{name}", value) for name, value in options.items() if value is not None]

@@ -73,7 +73,7 @@ def test_other_files_hold_the_same_numbers(ending: str, cli: CommandLine, traine
 
 def test_a_named_problem_decides_on_arrays(cli: CommandLine, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    cli.ok("train", "synthetic-knapsack-60", "--option", "days=40", "--epochs", 1, "--out", run)
+    cli.ok("train", "synthetic-knapsack-60", "--option", "days=40", "--method", "map-dc", "--epochs", 1, "--out", run)
     np.savez(tmp_path / "x.npz", features=np.zeros((2, 48, 8)))
     cli.ok("decide", run, "--features", tmp_path / "x.npz", "--out", tmp_path / "d.csv")
     assert len(rows_of(tmp_path / "d.csv")) == 2
@@ -273,7 +273,8 @@ def test_what_is_wrong_is_said_before_anything_is_solved_or_written(
 
 
 def test_a_named_problem_has_no_log(cli: CommandLine, tmp_path: Path) -> None:
-    cli.ok("train", "synthetic-knapsack-60", "--option", "days=20", "--method", "two-stage", "--out", tmp_path / "run")
+    words = ("train", "synthetic-knapsack-60", "--option", "days=20", "--method", "map-dc", "--epochs", 1)
+    cli.ok(*words, "--out", tmp_path / "run")
     np.savez(tmp_path / "x.npz", features=np.zeros((2, 48, 8)))
     words = ("decide", tmp_path / "run", "--features", tmp_path / "x.npz", "--log", tmp_path / "d.db")
     assert "for runs on model files" in cli(*words).error

@@ -66,10 +66,10 @@ def test_train_continues_and_ends_in_the_same_run(
 ) -> None:
     files = make_files(tmp_path)
     Interrupt(monkeypatch, instances=8)
-    interrupted(cli, files.words(), files.folder / "run")
+    interrupted(cli, files.words(epochs=3), files.folder / "run")
     # The first row was solved before all others, to see whether the model can be solved at all.
-    assert labels(cli, files.words()) == 40 - 1 - (1 + 2 + 4)
-    cli.ok(*files.words("undisturbed"))
+    assert labels(cli, files.words(epochs=3)) == 40 - 1 - (1 + 2 + 4)
+    cli.ok(*files.words("undisturbed", epochs=3))
     assert files_of(files.folder / "run") == files_of(files.folder / "undisturbed")
     assert not (files.folder / "run" / "labels").exists()
 
@@ -81,8 +81,8 @@ def test_labels_are_not_solved_again_for_the_epochs_that_are_left(
     with monkeypatch.context() as patch:
         patch.setattr("regretless.runs.training_run.evaluate_instances", lambda *_, **__: 1 / 0)
         with pytest.raises(ZeroDivisionError):
-            cli(*files.words())
-    assert labels(cli, [*files.words(), "--resume"]) == 0
+            cli(*files.words(epochs=3))
+    assert labels(cli, [*files.words(epochs=3), "--resume"]) == 0
 
 
 def test_after_training_the_message_says_that_resume_continues(
@@ -95,18 +95,18 @@ def test_after_training_the_message_says_that_resume_continues(
 
     with monkeypatch.context() as patch:
         patch.setattr("regretless.runs.training_run.evaluate_instances", stop)
-        result = cli(*files.words())
+        result = cli(*files.words(epochs=3))
     run = files.folder / "run"
     assert result.code == 130
     assert result.err == (
         f"interrupted: {run} keeps the epochs trained so far, and the same command with --resume continues\n"
     )
-    cli.ok(*files.words(), "--resume")
+    cli.ok(*files.words(epochs=3), "--resume")
 
 
 def test_the_final_evaluation_continues(cli: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files, calls = make_files(tmp_path), iter(range(2))
-    whole = cli.ok(*files.words("undisturbed"), "--json").json
+    whole = cli.ok(*files.words("undisturbed", epochs=3), "--json").json
 
     def interrupted(*given: Any, **how: Any) -> Any:
         if next(calls):  # the second one, of two-stage
@@ -115,8 +115,8 @@ def test_the_final_evaluation_continues(cli: CommandLine, tmp_path: Path, monkey
 
     with monkeypatch.context() as patch:
         patch.setattr("regretless.runs.training_run.evaluate_instances", interrupted)
-        assert cli(*files.words()).code == 130
-    resumed = cli.ok(*files.words(), "--resume", "--json").json
+        assert cli(*files.words(epochs=3)).code == 130
+    resumed = cli.ok(*files.words(epochs=3), "--resume", "--json").json
     solves = [figures["ledger"]["evaluation"]["solves"] for figures in (whole, resumed)]
     assert solves == [2 * whole["instances"], whole["instances"]]
     assert (resumed["regret"], resumed["cut_short"]) == (whole["regret"], whole["cut_short"])
@@ -222,7 +222,7 @@ def test_a_command_that_fails_at_once_leaves_nothing(
     monkeypatch.setattr(run_folder, "WORTH", 60.0)
     files = make_files(tmp_path)
     Interrupt(monkeypatch, instances=8)
-    assert cli(*files.words()).code == 130
+    assert cli(*files.words(epochs=3)).code == 130
     assert not (files.folder / "run").exists()
 
 

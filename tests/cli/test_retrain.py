@@ -74,7 +74,8 @@ def test_a_family_is_retrained_with_members_that_it_never_had(files: Files, cli:
 
 
 def test_auto_searches_again_over_the_old_cache(files: Files, cli: CommandLine) -> None:
-    cli.ok(*files.words(method="auto", p_solve=None, validation=None, epochs=2))
+    few = ("--set", "methods=map-dc", "--set", "folds=2")
+    cli.ok(*files.words(method="auto", p_solve=None, validation=None, epochs=2), *few)
     figures = cli.ok(*retrain(files, "--json")).json
     assert figures["ledger"]["labels"]["solves"] == 10
     assert json.loads((files.folder / "new" / "spec.json").read_text())["method"] == "auto"

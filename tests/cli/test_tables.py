@@ -250,8 +250,8 @@ def test_items_with_levels_of_their_own_get_intercepts(
     method: str | None, per_variable: Files, cli: CommandLine
 ) -> None:
     search: dict[str, object] = {"method": method, "p_solve": None, "validation": None}
-    search["epochs"] = 20 if method is None else None
-    asked = ["--set", "methods=spo-cache"] if method is None else ["--intercepts"]
+    search["epochs"] = 3 if method is None else None
+    asked = ["--set", "methods=spo-cache", "--set", "folds=2"] if method is None else ["--intercepts"]
     run = per_variable.folder / "run"
     cli.ok(*words(per_variable, **search), *asked)
     weights = load_state(run / "weights.safetensors", kind="weights")

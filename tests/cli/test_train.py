@@ -10,6 +10,7 @@ import pytest
 
 from regretless.solvers.pool import EnginePool
 from regretless.storage import load_state
+from regretless.training import two_stage
 
 from .files import ITEMS, MODEL, CommandLine, Files, write_csv
 
@@ -180,8 +181,11 @@ def test_a_direct_search_is_stopped_by_validation_too(cli: CommandLine, files: F
     assert "no better validation regret" in figures["reason"]
 
 
-def test_the_perceptron_and_another_engine_are_a_word_away(cli: CommandLine, files: Files) -> None:
+def test_the_perceptron_and_another_engine_are_a_word_away(
+    cli: CommandLine, files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("pyscipopt")
+    monkeypatch.setattr(two_stage, "EPOCHS", 3)  # of the baseline, which need not be converged
     cli.ok(*files.words(model="mlp", hidden=4, engine="scip"))
     weights = load_state(files.folder / "run" / "weights.safetensors", kind="weights")
     assert (4, 3) in [tuple(value.shape) for value in weights.values()]
@@ -190,7 +194,7 @@ def test_the_perceptron_and_another_engine_are_a_word_away(cli: CommandLine, fil
 def test_auto_tries_quadratic_models_unless_a_model_is_named(cli: CommandLine, files: Files) -> None:
     search: dict[str, object] = {"method": None, "p_solve": None, "validation": None, "patience": None, "epochs": 2}
     for out, model in (("both", None), ("named", "linear"), ("quadratic", "quadratic")):
-        cli.ok(*files.words(out, model=model, **search))
+        cli.ok(*files.words(out, model=model, **search), "--set", "methods=map-dc", "--set", "folds=2")
     names = {
         out: [score["name"] for score in json.loads((files.folder / out / "search.json").read_text())["candidates"]]
         for out in ("both", "named", "quadratic")

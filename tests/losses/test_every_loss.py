@@ -251,8 +251,13 @@ TABLE: dict[str, Row] = {
     "interior": Row(lambda oracle, **o: Interior(oracle, cutoff=0.3, **o), needs="problem", tolerance=1e-5),
 }
 EVERY = pytest.mark.parametrize("name", TABLE)
-SIMILAR = ("sce", "interior")  # slow, and on the layer of qptl: some of their facts are heavier checks
-ONE_PER_LAYER = pytest.mark.parametrize(
+# These are on the layer of qptl, or another setting of a class that the table has already: what does not depend on the
+# formula is a heavier check for them. Their values and gradients are always tested.
+SIMILAR = (
+    "sce", "interior", "blackbox 3", "nce-c", "nce-2c", "map-c", "map-2c", "map-2c predicted", "pfy multiplicative",
+    "dpo multiplicative", "imle central", "nid", "pg central", "soft relative",
+)  # fmt: skip
+ONE_PER_CLASS = pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SIMILAR)) for name in TABLE]
 )
 CACHED = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.needs in ("any", "cache")])
@@ -260,8 +265,11 @@ EXACT = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if 
 WITHOUT_NOISE = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if not row.noise])
 DEFINED = pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.by_definition is not None])
 BOTH_PATHS = pytest.mark.parametrize("path", ["fit", "autograd"])
-# One kind has both a cost map and known costs; the kinds with one of them are heavier checks.
-PARTS = ("mapped", "known")
+# That both paths have one loss and one gradient is a test of its own: it says the rest of the second path.
+ONE_PATH = pytest.mark.parametrize("path", ["fit", pytest.param("autograd", marks=pytest.mark.slow)])
+# One kind has both a cost map and known costs, and a family is plain but for its several limits: the others are heavier
+# checks.
+PARTS = ("plain", "mapped", "known")
 EVERY_KIND = pytest.mark.parametrize(
     "kind", [pytest.param(kind, marks=[pytest.mark.slow] * (kind in PARTS)) for kind in KINDS]
 )
@@ -280,7 +288,7 @@ def oracle_of(row: Row, kind: Kind, b: Batch, *, sense: str = "min", **settings:
 
 @DEFINED
 @EVERY_KIND
-@BOTH_PATHS
+@ONE_PATH
 def test_value_and_gradient_over_a_cache_are_the_definition_by_brute_force(name, kind, path):
     row, kind = TABLE[name], KINDS[kind]
     for seed in range(3):
@@ -300,7 +308,7 @@ def test_value_and_gradient_over_a_cache_are_the_definition_by_brute_force(name,
 
 @pytest.mark.parametrize("name", [name for name, row in TABLE.items() if row.by_definition and row.needs == "any"])
 @EVERY_KIND
-@BOTH_PATHS
+@ONE_PATH
 def test_value_and_gradient_over_the_problem_are_the_definition_over_all_of_v(name, kind, path):
     row, kind = TABLE[name], KINDS[kind]
     b, problem = batch(kind, seed=4), kind.problem()
@@ -368,7 +376,7 @@ def test_a_batch_is_its_instances_one_by_one(name, kind):
         assert torch.allclose(slope, gradient[one], atol=row.tolerance)
 
 
-@ONE_PER_LAYER
+@ONE_PER_CLASS
 @pytest.mark.parametrize("reduction", ["none", "mean", pytest.param("sum", marks=pytest.mark.slow)])
 def test_fit_and_autograd_have_one_loss_and_one_gradient(name, reduction):
     row, kind = TABLE[name], KINDS["family"]
@@ -383,7 +391,7 @@ def test_fit_and_autograd_have_one_loss_and_one_gradient(name, reduction):
     assert all(torch.equal(x, y) for x, y in zip(by_fit, by_autograd, strict=True))
 
 
-@ONE_PER_LAYER
+@ONE_PER_CLASS
 @BOTH_PATHS
 def test_a_weight_is_a_factor_of_the_loss_of_its_instance(name, path):
     row, kind = TABLE[name], KINDS["plain"]
@@ -406,8 +414,8 @@ def test_a_weight_is_a_factor_of_the_loss_of_its_instance(name, path):
         loss.loss_and_gradient(b.predicted, b.true, b.solution, b.instance, weight[:2])
 
 
-@ONE_PER_LAYER
-@BOTH_PATHS
+@ONE_PER_CLASS
+@ONE_PATH
 def test_reductions_agree(name, path):
     row, kind = TABLE[name], KINDS["plain"]
     b = batch(kind)
@@ -424,9 +432,16 @@ def test_reductions_agree(name, path):
     assert torch.allclose(per_instance[1], by_sum[1])
 
 
-@EVERY
-@pytest.mark.parametrize("kind", ["plain", "family"])
-@BOTH_PATHS
+@ONE_PER_CLASS
+@pytest.mark.parametrize(
+    ("kind", "path"),
+    [
+        ("plain", "fit"),
+        ("family", "autograd"),
+        pytest.param("plain", "autograd", marks=pytest.mark.slow),
+        pytest.param("family", "fit", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize(
     "reduction", ["mean", *(pytest.param(name, marks=pytest.mark.slow) for name in ("none", "sum"))]
 )
@@ -462,7 +477,7 @@ def test_single_and_double_precision_agree(name, path):
         assert torch.allclose(mine.double(), its, rtol=1e-3, atol=1e-4)
 
 
-@ONE_PER_LAYER
+@ONE_PER_CLASS
 @BOTH_PATHS
 @pytest.mark.parametrize("kind", ["mapped and known", pytest.param("family", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("predicted", "data"), [(torch.float32, torch.float64), (torch.float64, torch.float32)])
@@ -477,7 +492,7 @@ def test_a_loss_computes_in_the_precision_of_the_prediction_whatever_the_data_ha
     assert all(torch.equal(x, y) for x, y in zip(mixed, plain, strict=True))
 
 
-@ONE_PER_LAYER
+@ONE_PER_CLASS
 @BOTH_PATHS
 def test_under_autocast_a_loss_computes_in_single_precision(name, path):
     row, kind = TABLE[name], KINDS["mapped and known"]
@@ -510,7 +525,7 @@ def under_autocast(loss: Loss, b: Batch, path: str) -> tuple[Tensor, Tensor]:
 # --- the door -----------------------------------------------------------------------------------------------------
 
 
-@EVERY
+@ONE_PER_CLASS
 def test_wrong_shapes_are_named(name):
     row, kind = TABLE[name], KINDS["known"]
     b = batch(kind)
@@ -528,7 +543,7 @@ def test_wrong_shapes_are_named(name):
         row.build(oracle_of(row, kind, b), reduction="max")
 
 
-@ONE_PER_LAYER
+@ONE_PER_CLASS
 @BOTH_PATHS
 def test_labels_may_be_arrays_and_ids_a_list(name, path):
     row, kind = TABLE[name], KINDS["family"]
@@ -538,7 +553,7 @@ def test_labels_may_be_arrays_and_ids_a_list(name, path):
     assert all(torch.equal(x, y) for x, y in zip(found, expected, strict=True))
 
 
-@EVERY
+@ONE_PER_CLASS
 def test_what_is_no_oracle_is_refused(name):
     row, kind = TABLE[name], KINDS["plain"]
     b = batch(kind)
@@ -548,7 +563,7 @@ def test_what_is_no_oracle_is_refused(name):
                 row.build(wrong)
 
 
-@EVERY
+@ONE_PER_CLASS
 def test_a_loss_can_be_pickled_and_copied(name):
     row, kind = TABLE[name], KINDS["plain"]
     b = batch(kind)
@@ -568,8 +583,7 @@ class Raiser:
 
 
 @CACHED
-@pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
-@pytest.mark.parametrize("kind", ["plain", "family"])
+@pytest.mark.parametrize(("grow_at", "kind"), [("predicted", "plain"), ("transformed", "family")])
 def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
     row, kind = TABLE[name], KINDS[kind]
     b = batch(kind)
@@ -581,8 +595,10 @@ def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
     assert problem.statistics.solves == 0
 
 
-@EVERY
-@pytest.mark.parametrize("p_solve", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("name", "p_solve"),
+    [(name, p) for name, row in TABLE.items() for p in ([0.0, 1.0] if row.needs in ("any", "cache") else [1.0])],
+)
 def test_a_member_that_joins_a_family_later_has_the_loss_of_its_equal(name, p_solve):
     row, kind = TABLE[name], KINDS["family"]
     b = batch(kind, seed=9)
@@ -594,7 +610,7 @@ def test_a_member_that_joins_a_family_later_has_the_loss_of_its_equal(name, p_so
     assert all(torch.allclose(x, y, atol=row.tolerance) for x, y in zip(found, expected, strict=True))
 
 
-@ONE_PER_LAYER
+@ONE_PER_CLASS
 @pytest.mark.parametrize("kind", [pytest.param("plain", marks=pytest.mark.slow), "family"])
 def test_a_state_dict_of_torch_holds_cache_coin_and_counters(name, kind):
     row, kind = TABLE[name], KINDS[kind]
@@ -666,7 +682,7 @@ def test_a_cache_at_p_1_transformed_trains_bit_for_bit_like_no_cache(name, kind)
     assert row.solves is None or memory.statistics.solves == row.solves * 2 * len(train)
 
 
-@ONE_PER_LAYER
+@ONE_PER_CLASS
 @pytest.mark.slow  # tests/robustness/test_determinism.py is fast
 def test_the_number_of_workers_does_not_change_the_weights(name):
     row, kind = TABLE[name], KINDS["plain"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from regretless.errors import InputError
@@ -13,6 +13,7 @@ from regretless.relaxation.smoothed_programs import BarrierProgram, QuadraticPro
 from regretless.types import Status
 
 SEEDS = st.integers(0, 100_000)
+FEWER = settings(max_examples=settings().max_examples // 2)  # each example solves several programs
 
 
 def solve(model: MILP, program, costs: np.ndarray):
@@ -24,6 +25,7 @@ def solve(model: MILP, program, costs: np.ndarray):
     return x, form
 
 
+@FEWER
 @given(seed=SEEDS, scale=st.sampled_from([1e-2, 1.0, 1e3]), tau=st.sampled_from([1e-3, 0.1, 1.0, 10.0]))
 def test_quadratic_solution_is_optimal_for_its_own_gradient(random_model, minimum, seed, scale, tau):
     model = random_model(seed)
@@ -36,6 +38,7 @@ def test_quadratic_solution_is_optimal_for_its_own_gradient(random_model, minimu
         assert gradient @ point - minimum(model, gradient) <= 1e-6 * max(1.0, np.abs(gradient).max())
 
 
+@FEWER
 @given(seed=SEEDS, scale=st.sampled_from([1e-2, 1.0, 1e3]), cutoff=st.sampled_from([1e-7, 1e-3, 0.1, 1.0]))
 def test_barrier_point_exceeds_the_optimum_by_at_most_the_cutoff_per_bound(random_model, minimum, seed, scale, cutoff):
     model = random_model(seed)

@@ -22,7 +22,7 @@ from regretless.types import Decisions, Status
 
 from .adversary import SHAPES, Case, brute_force, case, exactly_feasible, value
 
-SAMPLE, ALL = 54, 5000
+SAMPLE, ALL = 36, 5000
 
 
 def usable(engine: str) -> bool:

@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from regretless.runs import Spec
 from regretless.runs.run_folder import run_path
 from regretless.runs.run_lock import hold
 from regretless.runs.worker import Worker
+from tests import forked
 
 SPEC = Spec("synthetic-knapsack-60", "spo", epochs=1, options={"days": 20})
 
@@ -30,6 +29,14 @@ def test_a_run_whose_folder_another_process_still_holds_is_busy_and_has_not_fail
 
 # test_worker_pool.py has the process that is left alone.
 def test_the_process_answers_line_by_line_and_ends_when_told(tmp_path: Path) -> None:
-    start = [sys.executable, "-m", "regretless.runs.worker", str(tmp_path)]
-    told = subprocess.run(start, input=json.dumps(SPEC.as_dict()) + "\n\n", capture_output=True, text=True, check=False)
-    assert (told.returncode, json.loads(told.stdout)["status"]) == (0, "done")
+    told = tmp_path / "told"
+    told.write_text(json.dumps(SPEC.as_dict()) + "\n\n")
+    script = f"""
+import runpy
+sys.stdin = open({str(told)!r})
+runpy.run_module("regretless.runs.worker", run_name="__main__")
+"""
+    process = forked.start(script, tmp_path, output=tmp_path / "said")
+    process.join(60)
+    said = (tmp_path / "said").read_text()
+    assert (process.exitcode, json.loads(said)["status"]) == (0, "done")

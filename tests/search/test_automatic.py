@@ -34,8 +34,14 @@ def knapsack():
     return load("synthetic-knapsack-60", days=160)
 
 
-def test_the_committee_beats_two_stage_where_the_model_is_wrong_about_the_costs(knapsack):
-    found = search(knapsack)
+@pytest.fixture(scope="module")
+def usual(knapsack):
+    """A search that no test changes."""
+    return search(knapsack)
+
+
+def test_the_committee_beats_two_stage_where_the_model_is_wrong_about_the_costs(knapsack, usual):
+    found = usual
     assert found.chosen.startswith("committee")
     assert found.verdict.pays
     mine, base = (evaluate(model, knapsack.test, knapsack.problem).regret for model in (found.model, found.two_stage))
@@ -72,8 +78,9 @@ def test_all_instances_are_scored_only_where_a_part_of_them_leaves_a_doubt(knaps
     assert found.solves["scoring"] == 2 * instances
 
 
-def test_the_same_seed_gives_the_same_model_and_another_seed_another(knapsack):
-    a, b, c = (predict(search(knapsack, seed=seed).model, knapsack.test.features) for seed in (0, np.int64(0), 1))
+def test_the_same_seed_gives_the_same_model_and_another_seed_another(knapsack, usual):
+    searches = usual, search(knapsack, seed=np.int64(0)), search(knapsack, seed=1)
+    a, b, c = (predict(found.model, knapsack.test.features) for found in searches)
     assert torch.equal(a, b)
     assert not torch.equal(a, c)
 
@@ -130,9 +137,9 @@ def test_any_module_can_be_searched(knapsack, monkeypatch, kind):
     assert found.model is not found.two_stage
 
 
-def test_units_of_costs_do_not_change_the_decisions(knapsack):
+def test_units_of_costs_do_not_change_the_decisions(knapsack, usual):
     data = knapsack.train
-    plain = search(knapsack).model
+    plain = usual.model
     large = Dataset(data.features, 1000 * data.costs, data.solutions)
     scaled = auto(knapsack.problem, large, knapsack.model, candidates=FEW, epochs=4, progress=False).model
     a, b = (evaluate(model, knapsack.test, knapsack.problem).regret for model in (plain, scaled))
@@ -171,13 +178,13 @@ def test_settings_that_make_no_sense_are_refused_before_anything_is_solved(knaps
     assert knapsack.problem.statistics.solves == before
 
 
-def test_a_search_that_its_time_limit_ended_continues_with_a_later_limit(knapsack, tmp_path: Path):
+def test_a_search_that_its_time_limit_ended_continues_with_a_later_limit(knapsack, usual, tmp_path: Path):
     more = {"checkpoint": tmp_path / "limited.safetensors"}
     ended = search(knapsack, time_limit=1e-9, **more)
     assert (len(ended.history), "time limit" in ended.reason) == (1, True)
     again = search(knapsack, time_limit=1e-9, **more)
     assert (len(again.history), again.reason) == (1, ended.reason)
-    later, whole = search(knapsack, time_limit=1e9, **more), search(knapsack)
+    later, whole = search(knapsack, time_limit=1e9, **more), usual
     assert len(later.history) == len(whole.history) == 4
     assert [row["regret"] for row in later.history] == [row["regret"] for row in whole.history]
     for model in (ended, again), (later, whole):

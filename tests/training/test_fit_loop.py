@@ -32,10 +32,10 @@ def test_two_stage_finds_the_least_squares_solution():
 @EVERY_LOSS
 def test_training_lowers_the_loss_or_the_regret(name):
     before = evaluate(model(), TRAIN, problem()).regret
-    fitted = fit(model(), LOSSES[name](TRAIN), TRAIN, epochs=25, lr=0.1, batch_size=4)
+    fitted = fit(model(), LOSSES[name](TRAIN), TRAIN, epochs=10, lr=0.1, batch_size=4)
     losses = fitted.history.column("loss")
     assert losses[-1] < losses[0] or evaluate(fitted.model, TRAIN, problem()).regret < before
-    assert fitted.reason == "all 25 epochs done"
+    assert fitted.reason == "all 10 epochs done"
 
 
 @EVERY_LOSS

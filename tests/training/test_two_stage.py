@@ -31,7 +31,7 @@ def test_a_linear_model_has_the_error_of_least_squares():
 @pytest.fixture
 def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
     """For facts that do not need convergence, which takes hundreds of epochs."""
-    monkeypatch.setattr(two_stage, "EPOCHS", 60)
+    monkeypatch.setattr(two_stage, "EPOCHS", 15)
 
 
 def test_another_model_is_trained_until_its_held_out_error_no_longer_falls():
@@ -65,7 +65,8 @@ def test_small_costs_are_fitted_as_well_as_large_ones(few_epochs):
     assert errors[1] == pytest.approx(errors[0], rel=0.02)
 
 
-def test_labels_are_fitted_by_cross_entropy(few_epochs):
+def test_labels_are_fitted_by_cross_entropy(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(two_stage, "EPOCHS", 60)
     _, train = data()
     labels = Dataset(train.features, (train.costs > 0).to(torch.float64), train.solutions)
     model = torch.nn.Sequential(make_model(train.features, 4, seed=0), torch.nn.Sigmoid())

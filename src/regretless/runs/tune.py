@@ -18,7 +18,7 @@ from regretless.runs.run_lock import hold
 from regretless.runs.spec import Spec
 from regretless.runs.spec_check import check_spec
 from regretless.runs.training_run import load_problem
-from regretless.runs.trials import LOG, Scored, do_rounds, do_trial, finished, open_trials, load_optuna
+from regretless.runs.trials import LOG, Scored, do_rounds, do_trial, finished, load_optuna, open_trials
 from regretless.search import train
 from regretless.solvers.executors import Execution, checked_workers, parse_executor
 from regretless.storage import read_json, write_json

@@ -81,7 +81,11 @@ class EnginePool:
         ids = [0] * len(rows) if instance is None else [int(i) for i in instance]
         begin = [None] * len(rows) if starts is None else starts
         milps = [member(self.model, i) for i in ids]
-        jobs = [(i, milps[k].objective(rows[k : k + 1])[0], begin[k]) for k, i in enumerate(ids)]
+        if isinstance(self.model, Family):
+            objectives = [milp.objective(rows[k : k + 1])[0] for k, milp in enumerate(milps)]
+        else:
+            objectives = list(self.model.objective(rows))
+        jobs = list(zip(ids, objectives, begin, strict=True))
         # processes hold a copy of the family: one that has grown needs new ones
         size = len(self.model) if isinstance(self.model, Family) and self._solves.name != "threads" else 0
         outcomes = [self._outcome(answer) for answer in self._solves.map(jobs, version=size)]

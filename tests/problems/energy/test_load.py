@@ -9,6 +9,7 @@ import torch
 from regretless.benchmark_problem import BenchmarkProblem
 from regretless.data import Dataset
 from regretless.errors import FileError, InputError
+from regretless.problems import irish_market
 from regretless.problems.energy import load_energy
 from regretless.problems.energy.load import energy_instance
 
@@ -52,13 +53,19 @@ def test_an_engine_gives_the_oracles_optima(energy: BenchmarkProblem) -> None:
     )
 
 
-def test_any_instance_file_is_loaded_by_its_path(instances_folder: Path, tmp_path: Path) -> None:
+def test_any_instance_file_is_loaded_by_its_path(
+    instances_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    split_days = irish_market.split_days
+    monkeypatch.setattr(
+        irish_market, "split_days", lambda kind, seed: [days[:9] for days in split_days(kind, seed=seed)]
+    )
     path = tmp_path / "mine.txt"
     path.write_text("30\n1\n1\n0 1 1 1\n3\n" + TASKS)
     loaded = load_energy(f"energy:{path}", split="chronological", engine="highs", time_limit=10.0)
-    assert (loaded.name, len(loaded.train)) == (f"energy:{path}", 552)
+    assert (loaded.name, len(loaded.train)) == (f"energy:{path}", 9)
     assert loaded.problem.engine == "highs"
-    assert loaded.train.solutions.sum(dim=1).tolist() == [4 * 10.5 * 0.5] * 552
+    assert loaded.train.solutions.sum(dim=1).tolist() == [4 * 10.5 * 0.5] * 9
 
 
 def test_slots_of_another_length_than_the_prices_are_refused(instances_folder: Path, tmp_path: Path) -> None:

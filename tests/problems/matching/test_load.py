@@ -11,6 +11,12 @@ from regretless.metrics import auc, regret
 from regretless.problems.matching.load import load_matching
 
 
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Labels that the first test which needs them solves."""
+    return tmp_path_factory.mktemp("labels")
+
+
 @pytest.mark.data
 def test_matching_10_has_its_instances_labels_and_model(tmp_path: Path) -> None:
     loaded = load_matching("matching-10", store=tmp_path)
@@ -32,8 +38,8 @@ def test_matching_10_has_its_instances_labels_and_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.data
-def test_the_product_of_words_separates_links_and_the_words_alone_do_not(tmp_path: Path) -> None:
-    plain, product = (load_matching("matching-10", product=flag, store=tmp_path) for flag in (False, True))
+def test_the_product_of_words_separates_links_and_the_words_alone_do_not(store: Path) -> None:
+    plain, product = (load_matching("matching-10", product=flag, store=store) for flag in (False, True))
     true = plain.train.costs
     with torch.no_grad():
         assert float(auc(product.model(0)(product.train.features), true)) > 0.7
@@ -41,8 +47,8 @@ def test_the_product_of_words_separates_links_and_the_words_alone_do_not(tmp_pat
 
 
 @pytest.mark.data
-def test_random_split_follows_its_seed(tmp_path: Path) -> None:
-    first, again, other = (load_matching("matching-10", split="random", seed=s, store=tmp_path) for s in (1, 1, 2))
+def test_random_split_follows_its_seed(store: Path) -> None:
+    first, again, other = (load_matching("matching-10", split="random", seed=s, store=store) for s in (1, 1, 2))
     for part in (first, again, other):
         assert part.test.instance is not None
     assert first.test.instance.tolist() == again.test.instance.tolist()  # type: ignore[union-attr]
@@ -70,10 +76,10 @@ def test_missing_files_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch, tmp_
 
 @pytest.mark.data
 @pytest.mark.parametrize("loss_class", [NCE, MAP])
-def test_a_training_step_with_a_cache_works_on_the_family(tmp_path: Path, loss_class: type) -> None:
+def test_a_training_step_with_a_cache_works_on_the_family(store: Path, loss_class: type) -> None:
     from regretless.cache import SolutionCache
 
-    loaded = load_matching("matching-10", product=True, store=tmp_path)
+    loaded = load_matching("matching-10", product=True, store=store)
     cache = SolutionCache(loaded.problem, p_solve=0.5, seed=0)
     data = loaded.train
     cache.add(data.solutions, data.instance)
