@@ -156,13 +156,12 @@ def test_ledger_of_an_interrupted_search_counts_the_scores_before(
     loaded: BenchmarkProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("regretless.begun_solves.WORTH", 0.0)
+    search = replace(SPEC, method="auto", epochs=2, settings={"methods": "map-dc", "folds": 2})
     with monkeypatch.context() as patch:
         patch.setattr("regretless.runs.training_run.evaluate_instances", None)
         with pytest.raises(TypeError):
-            run(replace(SPEC, method="auto"), tmp_path / "a", loaded=loaded, progress=False)
-    resumed, whole = (
-        run(replace(SPEC, method="auto"), tmp_path / name, loaded=loaded, progress=False) for name in ("a", "b")
-    )
+            run(search, tmp_path / "a", loaded=loaded, progress=False)
+    resumed, whole = (run(search, tmp_path / name, loaded=loaded, progress=False) for name in ("a", "b"))
     for purpose in ("growth", "scoring"):
         assert resumed["ledger"][purpose]["solves"] == whole["ledger"][purpose]["solves"] > 0
 
