@@ -71,7 +71,7 @@ def _candidates(rows: Any) -> SortableTable | None:
     if not known:
         return None
     columns = [Column("candidate", numeric=False), Column("epochs")]
-    columns += [Column("held-out regret", explain="by look-ups in the cache, on folds of the training data")]
+    columns += [Column("regret by look-up", explain="in the cache, on held-out folds; the verdict is by exact solves")]
     columns += [Column("in the committee", numeric=False)]
     regrets = [number(row.get("regret")) for row in known]
     places = decimals(regrets, digits=4)
