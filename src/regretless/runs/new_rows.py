@@ -72,14 +72,12 @@ def unknown(rows: Rows, known: Dataset, *, source: str, run: str) -> Rows:
         warnings.warn(said, RegretlessWarning, stacklevel=2)
     if len(new) == len(rows):
         return rows
-    others = (
-        ""
-        if not changed
-        else (
-            f"; {changed} of them hold other numbers there, which are kept: correct the names if the rows are others, or "
-            "train a new run on all rows if the numbers were corrected"
+    others = ""
+    if changed:
+        others = (
+            f"; {changed} of them hold other numbers there, which are kept: correct the names if the rows are others, "
+            "or train a new run on all rows if the numbers were corrected"
         )
-    )
     if not new:
         raise InputError(f"{run} has all {len(rows)} rows of {source} already: give rows that are new{others}")
     said = f"{len(rows) - len(new)} of {len(rows)} rows of {source} are in {run} already and are left out{others}"
