@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless import MILP, Problem
+from regretless.solvers.checked_engine import CheckedEngine
 from regretless.solvers.engine import Outcome
-from regretless.solvers.objective_scale import scaled_objectives, solve_scaled
+from regretless.solvers.objective_scale import scaled_objectives
 from regretless.types import Status
 
 values = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
@@ -57,9 +58,10 @@ def test_an_engine_that_fails_at_the_first_scale_solves_at_the_usual_one():
             return Outcome(None, Status.ERROR) if seen[-1] > 1e6 else Outcome(np.ones(2), Status.OPTIMAL)
 
     seen: list[float] = []
-    assert solve_scaled(Narrow(), np.array([1e-9, 2.0**40])).status is Status.OPTIMAL
+    engine = CheckedEngine(Narrow(), MILP(np.ones((1, 2)), row_upper=2.0))
+    assert engine.solve(np.array([1e-9, 2.0**40])).status is Status.OPTIMAL
     assert seen == [2.0**29, 2.0**9]
-    assert solve_scaled(Narrow(), np.array([1.0, 2.0]), np.zeros(2)).status is Status.OPTIMAL
+    assert engine.solve(np.array([1.0, 2.0]), np.zeros(2)).status is Status.OPTIMAL
     assert seen[2:] == [2.0]
 
 
@@ -71,5 +73,5 @@ def test_a_start_reaches_the_engine_at_every_scale():
 
     starts: list[np.ndarray | None] = []
     start = np.array([1.0, 0.0])
-    solve_scaled(Failing(), np.array([1.0, 2.0**27]), start)
+    CheckedEngine(Failing(), MILP(np.ones((1, 2)), row_upper=2.0)).solve(np.array([1.0, 2.0**27]), start)
     assert [given is start for given in starts] == [True, True]

@@ -13,6 +13,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -22,9 +23,8 @@ from regretless.errors import InputError, MissingDependencyError
 from regretless.milp import MILP, Floats
 from regretless.most_recent import MostRecentOfThread
 from regretless.number_checks import check_integer
-from regretless.solvers import Outcome, make_engine
+from regretless.solvers import Engine, Outcome, make_engine
 from regretless.solvers.ledger import PurposeCount
-from regretless.solvers.objective_scale import solve_scaled
 from regretless.solvers.threads import OTHERS_AT_WORK
 from regretless.types import Status
 
@@ -168,8 +168,9 @@ class LaneEngines:
         """Minimize ``objective . x`` within ``limit`` seconds; an exception becomes a status."""
         key, start = (id(milp), limit), time.perf_counter()
         try:
-            engine = self._kept(key, milp, lambda: make_engine(self.engine, milp, time_limit=limit, **self.options))
-            return solve_scaled(engine, objective)
+            make = partial(make_engine, self.engine, milp, time_limit=limit, **self.options)
+            engine: Engine = self._kept(key, milp, make)
+            return engine.solve(objective)
         except (Exception, SystemExit) as error:  # a solver must not end its thread
             # An exception may leave a solver in any state: the next solve gets a new one.
             self._built.entries.pop(key, None)

@@ -16,6 +16,7 @@ from regretless.solvers import highs
 from regretless.solvers.answers import answer_check
 from regretless.solvers.engine import TABLE, Engine, Outcome, relative_gap
 from regretless.solvers.intervals import Intervals
+from regretless.solvers.objective_scale import scaled_objectives
 from regretless.solvers.proof import Prover
 from regretless.solvers.time_limit import limit_or_none
 from regretless.types import Status
@@ -78,7 +79,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
 
 
 class CheckedEngine:
-    """Wraps an engine: what it returns is rounded, checked and, where that is needed, proven.
+    """Wraps an engine: objectives are scaled; answers are rounded, checked and, where that is needed, proven.
 
     Args:
         engine: returns answers as its solver gives them; with ``exact = True`` they need no proof.
@@ -103,7 +104,14 @@ class CheckedEngine:
         self._prover: Prover | None = None
 
     def solve(self, objective: Floats, start: Floats | None = None) -> Outcome:
-        """Minimize ``objective . x``; see ``Engine``."""
+        """Minimize ``objective . x``, at the first of its scales at which the engine does not fail; see ``Engine``."""
+        for scaled in scaled_objectives(objective):
+            outcome = self._solve(scaled, start)
+            if outcome.status is not Status.ERROR:
+                break
+        return outcome
+
+    def _solve(self, objective: Floats, start: Floats | None) -> Outcome:
         began = time.monotonic()
         outcome = self.engine.solve(objective, start)
         x = None

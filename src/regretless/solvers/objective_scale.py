@@ -7,23 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from regretless.milp import Floats
-from regretless.solvers.engine import Engine, Outcome
-from regretless.types import Status
 
 # Objectives whose largest coefficient lies outside of this range are scaled.
 SMALL, LARGE = 1e-2, 1e6
 # Powers of two: the size of a scaled objective, the least size at which an engine distinguishes a coefficient well
 # from zero, and the largest one with which HiGHS solves most models.
 USUAL, LEAST, MOST = 10, -10, 30
-
-
-def solve_scaled(engine: Engine, objective: Floats, start: Floats | None = None) -> Outcome:
-    """Solve at the first scale of ``scaled_objectives`` at which the engine does not fail."""
-    for scaled in scaled_objectives(objective):
-        outcome = engine.solve(scaled, start)
-        if outcome.status is not Status.ERROR:
-            break
-    return outcome
 
 
 def scaled_objectives(objective: Floats) -> Iterator[Floats]:

@@ -16,7 +16,6 @@ from regretless.most_recent import MostRecentOfThread
 from regretless.solvers.checked_engine import check_options, make_engine
 from regretless.solvers.engine import Engine, Outcome, names
 from regretless.solvers.executors import Clock, Execution, Unanswered, checked_workers
-from regretless.solvers.objective_scale import solve_scaled
 from regretless.solvers.time_limit import limit_or_none
 from regretless.types import Solved, Status
 
@@ -112,14 +111,14 @@ class _Engines:
         if not np.isfinite(objective).all():
             return _failed("the objective is not finite: the costs are not, or they overflow in the cost map")
         try:
-            engine = self._built.entries.find(index, lambda: self._build(index))
+            engine: Engine = self._built.entries.find(index, lambda: self._build(index))
         except RegretlessError:
             raise
         except Exception as error:
             return _failed(f"{type(error).__name__}: {error}")
         try:
             clock()
-            return solve_scaled(engine, objective, start)
+            return engine.solve(objective, start)
         except (Exception, SystemExit) as error:  # a solver must not end the process or its thread
             # An exception may leave a solver in any state: the next solve gets a new one.
             self._built.entries.pop(index, None)
