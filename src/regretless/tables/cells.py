@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.listing import first_repeated, meant
+from regretless.listing import first_repeated, listed, meant
 from regretless.tables.row_names import is_local_time, row_key, row_names
 from regretless.tables.table import other_columns
 from regretless.tables.whole_columns import number_cells
@@ -68,8 +68,10 @@ class Cells:
     def refuse_unnamed(self, id: str) -> None:
         """Refuse a table without the column that names the rows, where the user chose that column."""
         if id != "instance" and id not in self.columns:
+            near = self.instead(id) or f"; there are {listed(list(self.columns))}"
             raise self.error(
-                f"there is no column {id!r}, which names the rows{self.instead(id)}: add it, or train without --id"
+                f"there is no column {id!r}, which names the rows{near}: "
+                "add it, rename the one that names them, or train without --id"
             )
 
     def instead(self, name: str) -> str:
