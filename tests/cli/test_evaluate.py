@@ -193,3 +193,19 @@ def test_a_row_without_a_solution_is_named_and_left_out_as_in_training(
     assert done.err == "warning: 2 of 5 instances have no solution and are left out: d38, d39\n"
     files.x.unlink()
     assert cli.ok("evaluate", files.folder / "run", "--json").json["left_out"] == 0
+
+
+def test_a_two_stage_run_by_gradient_steps_and_its_baseline_have_two_names(files: Files, cli: CommandLine) -> None:
+    trained = cli.ok(*files.words(method="two-stage", epochs=2, p_solve=None)).out
+    assert "knapsack.lp, two-stage (gradient), seed 0" in trained
+    assert "two-stage (best fit) regret" in trained
+    shown = cli.ok("evaluate", files.folder / "run").out
+    assert "knapsack.lp, two-stage (gradient), test data" in shown
+    assert "two-stage (best fit)" in shown.splitlines()[2]
+    assert "two-stage (best fit)" in next(line for line in shown.splitlines() if "model and" in line or "than" in line)
+    cli.ok("report", files.folder / "run")
+    page = (files.folder / "run" / "report.html").read_text()
+    assert "two-stage (gradient) on knapsack.lp, seed 0" in page
+    assert "gain over two-stage (best fit)" in page
+    for word in ("gain over two-stage,", "less than two-stage (", "more than two-stage (", "as two-stage."):
+        assert word not in page.replace("two-stage (best fit)", "the other")
