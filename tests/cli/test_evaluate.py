@@ -105,7 +105,7 @@ def test_forecasts_are_compared_on_other_data(cli: CommandLine, trained_files: F
         ([1.0, 2.0, 1.5], [5.0, 6.0, 5.0], "The model leads to better decisions than the forecasts: gain 3.833 per"),
         ([5.0, 6.0, 5.0], [1.0, 2.0, 1.5], "The forecasts lead to better decisions than the model: gain -3.833 per"),
         ([1.0, 2.0, 3.0], [3.0, 2.0, 1.0], "The difference between model and forecasts is within its uncertainty: "),
-        ([1.0], [3.0], "Model and forecasts cannot be compared on 1 instances"),
+        ([1.0], [3.0], "Model and forecasts cannot be compared: that needs two instances, got 1"),
     ],
 )
 def test_a_comparison_says_which_is_better(mine: list[float], its: list[float], words: str) -> None:

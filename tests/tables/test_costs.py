@@ -59,7 +59,7 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
         ("Instance,variable,cost\na,x,1\n", r"no column 'instance' \('Instance' is probably meant\), which names"),
         (
             "instance,variable,cost\n1.2.2024,x,1\n2024-02-01,y,1\n",
-            "line 3: '1.2.2024' and '2024-02-01' are the same: write",
+            "line 3: '1.2.2024' and '2024-02-01' are one name: write",
         ),
         ("variable,cost\nx,1\n", "there is a column 'variable' but no column 'instance'"),
     ],

@@ -79,7 +79,7 @@ def _compared(verdict: Verdict, other: str) -> str:
     """Whether the model is better than two-stage or the forecasts, with the interval of the difference."""
     name, leads = (other, "leads") if other.startswith("two-stage") else (f"the {other}", "lead")
     if math.isnan(verdict.error):
-        return f"Model and {other} cannot be compared on {verdict.instances} instances."
+        return f"Model and {other} cannot be compared: that needs two instances, got {verdict.instances}."
     if verdict.low == verdict.high == 0:
         return f"The model and {name} lead to equally good decisions."
     figures = verdict.gain_words

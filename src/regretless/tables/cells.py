@@ -105,7 +105,7 @@ def frame_cells(frame: Any, name: str = "features") -> Cells:
     columns = {str(column): _column(frame[column]) for column in frame.columns}
     cells = Cells(name, columns, tuple(f"row {i}" for i in range(len(frame))))
     if not cells.lines:
-        raise InputError(f"{name} has no rows")
+        raise InputError(f"{name} has no rows: a table needs at least one")
     return cells
 
 
@@ -115,7 +115,7 @@ def row_cells(rows: Sequence[Mapping[str, Any]], name: str) -> Cells:
         if row.keys() != rows[0].keys():
             other = sorted(map(str, row.keys() ^ rows[0].keys()))[0]
             raise InputError(
-                f"{name}: all rows must have the same columns, but {other!r} is not in both row {i} and row 0"
+                f"{name}: all rows must have the same columns, but only one of row 0 and row {i} has {other!r}"
             )
     columns = {str(column): [plain_cell(row[column]) for row in rows] for column in rows[0]}
     return Cells(name, columns, ("",) if len(rows) == 1 else tuple(f"row {i}" for i in range(len(rows))))

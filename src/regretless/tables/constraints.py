@@ -128,7 +128,7 @@ def _variations(table: Table, milp: MILP) -> Constraints:
     if crossed is not None:
         what = "row" if crossed.part.startswith("row") else "variable"
         raise table.cells.error(
-            f"nothing is left between the bounds {crossed.low:g} and {crossed.high:g} of the {what} {crossed.name}: "
+            f"no value lies between the bounds {crossed.low:g} and {crossed.high:g} of the {what} {crossed.name}: "
             "correct the cell",
             row=crossed.member,
             column=source[crossed.part, crossed.place],

@@ -20,7 +20,7 @@ from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import is_arrays, numeric_table, read_cells, read_table
 from regretless.tables.row_names import row_key
 from regretless.tables.table import ordered
-from regretless.tables.wrong_cost_columns import cost_variables_option, refuse_other_columns
+from regretless.tables.wrong_cost_columns import cost_variables_option, ignore_option, refuse_other_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,10 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
         raise cells.error(without_instances(cells, id))
     values = cells.without([id, "variable"])
     if len(values.columns) != 1:
-        found = listed(list(values.columns)) or "none"
+        found = list(values.columns)
+        remedy = f"leave the others out, as in {ignore_option(found[:1])}" if found else "add it"
         raise cells.error(
-            f"expected one column with the costs beside {id!r} and 'variable', got {found}: leave the others out "
-            "(train --ignore)"
+            f"expected one column with the costs beside {id!r} and 'variable', got {listed(found) or 'none'}: {remedy}"
         )
     nowhere, unknown = missing_and_unknown(cells.key("variable") or (), cost_names)
     if nowhere and not unknown and len(set(names)) > 1:

@@ -87,7 +87,7 @@ def feature_table(path: Path | str | Cells, cost_names: Sequence[str], *, id: st
     cells = read_cells(path)
     cells.refuse_unnamed(id)
     if set(cells.columns) <= {id, "variable"} and id == "instance":
-        raise InputError(f"{cells.source} has no column with a feature")
+        raise InputError(f"{cells.source} has no column with a feature: only columns that name rows and variables")
     if "variable" not in cells.columns:
         near, names = cells.instead("variable"), cells.key(id)
         if near and names is not None and len(set(names)) < len(names):
@@ -158,7 +158,9 @@ def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) 
     written: dict[str, str] = {}
     for i, (which, variable) in enumerate(zip(instance, variables, strict=True)):
         if written.setdefault(row_key(which), which) != which:
-            raise cells.error(f"{written[row_key(which)]!r} and {which!r} are the same: write both in one way", row=i)
+            raise cells.error(
+                f"{written[row_key(which)]!r} and {which!r} are one name: write both in the same way", row=i
+            )
         if variable not in known:
             raise cells.error(
                 f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)})"

@@ -110,7 +110,7 @@ def read_cells(table: Any) -> Cells:
     refuse_missing(path)
     cells = READERS.get(suffix_of(path), read_sheet)(path)
     if not cells.lines:
-        raise InputError(f"{path} has no rows")
+        raise InputError(f"{path} has no rows: write at least one below the names of the columns")
     return cells
 
 
