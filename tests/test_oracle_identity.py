@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import subprocess
 import sys
@@ -178,6 +179,54 @@ def test_a_users_module_that_a_function_imports_counts(tmp_path: Path, monkeypat
     assert len({missing, before, oracle_identity(first)}) == 3
     assert before.unknown == ""
     del sys.modules["settings_of_a_user"]
+
+
+RELATIVE = """
+def name(costs):
+    from .tools import LARGEST
+    return costs[:LARGEST]
+
+def module(costs):
+    from . import tools
+    return costs[:tools.LARGEST]
+
+def above(costs):
+    from .inner.deep import LARGEST
+    return costs[:LARGEST]
+
+def absolute(costs):
+    from package_of_a_user import tools
+    return costs[:tools.LARGEST]
+"""
+
+
+@pytest.mark.parametrize("function", ["name", "module", "above", "absolute"])
+def test_a_module_beside_that_of_a_function_counts(
+    function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "package_of_a_user"
+    (package / "inner").mkdir(parents=True)
+    for path, text in {"__init__.py": "", "oracle.py": RELATIVE, "tools.py": "LARGEST = 1\n"}.items():
+        (package / path).write_text(text)
+    (package / "inner" / "__init__.py").write_text("")
+    (package / "inner" / "deep.py").write_text("from ..tools import LARGEST\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    solve = getattr(importlib.import_module("package_of_a_user.oracle"), function)
+    before = oracle_identity(solve)
+    solve([1, 2])
+    assert oracle_identity(solve) == before, "a call imports the module, which changes nothing"
+    changed = "package_of_a_user.inner.deep" if function == "above" else "package_of_a_user.tools"
+    monkeypatch.setattr(sys.modules[changed], "LARGEST", 2)
+    assert oracle_identity(solve) != before
+    assert before.unknown == ""
+    for name in [name for name in sys.modules if name.startswith("package_of_a_user")]:
+        del sys.modules[name]
+
+
+def test_a_relative_import_that_leaves_the_package_is_no_reason_to_fail() -> None:
+    functions: dict[str, Any] = {"__package__": "alone"}
+    exec("def solve(costs):\n    from ...far import K\n    return K\n", functions)
+    assert oracle_identity(functions["solve"]).unknown == ""
 
 
 def test_objects_are_told_apart_by_class_and_state() -> None:

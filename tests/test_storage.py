@@ -335,6 +335,13 @@ def test_numbers_that_json_does_not_have_are_null() -> None:
     }  # fmt: skip
 
 
+def test_json_files_are_strict_and_files_with_nan_stay_readable(tmp_path: Path) -> None:
+    write_json(tmp_path / "f.json", {"a": math.nan, "b": [math.inf, 1.0]})
+    assert (tmp_path / "f.json").read_text() == '{\n  "a": null,\n  "b": [\n    null,\n    1.0\n  ]\n}\n'
+    (tmp_path / "f.json").write_text('{"a": NaN}')
+    assert math.isnan(read_json(tmp_path / "f.json")["a"])
+
+
 def test_json_comes_back_and_damage_is_named(tmp_path: Path) -> None:
     write_json(tmp_path / "f.json", {"b": [1, 2.5, None], "a": "é"})
     assert read_json(tmp_path / "f.json") == {"a": "é", "b": [1, 2.5, None]}

@@ -25,15 +25,23 @@ def missing_and_unknown(have: Sequence[str], wanted: Sequence[str]) -> tuple[lis
 
 
 def probable(have: Sequence[str], wanted: Sequence[str]) -> str:
-    """Which of the unknown names are probably missing ones, in other case or with other spaces; for messages.
+    """Which of the unknown names are probably missing ones, written as ``alike`` says; for messages.
 
     >>> probable(["Price ", "x"], ["price", "wind"])
     "'Price ' is probably 'price'"
     """
+    return listed([f"{name!r} is probably {other!r}" for name, other in alike(have, wanted).items()], most=3)
+
+
+def alike(have: Sequence[str], wanted: Sequence[str]) -> dict[str, str]:
+    """Unknown names, and the missing ones from which they differ only in case, spaces, hyphens or underscores.
+
+    >>> alike(["Unit-Price", "x"], ["unit_price", "wind"])
+    {'Unit-Price': 'unit_price'}
+    """
     missing, unknown = missing_and_unknown(have, wanted)
-    meant = {folded(name): name for name in missing}
-    pairs = [f"{name!r} is probably {meant[key]!r}" for name in unknown if (key := folded(name)) in meant]
-    return listed(pairs, most=3)
+    key = {_words(name): name for name in missing}
+    return {name: key[_words(name)] for name in unknown if _words(name) in key}
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -42,8 +50,8 @@ def meant(name: str, known: Iterable[str]) -> str:
     >>> meant("Price", ["wind", "price"]), meant("sun", ["wind", "price"])
     (" ('price' is probably meant)", '')
     """
-    alike = next((one for one in known if folded(one) == folded(name)), None)
-    return "" if alike is None else f" ({alike!r} is probably meant)"
+    found = next((one for one in known if _words(one) == _words(name)), None)
+    return "" if found is None else f" ({found!r} is probably meant)"
 
 
 def folded(name: str) -> str:
@@ -53,6 +61,10 @@ def folded(name: str) -> str:
     'unit price'
     """
     return " ".join(name.split()).casefold()
+
+
+def _words(name: str) -> str:
+    return folded(name.replace("_", " ").replace("-", " "))
 
 
 def first_repeated(names: Sequence[str]) -> str | None:

@@ -11,7 +11,7 @@ import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -142,10 +142,7 @@ class _Reader:
             parts.append(self._code(constant, variables) if isinstance(constant, CodeType) else self.digest(constant))
         steps = [(step.opname, step.argval) for step in dis.get_instructions(code)]
         values = {name: variables[name] for kind, name in steps if kind in READS and name in variables}
-        # The number of dots of a relative import is loaded two steps before; such a name is that of another module.
-        absolute = [name for (_, dots), _, (kind, name) in zip(steps, steps[1:], steps[2:], strict=False)
-                    if kind == "IMPORT_NAME" and dots == 0]  # fmt: skip
-        imported = {name: _own_module(name) for name in absolute}
+        imported = {name: _own_module(name, variables.get("__package__")) for name in _imports(steps)}
         values |= {name: module for name, module in imported.items() if module is not None}
         for name in sorted(values):
             parts += [name, *self._used(values[name], code.co_names)]
@@ -197,9 +194,25 @@ def _is_own(name: str, value: object) -> bool:
     return isinstance(value, FunctionType) or not (name == "_abc_impl" or (name[:2] == name[-2:] == "__"))
 
 
-def _own_module(name: str) -> ModuleType | None:
-    """The user's module that a function imports; ``None`` for one that is installed, or not there."""
+def _imports(steps: Sequence[tuple[str, Any]]) -> list[str]:
+    """Names of the modules that code imports, relative ones with their dots.
+
+    ``tools.read`` of ``from tools import read`` is among them: before the first call, a package may not have it.
+    """
+    found, start = list[str](), ""
+    for (_, dots), _, (kind, name) in zip(steps, steps[1:], steps[2:], strict=False):
+        if kind == "IMPORT_NAME":  # the number of dots is loaded two steps before
+            start = "." * dots + name
+            found.append(start)
+        elif kind == "IMPORT_FROM":
+            found.append(f"{start}{name}" if start.endswith(".") else f"{start}.{name}")
+    return found
+
+
+def _own_module(name: str, package: str | None) -> ModuleType | None:
+    """The user's module that a function of a package imports; ``None`` for one that is installed, or not there."""
     try:
+        name = resolve_name(name, package)
         spec = find_spec(name.partition(".")[0])
         own = spec is not None and (spec.origin or "").endswith(".py") and not _is_installed(spec.origin or "")
         return import_module(name) if own else None

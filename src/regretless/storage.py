@@ -97,8 +97,8 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
 
 
 def write_json(path: Path | str, value: Any) -> None:
-    """Write plain data as JSON, atomically."""
-    write_text(path, json.dumps(value, indent=2, sort_keys=True) + "\n")
+    """Write plain data as ``strict`` JSON, atomically."""
+    write_text(path, json.dumps(strict(value), indent=2, sort_keys=True, allow_nan=False) + "\n")
 
 
 def strict(value: Any) -> Any:
@@ -113,7 +113,7 @@ def strict(value: Any) -> Any:
 
 
 def read_json(path: Path | str) -> Any:
-    """Read JSON; a damaged file is an error that names it."""
+    """Read JSON; a damaged file is an error that names it. NaN and infinity are read, as version 0.1 wrote them."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:

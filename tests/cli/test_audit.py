@@ -62,5 +62,5 @@ def test_costs_are_named_by_the_column_that_named_the_rows_in_training(cli: Comm
     other = folder / "o.csv"
     other.write_text(c.read_text().replace("day,", "instance,", 1))
     error = cli("audit", folder / "d.db", "--costs", other).error
-    assert "o.csv, line 1: there is no column 'day', which names the rows: add it" in error
+    assert "o.csv, line 1: there is no column 'day', which names the rows; there are" in error
     assert "--id of train" in " ".join(cli.ok("audit", "--help").out.replace("│", "").split())

@@ -94,7 +94,7 @@ def test_a_run_without_constraints_decides_with_them_and_with_another_model(file
     ("header", "rows", "said"),
     [
         ("row:wait", [[5]] * 40, "r.csv, line 1, column 'row:wait': the model has no row 'wait'"),
-        ("upper:x_0", [[1]] * 39 + [[-1]], "r.csv, line 41, column 'upper:x_0': nothing is left between"),
+        ("upper:x_0", [[1]] * 39 + [[-1]], "r.csv, line 41, column 'upper:x_0': no value lies between"),
         ("row:weight", [[5]] * 39, "r.csv has 39 instances and"),
     ],
 )

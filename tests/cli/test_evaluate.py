@@ -105,7 +105,7 @@ def test_forecasts_are_compared_on_other_data(cli: CommandLine, trained_files: F
         ([1.0, 2.0, 1.5], [5.0, 6.0, 5.0], "The model leads to better decisions than the forecasts: gain 3.833 per"),
         ([5.0, 6.0, 5.0], [1.0, 2.0, 1.5], "The forecasts lead to better decisions than the model: gain -3.833 per"),
         ([1.0, 2.0, 3.0], [3.0, 2.0, 1.0], "The difference between model and forecasts is within its uncertainty: "),
-        ([1.0], [3.0], "Model and forecasts cannot be compared on 1 instances"),
+        ([1.0], [3.0], "Model and forecasts cannot be compared: that needs two instances, got 1"),
     ],
 )
 def test_a_comparison_says_which_is_better(mine: list[float], its: list[float], words: str) -> None:
@@ -193,3 +193,19 @@ def test_a_row_without_a_solution_is_named_and_left_out_as_in_training(
     assert done.err == "warning: 2 of 5 instances have no solution and are left out: d38, d39\n"
     files.x.unlink()
     assert cli.ok("evaluate", files.folder / "run", "--json").json["left_out"] == 0
+
+
+def test_a_two_stage_run_by_gradient_steps_and_its_baseline_have_two_names(files: Files, cli: CommandLine) -> None:
+    trained = cli.ok(*files.words(method="two-stage", epochs=2, p_solve=None)).out
+    assert "knapsack.lp, two-stage (gradient), seed 0" in trained
+    assert "two-stage (best fit) regret" in trained
+    shown = cli.ok("evaluate", files.folder / "run").out
+    assert "knapsack.lp, two-stage (gradient), test data" in shown
+    assert "two-stage (best fit)" in shown.splitlines()[2]
+    assert "two-stage (best fit)" in next(line for line in shown.splitlines() if "model and" in line or "than" in line)
+    cli.ok("report", files.folder / "run")
+    page = (files.folder / "run" / "report.html").read_text()
+    assert "two-stage (gradient) on knapsack.lp, seed 0" in page
+    assert "gain over two-stage (best fit)" in page
+    for word in ("gain over two-stage,", "less than two-stage (", "more than two-stage (", "as two-stage."):
+        assert word not in page.replace("two-stage (best fit)", "the other")

@@ -113,7 +113,7 @@ def test_costs_or_constraints_without_the_id_are_refused_and_not_matched_by_posi
     folder = dated.folder
     before = sorted(folder.rglob("*"))
     without = dated.words(features=folder / "t.csv", costs=dated.c, id="day")
-    assert "c.csv, line 1: there is no column 'day', which names the rows: add it" in cli(*without).error
+    assert "c.csv, line 1: there is no column 'day', which names the rows; there are x_4" in cli(*without).error
     assert sorted(folder.rglob("*")) == before
     table = write_csv(folder / "r.csv", ["row:weight"], [[6]] * 40)
     assert "r.csv, line 1: there is no column 'day'" in cli(*words(dated, constraints=table)).error

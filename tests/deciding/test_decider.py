@@ -117,7 +117,7 @@ def test_constraints_that_do_not_fit_are_refused(decider: Decider, trained: Trai
         decider.decide(trained.features[0], {"row:weigth": 1.0})
     with pytest.raises(InputError, match="expected a finite number"):
         decider.decide(trained.features[0], {"row:weight": "much"})  # type: ignore[dict-item]
-    with pytest.raises(InputError, match="nothing is left between"):
+    with pytest.raises(InputError, match="no value lies between"):
         decider.decide(trained.features[0], {"lower:rent": 2.0})
     with pytest.raises(InputError, match="constraints must be a Mapping, got list"):
         decider.decide(trained.features[0], [("row:weight", 1.0)])  # type: ignore[arg-type]

@@ -101,7 +101,7 @@ def test_features_per_variable_have_a_row_per_variable() -> None:
         (
             [{"variable": "x", "wind": 1.0}, {"variable": "y"}],
             NAMED_PER_VARIABLE,
-            "'wind' is not in both row 1 and row 0",
+            "only one of row 0 and row 1 has 'wind'",
         ),
         ([1.0, 2.0], NAMELESS, r"must have shape \(3,\), got \(2,\)"),
         ([[1.0, 2.0, 3.0]], NAMELESS, r"must have shape \(3,\), got \(1, 3\)"),

@@ -171,3 +171,43 @@ def test_stored_labels_do_not_serve_other_settings_of_the_solver(tmp_path):
         problem = Problem(ball(**options), sense="max", name="ball")
         Dataset.solve(problem, np.zeros((1, 1)), costs, store=tmp_path)
         assert problem.statistics.solves == solves, options
+
+
+LOOSE = {
+    "HIGHS": {"mip_rel_gap": 0.2},
+    "SCIP": {"scip_params": {"limits/gap": 0.2}},
+    "GUROBI": {"MIPGap": 0.2},
+    "SCIPY": {"scipy_options": {"mip_rel_gap": 0.2}},
+}
+
+
+def projects(solver, **options):
+    rng = np.random.default_rng(0)
+    weights, values = rng.integers(10, 60, size=(5, 40)), torch.as_tensor(rng.random((1, 40)))
+    x, c = cp.Variable(40, boolean=True), cp.Parameter(40)
+    model = cp.Problem(cp.Maximize(c @ x), [weights @ x <= weights.sum(1) / 3])
+    return Problem(ConvexProgram(model, solver=solver, **options), sense="max").solve(values)
+
+
+@pytest.mark.parametrize("solver", LOOSE)
+def test_a_solve_that_ends_at_the_gap_of_the_solver_is_not_called_optimal(solver):
+    if solver not in cp.installed_solvers():
+        pytest.skip(f"cvxpy has no {solver}")
+    best = projects("HIGHS")
+    assert best.status == [Status.OPTIMAL]
+    assert best.gap.item() == 0.0
+    loose = projects(solver, **LOOSE[solver])
+    assert loose.objective < best.objective - 0.1, "the test needs a solution that is not optimal"
+    assert loose.status == [Status.FEASIBLE]
+    assert (best.objective - loose.objective) / loose.objective <= loose.gap.item() <= 0.2
+    assert "cvxpy ended with" in loose.message[0]
+
+
+def test_integer_programs_are_solved_to_optimality_by_default():
+    assert {solver: projects(solver).gap.item() for solver in ("HIGHS", None)} == {"HIGHS": 0.0, None: 0.0}
+
+
+def test_a_time_limit_leaves_the_gap_that_the_solver_knows():
+    found = projects("HIGHS", mip_max_nodes=1)
+    assert found.status == [Status.TIME_LIMIT]
+    assert 0.0 < found.gap.item() < 1.0

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +17,7 @@ from regretless.runs.run_folder import (
     keep_failure,
     missing_paths,
     own_labels,
+    read_figures,
     read_object,
     read_spec,
     refuse_another,
@@ -197,3 +200,18 @@ def test_a_folder_of_the_users_own_with_the_same_name_stays(error: BaseException
             ended_by(error, tmp_path)
     remove_labels(tmp_path)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine]
+
+
+@pytest.mark.parametrize("word", ["null", "NaN"])
+def test_figures_that_could_not_be_measured_are_nan(tmp_path: Path, word: str) -> None:
+    (tmp_path / "metrics.json").write_text(f'{{"regret": 1.5, "relative_regret": {word}, "cache_size": null}}')
+    figures = read_figures(tmp_path)
+    assert math.isnan(figures.pop("relative_regret"))
+    assert figures == {"regret": 1.5, "cache_size": None}
+
+
+def test_a_run_with_an_infinite_time_limit_is_still_the_same_run(tmp_path: Path) -> None:
+    spec = Spec("workshop", "map-dc", options={"time_limit": float("inf")})
+    (tmp_path / "spec.json").write_text(json.dumps(spec.as_dict() | {"options": spec.options}))  # "Infinity"
+    (tmp_path / "metrics.json").write_text("{}")
+    refuse_another(tmp_path, spec)

@@ -16,6 +16,12 @@ def test_a_specification_survives_plain_data() -> None:
     assert Spec.from_dict(SPEC.as_dict() | {"lr": 1}).lr == 1, "an integer is a rate"
 
 
+def test_an_infinite_time_limit_is_none_in_plain_data() -> None:
+    spec = replace(SPEC, options={"time_limit": float("inf")})
+    assert spec.as_dict()["options"] == {"time_limit": None}
+    assert Spec.from_dict(spec.as_dict()).digest == spec.digest
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("seed", "0"), ("epochs", 1.5), ("epochs", True), ("lr", None), ("settings", []), ("problem", 3), ("watch", 1)],

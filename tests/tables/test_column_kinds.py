@@ -69,6 +69,14 @@ def test_a_column_of_no_kind_is_refused_with_a_remedy(column: list[Any], said: s
         kind_of(cells(column), "a")
 
 
+@pytest.mark.parametrize("column", [["red", "blue", "3"], ["3,5", "4,5"], [f"w{i}" for i in range(21)]])
+def test_the_options_of_a_remedy_can_be_pasted_whatever_the_name(column: list[Any]) -> None:
+    table = cells(column)
+    named = Cells(table.source, {"unit price": table.columns["a"]}, table.lines, table.header)
+    with pytest.raises(InputError, match="--categories 'unit price'"):
+        kind_of(named, "unit price")
+
+
 @pytest.mark.parametrize("word", ["NaN", "nan", "NA", "na", "N/A", "#N/A", "<NA>", "null", "NULL"])
 def test_words_for_an_empty_cell_are_empty_cells(word: str) -> None:
     assert kind_of(cells(["1.5", word]), "a") == "number"

@@ -59,7 +59,7 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
         ("Instance,variable,cost\na,x,1\n", r"no column 'instance' \('Instance' is probably meant\), which names"),
         (
             "instance,variable,cost\n1.2.2024,x,1\n2024-02-01,y,1\n",
-            "line 3: '1.2.2024' and '2024-02-01' are the same: write",
+            "line 3: '1.2.2024' and '2024-02-01' are one name: write",
         ),
         ("variable,cost\nx,1\n", "there is a column 'variable' but no column 'instance'"),
     ],
@@ -76,11 +76,11 @@ def test_wrong_costs_per_variable_are_refused(tmp_path: Path, text: str, said: s
             "Tag,x,y",
             "unknown: Tag; leave the column out \\(train --ignore Tag\\), or train with --id Tag if it names the rows",
         ),
-        ("x", "missing: y; add them, or select the variables with predicted costs"),
+        ("x", "missing: y; add y, or select .* predicted costs .train --cost-variables x."),
         ("day,item,cost", "needs the columns 'instance' and 'variable'$"),
         ("instance,Variable,cost", r"needs the columns 'instance' and 'variable' \('Variable' is probably meant\)"),
         ("2024-01-01,4.2", "the first line must name the columns"),
-        ("x,yy", "missing: y; unknown: yy$"),
+        ("x,yy", "missing: y; unknown: yy; add y, .*; leave the column out .train --ignore yy., or train with --id yy"),
         ("X,Y", "'X' is probably 'x', 'Y' is probably 'y'; name the columns as the model does$"),
     ],
 )
@@ -146,7 +146,7 @@ def test_two_files_of_which_one_names_its_rows_are_refused() -> None:
 def test_costs_without_the_column_that_names_the_rows_are_refused(tmp_path: Path) -> None:
     table = put(tmp_path / "c.csv", "x,y\n1,2\n")
     assert read_costs(table, NAMES).instance is None
-    with pytest.raises(InputError, match=r"c\.csv, line 1: there is no column 'day', which names the rows: add it"):
+    with pytest.raises(InputError, match="no column 'day', which names the rows; there are x, y: add it, rename"):
         read_costs(table, NAMES, id="day")
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from regretless.errors import FileError, InputError
-from regretless.tables.table import ordered, refuse_missing, suffix_of, suffix_to_write
+from regretless.errors import InputError
+from regretless.tables.table import ordered, suffix_of, suffix_to_write
 
 
 def test_suffixes_are_read_in_any_case() -> None:
@@ -27,11 +27,6 @@ def test_spreadsheets_are_not_written() -> None:
     assert suffix_to_write("d.CSV") == ".csv"
     with pytest.raises(InputError, match=re.escape("must end in .csv, .parquet, .npz; spreadsheets open .csv files")):
         suffix_to_write("d.xlsx")
-
-
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="there is no file"):
-        refuse_missing(tmp_path)
 
 
 def test_columns_come_in_the_order_wanted() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -39,6 +40,10 @@ class Growing:
         coins: chance of the policy.
         bound: lower bound of the gaps that a policy may use.
         starts: decisions from which solves start, or ``None``.
+
+    Attributes:
+        lock: held while S, statistics or coins change or are read. Solves are outside of it, so that the threads that
+            share a cache solve at the same time; those from ``starts``, which belong to the cache, are inside.
     """
 
     def __init__(
@@ -57,8 +62,15 @@ class Growing:
         self.problem, self.store, self.statistics = problem, store, statistics
         self.grow_at, self.coins, self.bound, self.starts = grow_at, coins, bound, starts
         self.ranks: Ranks | None = None
+        self.lock = threading.RLock()
         self._lookups = 0  # of ranks: since the last step
         self._one_coin: list[Mask] | None = None  # inside of a block of ``one_coin``: the coins, once they are flipped
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, lock=threading.RLock())  # a copy has a lock of its own
 
     def share(self, ranks: Ranks) -> None:
         """Let ranks hold one S: the union of what they hold now, and of what each of them finds later.
@@ -86,10 +98,11 @@ class Growing:
 
     def count_lookups(self, count: int) -> None:
         """Count look-ups; those of ranks are added up in the next step."""
-        if self.ranks is None:
-            self.statistics.lookups += count
-        else:
-            self._lookups += count
+        with self.lock:
+            if self.ranks is None:
+                self.statistics.lookups += count
+            else:
+                self._lookups += count
 
     def forget_lookups(self) -> None:
         """Start with the counts of a state that was loaded."""
@@ -103,38 +116,43 @@ class Growing:
                 "a loss that queries its oracle several times per step, not equally often on every rank, needs a "
                 "shared cache with grow_at='predicted'"
             )
-        self._one_coin = []
-        try:
-            yield
-        finally:
-            self._one_coin = None
+        with self.lock:  # the coins of the block are those of one thread
+            self._one_coin = []
+            try:
+                yield
+            finally:
+                self._one_coin = None
 
     def step(
         self, policy: Policy, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None
     ) -> Heads | None:
         """Choose the heads, solve them where S grows, and add what is found; ``None`` where there is no head."""
         at = [predicted] if self.grow_at == "predicted" else queries
-        if self._one_coin and self.grow_at == "predicted":
-            return None  # they were solved there already
-        batch = 0 if self._one_coin else predicted.shape[0]
-        chosen = np.flatnonzero(self._one_coin[0] if self._one_coin else self._flip(policy, at, queries, instance))
-        if not chosen.size:
-            if self.ranks is None:
-                self.statistics.asked += batch
-            else:  # the others may have found something
-                none = None if instance is None else instance[:0]
-                self._insert(Growth(predicted.new_empty(0, self.problem.width), none, asked=batch))
-            return None
+        with self.lock:
+            if self._one_coin and self.grow_at == "predicted":
+                return None  # they were solved there already
+            batch = 0 if self._one_coin else predicted.shape[0]
+            coins = self._one_coin[0] if self._one_coin else self._flip(policy, at, queries, instance)
+            chosen = np.flatnonzero(coins)
+            if not chosen.size:
+                if self.ranks is None:
+                    self.statistics.asked += batch
+                else:  # the others may have found something
+                    none = None if instance is None else instance[:0]
+                    self._insert(Growth(predicted.new_empty(0, self.problem.width), none, asked=batch))
+                return None
         positions = torch.from_numpy(chosen)
         if not predicted.is_cpu:
             positions = positions.to(predicted.device, non_blocking=True)
-        solves = solve_heads(self.problem, at, positions, instance, self.starts)
+        with self.lock if self.starts is not None else nullcontext():
+            solves = solve_heads(self.problem, at, positions, instance, self.starts)
         stop = solves.failed is not None and self.problem.on_failure == "raise"
-        self._insert(solves.growth(asked=batch), stop=stop)
-        if stop:
-            solves.refuse_failures()
-        if solves.failed is None:
-            self.bound.learn(solves.costs, solves.ids, solves.solved.solution)
+        with self.lock:
+            self._insert(solves.growth(asked=batch), stop=stop)
+            if stop:
+                solves.refuse_failures()
+            if solves.failed is None:
+                self.bound.learn(solves.costs, solves.ids, solves.solved.solution)
         return solves.heads()
 
     def _flip(self, policy: Policy, at: Sequence[Tensor], queries: Sequence[Tensor], instance: Tensor | None) -> Mask:

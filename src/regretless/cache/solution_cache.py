@@ -56,6 +56,11 @@ class SolutionCache:
         warm_start: start exact solves by an engine from the best decision found so far. This may change which of
             several optima is found; the gain depends on engine and model (``benchmarks/warm_start.py``).
 
+    Several threads may use one cache, each with a loss of its own: a loss holds the state of its step. Threads solve at
+    the same time and take turns at S, except where a solve depends on an earlier one (``one_coin``, ``warm_start``).
+    Which thread comes first is chance, and with it S. Inside of ``with cache.lock:`` S does not change. With a
+    ``capacity``, what ``solutions`` returned is overwritten when members are dropped.
+
     >>> problem = Problem(oracle=lambda c: (c == c.min()) * 1.0, dimension=2)
     >>> cache = SolutionCache(problem, [[1.0, 0.0], [0.0, 1.0]], p_solve=0.0)
     >>> cache(torch.tensor([[3.0, 2.0]])).tolist()
@@ -108,20 +113,28 @@ class SolutionCache:
         return f"SolutionCache({self.problem.name or 'unnamed'}, size={len(self)}, policy={self.policy})"
 
     def __len__(self) -> int:
-        return self.store.size
+        with self.lock:
+            return self.store.size
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:
+        """Keeps other threads from S inside of a ``with`` block."""
+        return self._growing.lock
 
     @property
     def statistics(self) -> CacheStatistics:
         """Counters of solves and look-ups; on a GPU, read them here again to see which later solutions were new."""
-        new, repeated = self.store.collect()
-        self._statistics.added += new
-        self._statistics.hits += repeated
-        return self._statistics
+        with self.lock:
+            new, repeated = self.store.collect()
+            self._statistics.added += new
+            self._statistics.hits += repeated
+            return self._statistics
 
     @property
     def solutions(self) -> Tensor:
         """``(|S|, width)`` the solutions in S."""
-        return self.store.rows
+        with self.lock:
+            return self.store.rows
 
     @property
     def warm_start(self) -> bool:
@@ -192,9 +205,10 @@ class SolutionCache:
         if not torch.isfinite(rows).all():
             raise InputError("solutions must be finite, got NaN or infinite values")
         members = ids(instance)
-        check_instance(self.problem, self.store, members, len(rows))
         refuse_infeasible(self.problem, rows, members)
-        return self.store.add(rows, served(self.problem, rows, members))
+        with self.lock:
+            check_instance(self.problem, self.store, members, len(rows))
+            return self.store.add(rows, served(self.problem, rows, members))
 
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
         """Answer ``(batch, width)`` minimizing costs."""
@@ -245,10 +259,11 @@ class SolutionCache:
         costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
         self.problem.check_costs(costs)
         members = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
-        if self.problem.instances is not None or members is not None:
-            check_instance(self.problem, self.store, members, len(costs))
-        found = in_dtype(self.store.take(self.store.look_up(costs, members, objective)), costs.dtype)
-        self._statistics.seconds += time.perf_counter() - start
+        with self.lock:
+            if self.problem.instances is not None or members is not None:
+                check_instance(self.problem, self.store, members, len(costs))
+            found = in_dtype(self.store.take(self.store.look_up(costs, members, objective)), costs.dtype)
+            self._statistics.seconds += time.perf_counter() - start
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
 
     def frozen_lookup(self, costs: Tensor) -> FrozenLookup | None:
@@ -278,11 +293,13 @@ class SolutionCache:
         Raises:
             InputError: the problem has no bound, or the costs are not finite or of the wrong shape.
         """
-        return self._growing.bound.gaps(self.store, costs, instance, note=False)
+        with self.lock:
+            return self._growing.bound.gaps(self.store, costs, instance, note=False)
 
     def prepare(self, costs: Tensor, instance: Tensor | None = None) -> None:
         """Set training costs ``(m, width)``, minimizing, from which the bound takes its first multipliers."""
-        self._growing.bound.prepare(costs, instance)
+        with self.lock:
+            self._growing.bound.prepare(costs, instance)
 
     def diagnostics(self) -> dict[str, float]:
         """Mean and largest certified gap that the policy used since the last call, before any solve."""
@@ -293,24 +310,28 @@ class SolutionCache:
         check_type("other", other, SolutionCache)
         if other.problem.fingerprint != self.problem.fingerprint:
             raise InputError("caches of different problems cannot be merged: their fingerprints differ")
-        for cache in (self, other):  # a family may have grown since one of them was used
-            join_members(cache.problem, cache.store)
-        return self.store.add(other.store.rows, other.store.serves)
+        with other.lock:  # not both at once: the other thread may merge the other way round
+            join_members(other.problem, other.store)  # a family may have grown since it was used
+            rows, serves = other.store.rows.clone(), other.store.serves
+        with self.lock:
+            join_members(self.problem, self.store)
+            return self.store.add(rows, serves)
 
     def state_dict(self) -> dict[str, Any]:
         """Solutions, coin, statistics and settings, as plain data and tensors."""
         how = self._growing
-        join_members(self.problem, self.store)  # the fingerprint is that of all members
-        return {
-            "fingerprint": self.problem.fingerprint,
-            "store": self.store.state_dict(),
-            **how.coins.state_dict(),
-            "ranks": 1 if how.ranks is None else how.ranks.size,
-            "statistics": asdict(self.statistics),
-            "bound": how.bound.state_dict(),
-            "starts": None if how.starts is None else how.starts.state_dict(),
-            "settings": cache_files.settings_of(self),
-        }
+        with self.lock:
+            join_members(self.problem, self.store)  # the fingerprint is that of all members
+            return {
+                "fingerprint": self.problem.fingerprint,
+                "store": self.store.state_dict(),
+                **how.coins.state_dict(),
+                "ranks": 1 if how.ranks is None else how.ranks.size,
+                "statistics": asdict(self.statistics),
+                "bound": how.bound.state_dict(),
+                "starts": None if how.starts is None else how.starts.state_dict(),
+                "settings": cache_files.settings_of(self),
+            }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Continue from ``state``; one of another problem or of another number of ranks is refused.
@@ -320,14 +341,15 @@ class SolutionCache:
         how = self._growing
         before = cache_files.fingerprint_at(state, self.problem)
         cache_files.refuse_foreign(state, before, 1 if how.ranks is None else how.ranks.size)
-        self.store.load_state_dict(state["store"])
-        join_members(self.problem, self.store)
-        how.coins.load_state_dict(state)
-        self.statistics.load_state_dict(state["statistics"])
-        how.forget_lookups()
-        how.bound.load_state_dict(state.get("bound"))
-        if state.get("starts") is not None and how.starts is not None:
-            how.starts.load_state_dict(state["starts"])
+        with self.lock:
+            self.store.load_state_dict(state["store"])
+            join_members(self.problem, self.store)
+            how.coins.load_state_dict(state)
+            self.statistics.load_state_dict(state["statistics"])
+            how.forget_lookups()
+            how.bound.load_state_dict(state.get("bound"))
+            if state.get("starts") is not None and how.starts is not None:
+                how.starts.load_state_dict(state["starts"])
 
     def save(self, path: Path | str) -> None:
         """Write the cache to one file, atomically and without pickle."""

@@ -11,6 +11,7 @@ import typer
 from regretless.cli import show
 from regretless.cli.spec_options import Executor, Json, Unseen, Workers
 from regretless.runs.evaluate import evaluate_run
+from regretless.runs.method_names import method_and_baseline
 from regretless.runs.results import INEXACT
 from regretless.runs.run_folder import read_spec
 from regretless.search import Verdict
@@ -58,7 +59,9 @@ def evaluate(
             about |= {key: figures[name].as_dict(), f"{key}_comparison": gain}
         show.print_json(result | about | {"ledger": found.ledger})
         return
-    columns = {name: one.as_dict() for name, one in figures.items()}
+    method, baseline = method_and_baseline(spec.method, spec.settings)
+    called = {"two-stage": baseline}
+    columns = {called.get(name, name): one.as_dict() for name, one in figures.items()}
     # What is not exact is shown where there is some: the warning above says what it means.
     shown = [
         (show.figure_name(name), *(column[name] for column in columns.values()))
@@ -66,17 +69,17 @@ def evaluate(
         if any(column[name] is not None and (column[name] or name not in INEXACT) for column in columns.values())
     ]
     heads = columns if verdicts else {"value": result}
-    show.print_table(f"{spec.problem}, {spec.method}, {found.on} data", ("figure", *heads), shown)
+    show.print_table(f"{spec.problem}, {method}, {found.on} data", ("figure", *heads), shown)
     for name, verdict in verdicts.items():
-        print(_compared(verdict, name))
+        print(_compared(verdict, called.get(name, name)))
     show.print_ledger(found.ledger)
 
 
 def _compared(verdict: Verdict, other: str) -> str:
     """Whether the model is better than two-stage or the forecasts, with the interval of the difference."""
-    name, leads = (other, "leads") if other == "two-stage" else (f"the {other}", "lead")
+    name, leads = (other, "leads") if other.startswith("two-stage") else (f"the {other}", "lead")
     if math.isnan(verdict.error):
-        return f"Model and {other} cannot be compared on {verdict.instances} instances."
+        return f"Model and {other} cannot be compared: that needs two instances, got {verdict.instances}."
     if verdict.low == verdict.high == 0:
         return f"The model and {name} lead to equally good decisions."
     figures = verdict.gain_words

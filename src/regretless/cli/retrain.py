@@ -42,4 +42,4 @@ def retrain(
     if json:
         print_json(figures)
     else:
-        print_figures(figures, f"{spec.problem}, {spec.method}, from {run}", out)
+        print_figures(figures, spec, f"from {run}", out)

@@ -49,7 +49,7 @@ def figure_name(name: str) -> str:
 
 def print_json(value: Any) -> None:
     """Print plain data as strict JSON: NaN and infinity become null."""
-    print(json.dumps(strict(value), indent=2))
+    print(json.dumps(strict(value), indent=2, allow_nan=False))
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:

@@ -29,7 +29,9 @@ Init = Annotated[
     str,
     typer.Option(help="Random initial weights: random (another draw per seed) or shared (one draw for all seeds)."),
 ]
-Seed = Annotated[int, typer.Option(help="Seed of the initial weights, the shuffling and the cache's coin.")]
+Seed = Annotated[
+    int, typer.Option(help="Seed of the initial weights, the shuffling and the choice of instances to solve.")
+]
 BatchSize = Annotated[int | None, typer.Option(help="Instances per step. Default: that of the problem or the method.")]
 Workers = Annotated[
     int | None, typer.Option(help="Instances that an engine solves at once. Default: one thread per core, at most 16.")
@@ -64,10 +66,16 @@ SOLVER_OPTIONS: dict[str, tuple[Any, str]] = {
     "gap": (float, "Relative distance to the optimum at which a solve by an engine may end. Default: 0 (optimal)."),
 }
 FILE_OPTIONS: dict[str, tuple[Any, str]] = {
-    "features": (Path, "Model file: features (.csv, .xlsx, .parquet, .npz)."),
-    "costs": (Path, "Model file: true costs, one column per cost variable."),
+    "features": (
+        Path,
+        "Model file: features, a row per instance or per variable of an instance (.csv, .xlsx, .parquet, .npz).",
+    ),
+    "costs": (Path, "Model file: true costs, a column per cost variable or a row per variable of an instance."),
     "constraints": (Path, _CONSTRAINTS),
-    "id": (str, "Model file: column that names the rows of all tables. Default: instance."),
+    "id": (
+        str,
+        "Model file: column that names the rows of all tables, such as date. Default: instance, or else the order.",
+    ),
     "categories": (
         list[str],
         "Model file: column of features to read as a category although it holds numbers; repeatable.",
@@ -77,7 +85,8 @@ FILE_OPTIONS: dict[str, tuple[Any, str]] = {
     "unseen": (str, _UNSEEN),
     "cost_variables": (
         list[str],
-        "Model file: name or pattern, e.g. 'x_*', of the variables with predicted costs; repeatable.",
+        "Model file: name or pattern, e.g. 'x_*', of the variables with predicted costs; repeatable. "
+        "Default: all variables in the objective.",
     ),
     "validation": (float, "Model file: share held out for early stopping or tuning. Default: 0."),
     "test": (float, "Model file: share held out for the test figures. Default: 0."),

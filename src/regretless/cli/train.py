@@ -14,6 +14,7 @@ from regretless.cli.output_check import refuse_taken
 from regretless.cli.spec_options import refuse_for_auto
 from regretless.paper.training_defaults import training_defaults
 from regretless.runs import Spec, run
+from regretless.runs.method_names import method_and_baseline
 from regretless.runs.new_rows import training_rows_sentence
 from regretless.runs.spec_check import check_spec
 from regretless.search.train_method import refuse_unused
@@ -105,14 +106,16 @@ def train(
     if json:
         show.print_json(figures)
     else:
-        print_figures(figures, f"{problem}, {method}, seed {seed}", out)
+        print_figures(figures, spec, f"seed {seed}", out)
 
 
-def print_figures(figures: dict[str, Any], title: str, out: Path) -> None:
-    """Print what a run found, and where it is kept."""
+def print_figures(figures: dict[str, Any], spec: Spec, origin: str, out: Path) -> None:
+    """Print what a run found, and where it is kept; ``origin`` is its seed, or the run that it goes on from."""
     on = figures.get("on", "test")
-    table = [(show.figure_name(name), figures[name]) for name in SHOWN if figures.get(name) is not None]
-    show.print_table(f"{title}: {on} figures", ("figure", "value"), table)
+    method, baseline = method_and_baseline(spec.method, spec.settings)
+    names = {name: show.figure_name(name) for name in SHOWN} | {"two_stage_regret": f"{baseline} regret"}
+    table = [(names[name], figures[name]) for name in SHOWN if figures.get(name) is not None]
+    show.print_table(f"{spec.problem}, {method}, {origin}: {on} figures", ("figure", "value"), table)
     show.print_ledger(figures.get("ledger"))
     if columns := show.columns_read(out):
         print(columns)

@@ -35,6 +35,8 @@ class Loss(nn.Module, ABC):
     coordinate, so that every formula minimizes. The formula is computed in the precision of the prediction (in single
     precision for half-precision predictions), whatever the precision of the other arguments is.
 
+    A loss holds the state of its last step, so that every thread needs one of its own; they may share a cache.
+
     A loss is a ``ClosedFormLoss`` (its formula returns values and gradients) or an ``AutogradLoss`` (its formula
     returns values with a graph).
 

@@ -15,6 +15,7 @@ from regretless.errors import InputError
 from regretless.losses.base import Reduction, dot
 from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.loss_checks import needs_cache
+from regretless.losses.members import members
 from regretless.oracle import Oracle
 
 Cost = Literal["c_hat", "c_hat-c", "2c_hat-c"]
@@ -60,7 +61,9 @@ class NCE(ClosedFormLoss):
         """Margins of the true optimum over the mean of S at ``c~``, and their gradients."""
         c = transformed(self.cost, predicted, true)
         self.grow(self.cache, c, predicted, instance)
-        mean = self.cache.store.mean(instance).to(c.dtype)  # refuses an instance for which no solution is feasible
+        with self.cache.lock:  # other threads may add to S
+            mean = self.cache.store.mean(instance).to(c.dtype)  # refuses an instance without a feasible solution
+            count = None if self.over == "mean" else self.cache.store.count(instance).to(c.dtype)
         if self.objective is None:
             lead = solution - mean
             margins, slope = dot(c, lead), lead
@@ -68,18 +71,16 @@ class NCE(ClosedFormLoss):
             margins, slope = _differentiated(self._margin, self.objective, c, solution, instance)
         if self.cost == "2c_hat-c":
             slope = slope + slope
-        if self.over == "mean":
+        if count is None:
             return margins, slope
-        count = self.cache.store.count(instance).to(c.dtype)
         return margins * count, slope * (count if instance is None else count[:, None])
 
     def _margin(self, objective: Objective, c: Tensor, solution: Tensor, instance: Tensor | None) -> Tensor:
         """Margins of an objective that is not linear."""
-        store = self.cache.store
-        values = objective(store.rows.to(c.dtype)[None], c[:, None])
-        if instance is None or store.serves is None:
+        columns, mask = members(self.cache, c, instance)
+        values = objective(columns.T[None], c[:, None])
+        if mask is None:
             return objective(solution, c) - values.mean(dim=1)
-        mask = store.serves[instance]
         return objective(solution, c) - (values * mask).sum(dim=1) / mask.sum(dim=1)
 
 

@@ -22,10 +22,11 @@ def members(cache: SolutionCache, predicted: Tensor, instance: Tensor | None) ->
     Raises:
         InputError: S holds nothing that is feasible for an instance.
     """
-    columns = cache.store.columns.to(predicted)
-    if instance is None or cache.store.serves is None:
-        return columns, None
-    serves = cache.store.serves[instance]
+    with cache.lock:
+        columns = cache.store.columns.to(predicted)
+        if instance is None or cache.store.serves is None:
+            return columns, None
+        serves = cache.store.serves[instance]
     if bool((lost := ~serves.any(dim=1)).any()):
         raise no_solution(int(instance[lost][0]))
     return columns, serves

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.milp import Floats
+from regretless.modeling.convex_gap import TIGHT, integer_gap
 from regretless.modeling.cost_parameter import parameter_costs
 from regretless.modeling.cvxpy import element_names, sorted_variables
 from regretless.optional import need
@@ -31,7 +32,8 @@ class ConvexProgram:
 
     ``c`` is the one Parameter of the objective and is predicted; ``g`` is affine. The known terms ``h`` may be any that
     cvxpy accepts; they are one more coordinate of the cost space. The problem is compiled once: a solve changes the
-    value of the Parameter only. Threads take turns, since cvxpy keeps a solution in the variables.
+    value of the Parameter only. Threads take turns, since cvxpy keeps a solution in the variables. With integer
+    variables, HiGHS, SciPy, SCIP and Gurobi tell the gap that they leave; of other solvers, "optimal" is taken as said.
 
     Args:
         model: a ``cvxpy.Problem``, which must not be changed afterwards. Its other Parameters need values.
@@ -66,7 +68,8 @@ class ConvexProgram:
                 "the cvxpy problem is not convex by the rules of disciplined parametrized programming (DPP), so it "
                 "cannot be compiled once for all costs"
             )
-        self._solver = solver or (None if self._problem.is_mixed_integer() else SOLVER)
+        self._integer = bool(self._problem.is_mixed_integer())
+        self._solver = solver or (None if self._integer else SOLVER)
         # A warm start saves little, and makes the last digits depend on what was solved before.
         self._options, self._lock = {"warm_start": False} | options, threading.Lock()
         self.options = ({} if solver is None else {"solver": solver}) | options
@@ -80,27 +83,33 @@ class ConvexProgram:
         """Solve ``(batch, width)`` costs to minimize; see ``regretless.types.Backend``."""
         rows = costs.detach().cpu().to(torch.float64).numpy()
         x, solution = np.full((len(rows), len(self.names)), np.nan), np.full((len(rows), self.width), np.nan)
-        status, message = [Status.OPTIMAL] * len(rows), {}
+        status, gap, message = [Status.OPTIMAL] * len(rows), [np.inf] * len(rows), {}
         for k, row in enumerate(rows):
             with self._lock:
-                status[k], said = self._run(row)
-                if status[k] is Status.OPTIMAL or (status[k] is Status.TIME_LIMIT and self._is_feasible()):
+                status[k], gap[k], said = self._run(row)
+                proven = status[k] in (Status.OPTIMAL, Status.FEASIBLE)
+                if proven or (status[k] is Status.TIME_LIMIT and self._is_feasible()):
                     x[k] = np.concatenate([np.reshape(v.value, -1, order="C") for v in self._variables])
                     solution[k, : self.dimension] = self._costs.map @ x[k] + self._costs.offset
                     if self._costs.known is not None:
                         solution[k, -1] = self._costs.known.value
+                else:
+                    gap[k] = np.inf
             if said:
                 message[k] = said
-        gap = [0.0 if ended is Status.OPTIMAL else np.inf for ended in status]
         return Solved.of_arrays(costs.device, solution, status, gap, message, x if decision else None)
 
-    def _run(self, row: Floats) -> tuple[Status, str]:
-        """Solve one row of costs; say how it ended, and why where it is not optimal."""
+    def _run(self, row: Floats) -> tuple[Status, float, str]:
+        """Solve one row of costs: how it ended, the gap left, and why where it is not optimal."""
         row = row / (np.abs(row).max(initial=0.0) or 1.0)  # the solver's tolerances are absolute
         if self._costs.known is not None:
             weight = float(self._sign * row[-1])
             if weight < 0.0:
-                return Status.ERROR, "the known terms have a negative weight, with which the problem is not convex"
+                return (
+                    Status.ERROR,
+                    np.inf,
+                    "the known terms have a negative weight, with which the problem is not convex",
+                )
             self._weight.value = weight
         parameter = self._costs.parameter
         parameter.value = np.reshape(row[: self.dimension], parameter.shape, order="C")
@@ -109,12 +118,17 @@ class ConvexProgram:
                 warnings.simplefilter("ignore")  # cvxpy warns of what the status says
                 self._problem.solve(solver=self._solver, **self._options)
         except Exception as error:  # a SolverError, or whatever the solver raises
-            return Status.ERROR, f"{type(error).__name__}: {error}"
+            return Status.ERROR, np.inf, f"{type(error).__name__}: {error}"
         ended = str(self._problem.status)
-        if ended in STOPPED:
-            return Status.TIME_LIMIT, f"cvxpy ended with '{ended}', before the solution was proven to be optimal"
-        status = ENDED.get(ended, Status.ERROR)
-        return status, "" if status is Status.OPTIMAL else f"cvxpy ended with '{ended}'"
+        status = Status.TIME_LIMIT if ended in STOPPED else ENDED.get(ended, Status.ERROR)
+        gap = 0.0 if status is Status.OPTIMAL else np.inf
+        if self._integer and status in (Status.OPTIMAL, Status.TIME_LIMIT):
+            found = integer_gap(self._problem.solver_stats.extra_stats, done=status is Status.OPTIMAL)
+            status, gap = found or (status, gap)
+        if status is Status.OPTIMAL:
+            return status, gap, ""
+        early = ", before the solution was proven to be optimal" if status is Status.TIME_LIMIT else ""
+        return status, gap, f"cvxpy ended with '{ended}'{early}"
 
     def _is_feasible(self) -> bool:
         """Whether the variables hold a point that no constraint excludes."""
@@ -128,9 +142,12 @@ class ConvexProgram:
         """Compile the problem, and return the hash of what the solver receives and of the map to the costs."""
         self._costs.parameter.value = np.zeros(self._costs.parameter.shape)
         try:
-            data, _, _ = self._problem.get_problem_data(self._solver)
+            data, chain, _ = self._problem.get_problem_data(self._solver)
         except solver_error as error:
             raise InputError(f"no installed solver of cvxpy takes this problem: {error}") from error
+        if self._integer:
+            self._solver = str(chain.solver.name())
+            self._options = TIGHT.get(self._solver, {}) | self._options
         digest = hashlib.sha256(f"regretless.ConvexProgram.1:{self.sense}".encode())
         parts = [data[key] for key in sorted(data) if key != "param_prob"]
         for part in [*parts, self._costs.map, self._costs.offset]:

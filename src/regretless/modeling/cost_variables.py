@@ -54,8 +54,10 @@ def _matches(names: Sequence[str], pattern: str) -> list[int]:
     elif not found:
         found = [j for j, name in enumerate(names) if name.startswith(f"{pattern}[")]
     if not found:
-        near = difflib.get_close_matches(pattern, names, n=3, cutoff=0.4) or list(names[:3])
+        near = [name for name in names if pattern in name][:3]
+        hint = f"; a pattern needs a *, as in '*{pattern}*'" if near else ""
+        near = near or difflib.get_close_matches(pattern, names, n=3, cutoff=0.4) or list(names[:3])
         raise InputError(
-            f"no variable of the model matches {pattern!r}; there are {len(names)}, such as {', '.join(near)}"
+            f"no variable of the model matches {pattern!r}; there are {len(names)}, such as {', '.join(near)}{hint}"
         )
     return found

@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from regretless.errors import FileError, InputError
+from regretless.missing_file import refuse_missing
 from regretless.modeling.linear_model import QUADRATIC, LinearModel, binary_bounds
 from regretless.modeling.lp_check import binary_names, refuse_misread, unread_part
 from regretless.modeling.mps_check import refuse_damaged
@@ -72,8 +73,7 @@ def linear(model: Any) -> LinearModel:
 
 
 def _text(path: Path, kind: str) -> str:
-    if not path.is_file():
-        raise FileError(f"there is no file {path}")
+    refuse_missing(path)
     try:
         content = path.read_bytes()
         return (gzip.decompress(content) if kind.endswith(".gz") else content).decode("utf-8-sig")

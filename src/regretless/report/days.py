@@ -10,6 +10,7 @@ from regretless.deciding.audited_run import Day, NamedValues, places_of, worst_d
 from regretless.listing import listed
 from regretless.report.sortable_table import Cell, Column, SortableTable
 from regretless.runs.held_out import HeldOutView
+from regretless.runs.method_names import BASELINE
 
 SHOWN = 6
 MOST_ROWS = 1000  # of a table: a browser is slow with more, and nobody reads them
@@ -33,11 +34,11 @@ def held_out_days(view: HeldOutView) -> list[Day]:
     return days
 
 
-def worst_table(days: Sequence[Day]) -> SortableTable | None:
+def worst_table(days: Sequence[Day], baseline: str = BASELINE) -> SortableTable | None:
     """The ten days of largest regret; those without a regret are left out, and ``None`` is the table of no day."""
     lost = worst_days(days)
     what = "The instance" if len(lost) == 1 else f"The {len(lost)} instances"
-    return _table(lost, f"{what} of largest regret") if lost else None
+    return _table(lost, f"{what} of largest regret", baseline) if lost else None
 
 
 def every_table(days: Sequence[Day]) -> SortableTable:
@@ -48,14 +49,14 @@ def every_table(days: Sequence[Day]) -> SortableTable:
     return _table(sorted(days, key=lambda day: -(day.regret or 0.0))[:MOST_ROWS], what)
 
 
-def _table(days: Sequence[Day], caption: str) -> SortableTable:
+def _table(days: Sequence[Day], caption: str, baseline: str = BASELINE) -> SortableTable:
     """Days with what was decided and what would have been best, where they differ."""
     columns = [
         Column("instance", numeric=False),
         Column("regret", explain="how much worse the decision is than the best one in hindsight"),
         Column("objective", explain="of the decision at the true costs"),
         Column("best", explain="the best objective in hindsight"),
-        Column("gain over two-stage", explain="regret of two-stage minus regret; positive is better"),
+        Column(f"gain over {baseline}", explain=f"regret of {baseline} minus regret; positive is better"),
         Column(
             "decided, where it differs", numeric=False, explain="variables whose value differs from the best decision"
         ),

@@ -11,9 +11,9 @@ from regretless.listing import listed
 from regretless.report.groups import Group, Section
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
 from regretless.report.summary_table import DIGITS
+from regretless.runs.method_names import BASELINE
 from regretless.runs.results import INEXACT
 
-BASELINE = "two-stage"
 NEAR = 0.05
 SOLVES = "training_solves"
 # Which data a run without test data was evaluated on -> its name.

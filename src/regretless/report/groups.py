@@ -13,6 +13,7 @@ from typing import Any
 from regretless.charts.curves import Statistic, summarize
 from regretless.charts.text import show
 from regretless.report.report_data import DONE, Run
+from regretless.runs.method_names import BASELINE
 
 METHODS = (
     "two-stage", "spo", "spo-relax", "spo-cache", "blackbox", "blackbox-cache", "qptl", "interior",
@@ -145,8 +146,14 @@ def _groups(runs: list[Run]) -> tuple[Group, ...]:
         alike = [_identity(other[0]) for other in members if other[0].method == group[0].method]
         mine = _identity(group[0])
         apart = {key: mine.get(key) for key in set().union(*alike) if any(a.get(key) != mine.get(key) for a in alike)}
-        groups.append(Group(group[0].method, describe(apart), tuple(group)))
+        groups.append(Group(group[0].method, describe(apart) or _fit(group[0]), tuple(group)))
     return tuple(sorted(groups, key=lambda group: (method_order(group.method), _rank(group), group.variant)))
+
+
+def _fit(run: Run) -> str:
+    """How a two-stage run was fitted, where the page compares it with another two-stage model."""
+    gradient = run.method == BASELINE and run.part("settings").get("fit") != "best"
+    return "gradient" if gradient and run.days else ""
 
 
 def _identity(run: Run) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from regretless.charts.chart_data import Panel, Point, Series
 from regretless.charts.text import show, show_seconds
 from regretless.deciding.audited_run import Day
 from regretless.report.groups import Group, Section
+from regretless.runs.method_names import BASELINE
 
 Styles = Mapping[tuple[str, str], SeriesStyle]
 SPREAD = "Bands and bars show one sample deviation to each side of the mean over the seeds."
@@ -21,7 +22,7 @@ RESTORED = (
     "final weights, as in the table."
 )
 LABELS = 5  # names on the axis
-MODEL, BASELINE = "decisions", "two-stage"
+MODEL = "decisions"
 
 
 @dataclass(frozen=True)
@@ -121,21 +122,23 @@ def _epoch_costs(section: Section, styles: Styles) -> list[Series]:
     return series if len(series) > 1 else []
 
 
-def day_charts(days: Sequence[Day], anchor: str) -> tuple[list[PageChart], list[tuple[str, Markup]]]:
+def day_charts(
+    days: Sequence[Day], anchor: str, baseline: str = BASELINE
+) -> tuple[list[PageChart], list[tuple[str, Markup]]]:
     """Charts and their legend; none where there are fewer than two days."""
     if len(days) < 2:
         return [], []
     lines = {}
     if all(day.two_stage_regret is not None for day in days):
-        lines[BASELINE] = [day.two_stage_regret or 0.0 for day in days]
+        lines[baseline] = [day.two_stage_regret or 0.0 for day in days]
     lines[MODEL] = [day.regret or 0.0 for day in days]  # last, so that it is drawn above
-    styles = series_styles([(BASELINE, ""), (MODEL, "")])
+    styles = series_styles([(baseline, ""), (MODEL, "")])
     ticks = _ticks([day.instance for day in days])
-    below = "The distance between the lines is the gain over two-stage, in units of the objective; below is better."
+    below = f"The distance between the lines is the gain over {baseline}, in units of the objective; below is better."
     summed = {label: list(accumulate(values)) for label, values in lines.items()}
     charts = [
         ("Regret per instance", "How much worse than the best decision in hindsight.", lines, "regret"),
-        ("Regret summed up", below if BASELINE in lines else "", summed, "sum of regrets"),
+        ("Regret summed up", below if baseline in lines else "", summed, "sum of regrets"),
     ]
     drawn = []
     for position, (title, caption, values, y_title) in enumerate(charts):

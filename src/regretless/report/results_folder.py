@@ -17,7 +17,7 @@ from regretless.report.days import held_out_days
 from regretless.report.groups import run_order
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
 from regretless.runs.held_out import read_held_out
-from regretless.runs.run_folder import read_object
+from regretless.runs.run_folder import read_figures, read_object
 
 SPEC_COLUMNS = ("problem", "method", "init")
 STATUS = {DONE: DONE, FAILED: FAILED, UNFINISHED: UNFINISHED, "pending": UNFINISHED}
@@ -128,7 +128,7 @@ def _read_run(folder: Path) -> Run:
         environment = {key: str(value) for key, value in _object(folder / "environment.json").items()}
         if (folder / "metrics.json").is_file():
             history = _history(folder / "history.csv")
-            metrics, search = _object(folder / "metrics.json"), _object(folder / "search.json")
+            metrics, search = read_figures(folder), _object(folder / "search.json")
             view = read_held_out(folder)
             days = () if view is None else tuple(held_out_days(view))
             return Run(name, spec, DONE, metrics, history, environment, search=search, days=days)

@@ -11,6 +11,7 @@ from regretless.report.days import worst_table
 from regretless.report.page_charts import day_charts
 from regretless.report.report_data import DONE, Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
+from regretless.runs.method_names import method_and_baseline
 from regretless.runs.new_rows import training_rows_sentence
 
 MOST = 8  # runs with a section of their own
@@ -30,16 +31,21 @@ def run_details(runs: Sequence[Run]) -> list[dict[str, Any]]:
 
 def _title(run: Run) -> str:
     seed = f", seed {run.spec['seed']}" if "seed" in run.spec else ""
-    return f"{run.method} on {run.problem}{seed}"
+    return f"{_names(run)[0]} on {run.problem}{seed}"
+
+
+def _names(run: Run) -> tuple[str, str]:
+    return method_and_baseline(run.method, run.part("settings"))
 
 
 def _details(run: Run, title: str, anchor: str) -> dict[str, Any]:
-    charts, legend = day_charts(run.days, anchor)
+    _, baseline = _names(run)
+    charts, legend = day_charts(run.days, anchor, baseline)
     rows = training_rows_sentence(run.metrics)
-    findings = [*filter(None, [rows]), *_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")))]
+    findings = [*filter(None, [rows]), *_verdict(run), *_gain(run.days, str(run.metrics.get("on", "test")), baseline)]
     return {
         "anchor": anchor, "title": title, "findings": findings, "charts": charts, "legend": legend,
-        "worst": worst_table(run.days), "candidates": _candidates(run.search.get("candidates")),
+        "worst": worst_table(run.days, baseline), "candidates": _candidates(run.search.get("candidates")),
     }  # fmt: skip
 
 
@@ -51,7 +57,7 @@ def _verdict(run: Run) -> list[str]:
     return [f"{said} Chosen: {run.search.get('chosen', run.metrics.get('chosen', MISSING))}."]
 
 
-def _gain(days: Sequence[Day], on: str) -> list[str]:
+def _gain(days: Sequence[Day], on: str, baseline: str) -> list[str]:
     found = verdict_of(days)
     if found is None:
         return []
@@ -59,9 +65,9 @@ def _gain(days: Sequence[Day], on: str) -> list[str]:
     where = f"the {n} {on} instances" if n > 1 else f"the only {on} instance"
     said = f"On {where} the decisions have a total regret of {show(n * found.model)}"
     if not any(day.gain for day in days):
-        return [f"{said}, as two-stage."]
+        return [f"{said}, as {baseline}."]
     words = "less" if found.gain >= 0 else "more"
-    said += f", which is {show(abs(n * found.gain))} {words} than two-stage ({show(n * found.two_stage)})"
+    said += f", which is {show(abs(n * found.gain))} {words} than {baseline} ({show(n * found.two_stage)})"
     interval = f"{100 * found.level:.0f} % interval of the gain: {show(n * found.low)} to {show(n * found.high)}"
     return [f"{said}, in units of the objective{f'; {interval}' if n > 1 else ''}."]
 

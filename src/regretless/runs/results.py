@@ -14,7 +14,7 @@ from typing import Any
 from regretless.cache.policy_names import SETTINGS as POLICY_SETTINGS
 from regretless.errors import FileError
 from regretless.problems import names as problem_names
-from regretless.runs.run_folder import FAILURE, METRICS, read_object, run_path
+from regretless.runs.run_folder import FAILURE, METRICS, read_figures, read_object, run_path
 from regretless.runs.run_lock import try_lock
 from regretless.runs.spec import INITS, Spec
 from regretless.storage import csv_text, write_json, write_text
@@ -142,7 +142,7 @@ def mean_and_deviation(found: Sequence[Result], metric: str) -> tuple[float, flo
 def _result(results: Path, spec: Spec) -> Result:
     folder = run_path(results, spec)
     if (folder / METRICS).exists():
-        return Result(spec, folder, "done", read_object(folder / METRICS))
+        return Result(spec, folder, "done", read_figures(folder))
     if (folder / FAILURE).exists():
         return Result(spec, folder, "failed", error=str(read_object(folder / FAILURE).get("error", "")))
     return Result(spec, folder, "pending")

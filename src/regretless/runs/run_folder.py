@@ -6,6 +6,7 @@ import contextlib
 import copy
 import itertools
 import json
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,13 +20,14 @@ from regretless.errors import FileError, InputError, RegretlessError
 from regretless.listing import listed
 from regretless.runs.spec import Spec
 from regretless.search import Committee
-from regretless.storage import TEMPORARY, load_state, read_json, write_json
+from regretless.storage import TEMPORARY, load_state, read_json, strict, write_json
 from regretless.tables import saved_problem
 from regretless.training.linear_model import find_linear
 from regretless.training.model_terms import missing_terms, with_terms
 
 SPEC, CHECKPOINT, WEIGHTS, METRICS = "spec.json", "checkpoint.safetensors", "weights.safetensors", "metrics.json"
 CACHE, FAILURE = "cache.safetensors", "failure.json"
+MEASURED = ("regret", "relative_regret", "mse", "two_stage_regret")  # numbers, whatever happens
 TWO_STAGE = "two_stage.safetensors"
 # Files that a run writes before its first epoch is kept.
 FIRST = (SPEC, "environment.json", saved_problem.FILE, saved_problem.ENCODING, beside(CHECKPOINT).name, ".lock")
@@ -70,6 +72,12 @@ def read_object(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise FileError(f"{path} must hold a JSON object, got {type(value).__name__}")
     return value
+
+
+def read_figures(folder: Path) -> dict[str, Any]:
+    """Read the figures of a finished run; those that could not be measured are NaN, which JSON does not have."""
+    figures = read_object(folder / METRICS)
+    return figures | {name: math.nan for name in MEASURED if name in figures and figures[name] is None}
 
 
 def read_spec(folder: Path) -> Spec:
@@ -142,7 +150,7 @@ def refuse_another(folder: Path, spec: Spec) -> None:
     """Refuse a folder with epochs of another run; a run that is not finished may be made longer."""
     if not has_epochs(folder):  # what a refused or killed command left there is not worth keeping
         return
-    there, here = read_object(folder / SPEC), json.loads(json.dumps(spec.as_dict()))
+    there, here = strict(read_object(folder / SPEC)), json.loads(json.dumps(spec.as_dict()))
     if not (folder / METRICS).exists():
         there |= {"epochs": spec.epochs}
     different = sorted(key for key in here | there if there.get(key) != here.get(key))

@@ -10,6 +10,7 @@ from typing import Any
 
 from regretless.errors import InputError
 from regretless.number_checks import check_numbers
+from regretless.storage import strict
 from regretless.training import methods
 
 INITS = ("random", "shared")
@@ -91,8 +92,12 @@ class Spec:
         return 0 if self.init == "shared" else self.seed
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data; without ``start`` and ``retrain`` where they are empty, as in specifications of version 0.1."""
-        return {name: value for name, value in asdict(self).items() if name not in ("start", "retrain") or value}
+        """Plain data for JSON; without ``start`` and ``retrain`` where they are empty, as in version 0.1.
+
+        An infinite time limit is ``None``, as all settings that are infinite.
+        """
+        plain = strict(asdict(self))
+        return {name: value for name, value in plain.items() if name not in ("start", "retrain") or value}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Spec:

@@ -77,13 +77,13 @@ def run(
     files.refuse_foreign(folder)
     files.refuse_another(folder, spec)
     if (folder / files.METRICS).exists():
-        return files.read_object(folder / files.METRICS)
+        return files.read_figures(folder)
     check_spec(spec, workers=workers, executor=executor)
     new = files.missing_paths(folder, files.FIRST)
     with hold(folder):
         files.refuse_another(folder, spec)
         if (folder / files.METRICS).exists():  # another process finished it in the meantime
-            return files.read_object(folder / files.METRICS)
+            return files.read_figures(folder)
         kept = files.removed_on_failure(new, unless=lambda: files.has_epochs(folder) or has_labels(folder))
         with kept, own_labels(folder) as own:
             if loaded is None:

@@ -12,7 +12,7 @@ from typing import Any
 from regretless.charts import png_file, svg_file
 from regretless.runs.results import Result
 from regretless.runs.spec import Spec
-from regretless.storage import csv_text, strict, write_bytes, write_json, write_text
+from regretless.storage import csv_text, write_bytes, write_json, write_text
 from regretless.suite.cells import Cell
 from regretless.suite.leaderboard_text import LEAST, CellScore, MethodScore, draw_leaderboard, leaderboard_markdown
 
@@ -73,7 +73,7 @@ def make_leaderboard(found: Sequence[Result]) -> Leaderboard:
 def write_leaderboard(board: Leaderboard, out: Path | str) -> None:
     """Write ``leaderboard.md``, ``.json``, ``.csv`` and the figure into a folder."""
     out = Path(out)
-    write_json(out / "leaderboard.json", strict(board.as_dict()))
+    write_json(out / "leaderboard.json", board.as_dict())
     columns = list(CellScore.__dataclass_fields__)
     write_text(out / "leaderboard.csv", csv_text(columns, (asdict(score) for score in board.cells)))
     # The cells of the table: in others, methods may have seen different data.

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.listing import first_repeated, meant
+from regretless.listing import first_repeated, listed, meant
 from regretless.tables.row_names import is_local_time, row_key, row_names
 from regretless.tables.table import other_columns
 from regretless.tables.whole_columns import number_cells
@@ -68,8 +68,10 @@ class Cells:
     def refuse_unnamed(self, id: str) -> None:
         """Refuse a table without the column that names the rows, where the user chose that column."""
         if id != "instance" and id not in self.columns:
+            near = self.instead(id) or f"; there are {listed(list(self.columns))}"
             raise self.error(
-                f"there is no column {id!r}, which names the rows{self.instead(id)}: add it, or train without --id"
+                f"there is no column {id!r}, which names the rows{near}: "
+                "add it, rename the one that names them, or train without --id"
             )
 
     def instead(self, name: str) -> str:
@@ -103,7 +105,7 @@ def frame_cells(frame: Any, name: str = "features") -> Cells:
     columns = {str(column): _column(frame[column]) for column in frame.columns}
     cells = Cells(name, columns, tuple(f"row {i}" for i in range(len(frame))))
     if not cells.lines:
-        raise InputError(f"{name} has no rows")
+        raise InputError(f"{name} has no rows: a table needs at least one")
     return cells
 
 
@@ -113,7 +115,7 @@ def row_cells(rows: Sequence[Mapping[str, Any]], name: str) -> Cells:
         if row.keys() != rows[0].keys():
             other = sorted(map(str, row.keys() ^ rows[0].keys()))[0]
             raise InputError(
-                f"{name}: all rows must have the same columns, but {other!r} is not in both row {i} and row 0"
+                f"{name}: all rows must have the same columns, but only one of row 0 and row {i} has {other!r}"
             )
     columns = {str(column): [plain_cell(row[column]) for row in rows] for column in rows[0]}
     return Cells(name, columns, ("",) if len(rows) == 1 else tuple(f"row {i}" for i in range(len(rows))))

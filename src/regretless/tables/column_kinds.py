@@ -66,7 +66,7 @@ def kind_of(cells: Cells, column: str) -> Kind:
             raise cells.error(
                 f"expected {EXAMPLES[kind]} as in {len(found[kind])} other cells, got "
                 f"{str(cells.columns[column][rows[0]])[:40]!r}: correct the cell, {empty}or declare the column with "
-                f"--categories {column}",
+                f"--categories {quote(column)}",
                 row=rows[0],
                 column=column,
             )
@@ -194,7 +194,9 @@ def _refuse_foreign(cells: Cells, column: str, rows: list[int]) -> None:
 
 
 def _foreign(column: str, cell: Any, what: str, remedy: str) -> str:
-    return f"{str(cell)[:40]!r} looks like {what}: write {remedy}, or declare the column with --categories {column}"
+    return (
+        f"{str(cell)[:40]!r} looks like {what}: write {remedy}, or declare the column with --categories {quote(column)}"
+    )
 
 
 def _refuse_identifiers(cells: Cells, column: str) -> None:
@@ -204,9 +206,10 @@ def _refuse_identifiers(cells: Cells, column: str) -> None:
     ]
     levels = len(set(words))
     if levels > MOST_LEVELS and 2 * levels > len(words):
+        name = quote(column)
         raise cells.error(
             f"{levels} different words in {len(words)} rows, such as {words[0][:40]!r}: declare the column with "
-            f"--categories {column} or --id {column}, write numbers without a unit and dates as 2024-01-31, or "
-            f"leave it out with --ignore {quote(column)}",
+            f"--categories {name} or --id {name}, write numbers without a unit and dates as 2024-01-31, or leave it "
+            f"out with --ignore {name}",
             column=column,
         )

@@ -17,6 +17,7 @@ from regretless.listing import folded, listed
 from regretless.milp import MILP, ROW_SIDES, Floats, with_infinities
 from regretless.tables.cells import Cells, row_cells
 from regretless.tables.costs import row_order
+from regretless.tables.probable_columns import id_column
 from regretless.tables.read_table import Table, numeric_table, read_table
 from regretless.variations import first_crossed
 
@@ -75,7 +76,7 @@ def read_constraints(path: Path | str | Cells, milp: MILP, *, id: str = "instanc
     Raises:
         FileError, InputError: the message names file, line and column.
     """
-    table = read_table(path, id=id, check=lambda cells: _refuse_other_columns(cells, milp))
+    table = read_table(path, id=id, check=lambda cells: _refuse_other_columns(cells, milp, id))
     if not table.names:
         raise InputError(f"{table.cells.source} has no column with a constraint: name columns {_forms()}")
     return _variations(table, milp)
@@ -127,7 +128,7 @@ def _variations(table: Table, milp: MILP) -> Constraints:
     if crossed is not None:
         what = "row" if crossed.part.startswith("row") else "variable"
         raise table.cells.error(
-            f"nothing is left between the bounds {crossed.low:g} and {crossed.high:g} of the {what} {crossed.name}: "
+            f"no value lies between the bounds {crossed.low:g} and {crossed.high:g} of the {what} {crossed.name}: "
             "correct the cell",
             row=crossed.member,
             column=source[crossed.part, crossed.place],
@@ -159,13 +160,17 @@ def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int
     return ("row_upper",) if np.isfinite(high) else ("row_lower",), place
 
 
-def _refuse_other_columns(cells: Cells, milp: MILP | None = None) -> None:
+def _refuse_other_columns(cells: Cells, milp: MILP | None = None, id: str | None = None) -> None:
     for column in cells.columns:
         word, colon, _ = column.partition(":")
         if not colon or word not in WORDS:
             remedy = f"train with --ignore {quote(column)} to leave it out"
             if milp is not None and column in (milp.row_names or ()):
                 remedy = f"did you mean row:{column}?"
+            elif milp is not None and column in (milp.names or ()):
+                remedy = f"did you mean upper:{column}, lower:{column} or fixed:{column}?"
+            elif id == "instance" and column == id_column(cells):
+                remedy += f", or with --id {quote(column)} if it names the rows"
             raise cells.error(f"a column of constraints is named {_forms()}; {remedy}", column=column)
 
 

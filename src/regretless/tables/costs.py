@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.listing import listed, missing_and_unknown, probable
+from regretless.listing import listed, missing_and_unknown
 from regretless.milp import Floats
-from regretless.tables.cells import Cells, missing_and_extra, number
+from regretless.tables.cells import Cells
+from regretless.tables.column_kinds import as_date
 from regretless.tables.features import Features, stacked, without_instances
+from regretless.tables.foreign_numbers import foreign_form
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
 from regretless.tables.read_table import is_arrays, numeric_table, read_cells, read_table
 from regretless.tables.row_names import row_key
 from regretless.tables.table import ordered
+from regretless.tables.wrong_cost_columns import cost_variables_option, ignore_option, refuse_other_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
         return _per_variable(cells, cost_names, id)
     # A variable of the model may be called "instance": then that column holds its cost.
     key = None if id in cost_names else id
-    table = read_table(cells, id=key, check=lambda columns: _refuse_other_columns(columns, cost_names, id))
+    table = read_table(cells, id=key, check=lambda columns: refuse_other_columns(columns, cost_names, id))
     return Costs(ordered(table.cells.source, table.names, table.values, cost_names, "cost"), table.instances)
 
 
@@ -61,40 +63,22 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
         raise cells.error(without_instances(cells, id))
     values = cells.without([id, "variable"])
     if len(values.columns) != 1:
-        found = listed(list(values.columns)) or "none"
+        found = list(values.columns)
+        remedy = f"leave the others out, as in {ignore_option(found[:1])}" if found else "add it"
         raise cells.error(
-            f"expected one column with the costs beside {id!r} and 'variable', got {found}: leave the others out "
-            "(train --ignore)"
+            f"expected one column with the costs beside {id!r} and 'variable', got {listed(found) or 'none'}: {remedy}"
         )
     nowhere, unknown = missing_and_unknown(cells.key("variable") or (), cost_names)
     if nowhere and not unknown and len(set(names)) > 1:
+        option = cost_variables_option([name for name in cost_names if name not in nowhere], nowhere)
         raise cells.error(
             f"no row is about {listed(nowhere)}: add rows, or select the variables with predicted costs (train "
-            "--cost-variables)",
+            f"{option})",
             column="variable",
         )
     rows = stacked(cells, names, cost_names)
     table = numeric_table(values, id=None)
     return Costs(table.values[np.array(rows), 0], tuple(dict.fromkeys(names)))
-
-
-def _refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> None:
-    """Refuse a table whose columns are not the cost variables, and say what is most likely meant."""
-    missing, extra = missing_and_unknown(list(cells.columns), cost_names)
-    remedy = ""
-    if probable(list(cells.columns), cost_names):
-        remedy = "name the columns as the model does"
-    elif missing and any(number(name) is not None for name in extra):
-        remedy = "the first line must name the columns"
-    elif len(missing) == len(cost_names):
-        remedy = f"a table with one row per variable needs the columns {id!r} and 'variable'{cells.instead('variable')}"
-    elif missing and not extra:
-        remedy = "add them, or select the variables with predicted costs (train --cost-variables)"
-    elif extra and not missing:
-        remedy = f"leave the column out (train --ignore {quote(extra[0])})"
-        if id == "instance":  # the user has not named another one
-            remedy += f", or train with --id {extra[0]} if it names the rows"
-    missing_and_extra(cells, cost_names, "cost", remedy)
 
 
 def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Features:
@@ -123,7 +107,7 @@ def row_order(
             if alone := sorted({name for name in one if row_key(name) not in there}):
                 raise InputError(
                     f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}; "
-                    f"those of {what[1]} are {listed(other)}"
+                    f"those of {what[1]} are {listed(other)}: {_remedy(alone, other)}"
                 )
         place = {row_key(name): i for i, name in enumerate(have)}
         return [place[row_key(name)] for name in wanted]
@@ -131,10 +115,19 @@ def row_order(
         named, other = names if have is not None else names[::-1]
         raise InputError(
             f"{named} names its rows and {other} does not, so that they cannot be matched: name the rows of both "
-            "(column or array 'instance', or --id), or of neither"
+            "(column or array 'instance', or another column of one name in both with --id), or of neither"
         )
     if counts[0] != counts[1]:
         raise InputError(
-            f"{names[0]} has {counts[0]} instances and {names[1]} has {counts[1]}; the numbers must be equal"
+            f"{names[0]} has {counts[0]} instances and {names[1]} has {counts[1]}; the numbers must be equal: "
+            "rows without names (--id) are matched by position"
         )
     return list(range(counts[0]))
+
+
+def _remedy(alone: Sequence[str], other: Sequence[str]) -> str:
+    """What to do about rows that are in one file only."""
+    form = foreign_form([name for name in (*alone, *other) if as_date(name) is None])
+    if form is not None and form[1] == "a date":
+        return f"write {form[2]} in both files"
+    return "write the names in the same way in both files, or leave out the rows that are in one of them only"

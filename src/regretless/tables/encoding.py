@@ -91,7 +91,7 @@ class Encoding:
         cells = with_points(cells, marks)
         columns = tuple(learned(cells, name, name in categories, missing, marks.get(name, "")) for name in names)
         if not any(column.features for column in columns):
-            raise cells.error("no column is a feature")
+            raise cells.error("no column is a feature: a table of features needs one beside that which names the rows")
         return cls(columns, missing, unseen, id, tuple(ignore))
 
     @property

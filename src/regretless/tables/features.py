@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from regretless.milp import Floats
 from regretless.tables.cells import Cells
 from regretless.tables.encoding import Encoding
 from regretless.tables.npz_file import finite, main_array, read_arrays, strings
+from regretless.tables.probable_columns import id_column, variable_column
 from regretless.tables.read_table import is_arrays, read_cells
 from regretless.tables.row_names import row_key
 from regretless.tables.table import ordered
@@ -85,11 +87,14 @@ def feature_table(path: Path | str | Cells, cost_names: Sequence[str], *, id: st
     cells = read_cells(path)
     cells.refuse_unnamed(id)
     if set(cells.columns) <= {id, "variable"} and id == "instance":
-        raise InputError(f"{cells.source} has no column with a feature")
+        raise InputError(f"{cells.source} has no column with a feature: only columns that name rows and variables")
     if "variable" not in cells.columns:
         near, names = cells.instead("variable"), cells.key(id)
         if near and names is not None and len(set(names)) < len(names):
             raise cells.error(f"there is no column 'variable'{near}, and {id!r} names several rows: rename the column")
+        holds = variable_column(cells, cost_names)
+        if holds and names is not None and len(set(names)) < len(names):
+            raise cells.error(f"{holds!r} holds names of variables, and {id!r} names several rows: call it 'variable'")
         rows = tuple((i,) for i in range(len(cells)))
         return FeatureTable(cells, id, rows, cells.unique_key(id), False)
     names = cells.key(id)
@@ -137,9 +142,11 @@ def _features_from_arrays(path: Path, cost_names: Sequence[str]) -> Features:
 
 def without_instances(cells: Cells, id: str) -> str:
     """What is wrong with a table that has one row per variable, but does not name the instances."""
+    key = id_column(cells, "variable")
+    other = "and the name of another column" if key is None else f"{quote(key)} if it names them"
     return (
         f"there is a column 'variable' but no column {id!r}{cells.instead(id)}, which names the instances: add it, "
-        "or train with --id and the name of another column"
+        f"or train with --id {other}"
     )
 
 
@@ -151,7 +158,9 @@ def stacked(cells: Cells, instance: tuple[str, ...], cost_names: Sequence[str]) 
     written: dict[str, str] = {}
     for i, (which, variable) in enumerate(zip(instance, variables, strict=True)):
         if written.setdefault(row_key(which), which) != which:
-            raise cells.error(f"{written[row_key(which)]!r} and {which!r} are the same: write both in one way", row=i)
+            raise cells.error(
+                f"{written[row_key(which)]!r} and {which!r} are one name: write both in the same way", row=i
+            )
         if variable not in known:
             raise cells.error(
                 f"{variable!r} is not one of the {len(known)} cost variables ({listed(cost_names)})"

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from regretless.errors import FileError, InputError
 from regretless.milp import Floats
+from regretless.missing_file import refuse_missing
 from regretless.tables.row_names import row_key, row_names
-from regretless.tables.table import refuse_missing
 
 
 def read_arrays(path: Path | str) -> dict[str, NDArray[Any]]:

@@ -13,13 +13,14 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.listing import listed, meant
 from regretless.milp import Floats
+from regretless.missing_file import refuse_missing
 from regretless.tables.cells import Cells, frame_cells, number
 from regretless.tables.csv_file import read_csv
 from regretless.tables.decimal_marks import with_points
 from regretless.tables.foreign_numbers import number_remedy
 from regretless.tables.parquet_file import read_parquet
 from regretless.tables.spreadsheet import read_sheet
-from regretless.tables.table import refuse_missing, suffix_of
+from regretless.tables.table import suffix_of
 from regretless.tables.whole_columns import plain_numbers
 
 # All other kinds are spreadsheets.
@@ -109,7 +110,7 @@ def read_cells(table: Any) -> Cells:
     refuse_missing(path)
     cells = READERS.get(suffix_of(path), read_sheet)(path)
     if not cells.lines:
-        raise InputError(f"{path} has no rows")
+        raise InputError(f"{path} has no rows: write at least one below the names of the columns")
     return cells
 
 
@@ -122,13 +123,12 @@ def without_ignored(table: Any, ignore: Sequence[str]) -> Any:
 
 
 def first_without_ignored(tables: Sequence[Any], ignore: Sequence[str], *, id: str) -> list[Any]:
-    """The tables of training without the columns to ignore; each column must be in one of the tables.
+    """The cells of the tables of training, without the columns to ignore; one of the tables must have each of them.
 
     Raises:
-        InputError: no table has the column, or it names the rows.
+        FileError, InputError, MissingDependencyError: as ``read_cells``; and no table has the column to ignore, or it
+            names the rows.
     """
-    if not ignore:
-        return list(tables)
     if id in ignore and id != "instance":
         raise InputError(f"--id and --ignore both name the column {id!r}: leave one of them out")
     read = [table if table is None or is_arrays(table) else read_cells(table) for table in tables]

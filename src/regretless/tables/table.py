@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from regretless.errors import FileError, InputError
+from regretless.errors import InputError
 from regretless.listing import listed, missing_and_unknown, probable
 from regretless.milp import Floats
 
@@ -35,12 +35,6 @@ def _one_of(suffixes: Sequence[str], path: Path | str, hints: dict[str, str]) ->
     if suffix not in suffixes:
         raise InputError(f"{path}: a data file must end in {', '.join(suffixes)}{hints.get(suffix, '')}")
     return suffix
-
-
-def refuse_missing(path: Path) -> None:
-    """Raise ``FileError`` if there is no such file."""
-    if not path.is_file():
-        raise FileError(f"there is no file {path}")
 
 
 def other_columns(have: Sequence[str], wanted: Sequence[str], what: str) -> str:

@@ -28,6 +28,7 @@ from regretless.tables.costs import row_order
 from regretless.tables.doubtful_data import warn_of_cost_feature, warn_of_order, warn_of_two_units
 from regretless.tables.encoded_column import Missing, Unseen
 from regretless.tables.encoding import Encoding
+from regretless.tables.exchanged_files import refuse_exchanged
 from regretless.tables.features import feature_table
 from regretless.tables.read_table import first_without_ignored, is_arrays
 from regretless.tables.saved_problem import SavedProblem
@@ -116,6 +117,7 @@ def load_model_file(
     if ignore and is_arrays(features):
         raise InputError(f"--ignore is for tables, and {features} has no columns: leave it out")
     tables = first_without_ignored((features, costs, constraints), ignore, id=id)
+    refuse_exchanged(tables[0], tables[1], cost_names)
     true = read_costs(tables[1], cost_names, id=id)
     warn_of_two_units(costs, true.values, true.instance)
     if split == "chronological":
