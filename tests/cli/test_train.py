@@ -154,7 +154,7 @@ def test_figures_without_test_data_say_what_they_are_on(
     shares: dict[str, None], on: str, cli: CommandLine, files: Files
 ) -> None:
     printed = cli.ok(*files.words(**shares))
-    assert f"{on} figures" in " ".join(printed.out.split())
+    assert f"{'training' if on == 'train' else on} figures" in " ".join(printed.out.split())
     assert "hold out a share with --test" in printed.err
     assert json.loads((files.folder / "run" / "metrics.json").read_text())["on"] == on
 

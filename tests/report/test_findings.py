@@ -11,6 +11,7 @@ from regretless.report.findings import cautions, finding, without_result
 from regretless.report.groups import sections
 from regretless.report.page import templates
 from regretless.report.sortable_table import SortableTable
+from regretless.report.summary_table import summary_table
 
 from .conftest import MakeRun
 
@@ -33,6 +34,15 @@ def test_best_method_saving_and_baseline_are_named(tmp_path: Path, make_run: Mak
     assert text.startswith("spo has the lowest test regret, 800.0: 20 % below two-stage (1,000.0). ")
     assert "map-dc is within 1 % of it with 20.0 times fewer solver calls. " in text
     assert text.endswith("With one seed, small differences may be chance.")
+
+
+@pytest.mark.parametrize(("on", "name"), [("train", "training"), ("validation", "validation"), ("test", "test")])
+def test_regrets_are_called_by_the_data_that_they_are_on(tmp_path: Path, make_run: MakeRun, on: str, name: str) -> None:
+    for method in ("spo", "map-dc"):
+        make_run(method, metrics={"on": on}, watch=False)
+    (section,) = sections(read_folder(tmp_path / "results").runs)
+    assert f"have the lowest {name} regret," in words(tmp_path / "results")
+    assert f"{name} regret" in [column.title for column in summary_table(section).columns]
 
 
 def test_a_method_that_is_not_near_saves_nothing(tmp_path: Path, make_run: MakeRun) -> None:

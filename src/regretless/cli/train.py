@@ -115,7 +115,8 @@ def print_figures(figures: dict[str, Any], spec: Spec, origin: str, out: Path) -
     method, baseline = method_and_baseline(spec.method, spec.settings)
     names = {name: show.figure_name(name) for name in SHOWN} | {"two_stage_regret": f"{baseline} regret"}
     table = [(names[name], figures[name]) for name in SHOWN if figures.get(name) is not None]
-    show.print_table(f"{spec.problem}, {method}, {origin}: {on} figures", ("figure", "value"), table)
+    data = {"train": "training"}.get(on, on)
+    show.print_table(f"{spec.problem}, {method}, {origin}: {data} figures", ("figure", "value"), table)
     show.print_ledger(figures.get("ledger"))
     if columns := show.columns_read(out):
         print(columns)
@@ -124,7 +125,7 @@ def print_figures(figures: dict[str, Any], spec: Spec, origin: str, out: Path) -
     if "verdict" in figures:
         print(f"{figures['verdict']} Chosen: {figures['chosen']}.")
     if on != "test":
-        what = "training data, which says nothing about new data" if on == "train" else "validation data"
-        print(f"note: the figures are on the {what}; hold out a share with --test 0.2", file=sys.stderr)
+        doubt = ", which says nothing about new data" if on == "train" else ""
+        print(f"note: the figures are on the {data} data{doubt}; hold out a share with --test 0.2", file=sys.stderr)
     show.warn_of_inexact(figures)
     print(f"run kept in {out}")

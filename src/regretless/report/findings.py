@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from regretless.charts.text import decimals, show
 from regretless.listing import listed
-from regretless.report.groups import Group, Section
+from regretless.report.groups import ON, Group, Section
 from regretless.report.report_data import DAMAGED, DONE, FAILED, UNFINISHED, ReportData, Run
 from regretless.report.summary_table import DIGITS
 from regretless.runs.method_names import BASELINE
@@ -16,8 +16,6 @@ from regretless.runs.results import INEXACT
 
 NEAR = 0.05
 SOLVES = "training_solves"
-# Which data a run without test data was evaluated on -> its name.
-ON = {"validation": "validation", "train": "training"}
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,7 @@ class Finding:
 
     winner: str
     tied: bool
+    what: str  # such as "test regret"
     regret: str
     one_seed: bool
     lead: str = ""
@@ -56,7 +55,8 @@ def finding(section: Section) -> Finding | None:
         distance = "" if group in first else f"{100 * (regret / best - 1):.2g}"
         parts |= {"saver": group.label, "distance": distance, "savings": show(factor, digits=3)}
     one_seed = min(group.seeds for _, group in ranked) == 1
-    return Finding(listed([group.label for group in first]), len(first) > 1, show(best, places), one_seed, **parts)
+    winner = listed([group.label for group in first])
+    return Finding(winner, len(first) > 1, section.regret, show(best, places), one_seed, **parts)
 
 
 def _lead(percent: float) -> str:

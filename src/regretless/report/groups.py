@@ -19,6 +19,8 @@ METHODS = (
     "two-stage", "spo", "spo-relax", "spo-cache", "blackbox", "blackbox-cache", "qptl", "interior",
     "nce-c", "nce-dc", "nce-2c", "map-c", "map-dc", "map-2c",
 )  # fmt: skip
+# Which data a run without test data was evaluated on -> its name.
+ON = {"validation": "validation", "train": "training"}
 PROBLEMS = ("synthetic", "knapsack", "energy", "matching")
 # Options that change how long a solve takes, never what is solved: such runs may stand in one table.
 ENGINE_OPTIONS = ("engine", "workers", "store")
@@ -86,6 +88,12 @@ class Section:
 
     label: str
     groups: tuple[Group, ...]
+
+    @property
+    def regret(self) -> str:
+        """What the regrets of its runs are called, by the data that they are on."""
+        on = {str(run.metrics.get("on")) for group in self.groups for run in group.runs}
+        return f"{ON.get(on.pop(), 'test')} regret" if len(on) == 1 else "test regret"
 
 
 def sections(runs: Iterable[Run]) -> tuple[Section, ...]:

@@ -56,11 +56,12 @@ def problem_charts(section: Section, styles: Styles, anchor: str) -> list[PageCh
     gaps = _curves(section, styles, "mean_gap", value="mean certified gap {}")  # only some policies have this column
     charts = (
         ("Regret against time", time_caption,
-         Panel(in_time, "training seconds", "test regret", end_only=True)),
+         Panel(in_time, "training seconds", section.regret, end_only=True)),
         ("Learning curves", "Test regret after each epoch; it is recorded, never used for training.",
          Panel(learning, "epoch", "test regret", epochs=True)),
         ("Regret against the cost of an epoch", "Down and to the left is better.",
-         Panel(_epoch_costs(section, styles), "seconds per epoch", "final test regret", log_x=True, labeled=True)),
+         Panel(_epoch_costs(section, styles), "seconds per epoch", f"final {section.regret}",
+               log_x=True, labeled=True)),
         ("Cache growth", "The cache starts with the different true optima of the training data.",
          Panel(growth, "epoch", "solutions in the cache", epochs=True)),
         ("Certified gap", "Proven limit of the distance of the cached solutions from the optimum, before solving.",
@@ -89,15 +90,15 @@ def _curves(
 
 
 def _in_time(section: Section, styles: Styles) -> list[Series]:
-    """Test regret against the seconds of training; one point alone compares nothing."""
+    """Regret against the seconds of training; one point alone compares nothing."""
     series = [
-        one if one.points else replace(one, points=_end_of_training(group))
+        one if one.points else replace(one, points=_end_of_training(group, section.regret))
         for one, group in zip(_curves(section, styles, "test_regret", over="seconds"), section.groups, strict=True)
     ]
     return series if sum(len(one.points) for one in series) > 1 else []
 
 
-def _end_of_training(group: Group) -> tuple[Point, ...]:
+def _end_of_training(group: Group, regret_name: str) -> tuple[Point, ...]:
     """Where no regret was recorded in training, its end is still known."""
     regret, seconds, epochs = (group.statistic(name) for name in ("regret", "epoch_seconds", "epochs"))
     # The whole time where it is known: a search also spends time outside of its epochs, a closed form has none.
@@ -106,7 +107,7 @@ def _end_of_training(group: Group) -> tuple[Point, ...]:
         total = seconds.mean * epochs.mean
     if regret.mean is None or total is None:
         return ()
-    text = f"{group.label}\nat the end, {show_seconds(total)} of training\ntest regret {regret}"
+    text = f"{group.label}\nat the end, {show_seconds(total)} of training\n{regret_name} {regret}"
     return (Point(total, regret.mean, regret.deviation, text),)
 
 
@@ -116,7 +117,7 @@ def _epoch_costs(section: Section, styles: Styles) -> list[Series]:
     for key, group in enumerate(section.groups):
         regret, seconds = group.statistic("regret"), group.statistic("epoch_seconds")
         if regret.mean is not None and seconds.mean is not None:
-            text = f"{group.label}\n{show(seconds.mean)} s per epoch\ntest regret {regret}"
+            text = f"{group.label}\n{show(seconds.mean)} s per epoch\n{section.regret} {regret}"
             point = Point(seconds.mean, regret.mean, regret.deviation, text)
             series.append(Series(group.label, styles[group.method, group.variant], (point,), key))
     return series if len(series) > 1 else []

@@ -8,6 +8,7 @@ from typing import Any
 from regretless.charts.text import MISSING, decimals, number, show
 from regretless.deciding.audited_run import Day, verdict_of
 from regretless.report.days import worst_table
+from regretless.report.groups import ON
 from regretless.report.page_charts import day_charts
 from regretless.report.report_data import DONE, Run
 from regretless.report.sortable_table import Cell, Column, SortableTable
@@ -62,7 +63,8 @@ def _gain(days: Sequence[Day], on: str, baseline: str) -> list[str]:
     if found is None:
         return []
     n = found.instances
-    where = f"the {n} {on} instances" if n > 1 else f"the only {on} instance"
+    on = ON.get(on, on)
+    where = f"the {n:,} {on} instances" if n > 1 else f"the only {on} instance"
     said = f"On {where} the decisions have a total regret of {show(n * found.model)}"
     if not any(day.gain for day in days):
         return [f"{said}, as {baseline}."]

@@ -39,9 +39,9 @@ class Measure(NamedTuple):
 
 
 MEASURES = (
-    Measure("regret", "test regret", "mean loss of value per test instance, exact; low is good", LOW, digits=DIGITS),
+    Measure("regret", "test regret", "mean loss of value per instance, exact; low is good", LOW, digits=DIGITS),
     Measure("relative_regret", "relative regret", "sum of regrets over optimal values", LOW, share=True, digits=DIGITS),
-    Measure("mse", "MSE", "mean squared error of the predicted costs on the test data", LOW),
+    Measure("mse", "MSE", "mean squared error of the predicted costs, on the same data as the regret", LOW),
     Measure("auc", "AUC", "area under the ROC curve, where costs are yes or no", HIGH),
     Measure("epoch_seconds", "seconds per epoch", "training only, without evaluation", LOW),
     Measure("train_seconds", "training seconds", "with all solves and recorded regrets, not the final evaluation", LOW),
@@ -67,7 +67,8 @@ def summary_table(section: Section) -> SortableTable:
     for measure in MEASURES:
         found = [group.statistic(measure.name) for group in section.groups]
         if any(one.mean is not None for one in found):
-            columns.append(Column(measure.title, explain=measure.explain))
+            title = section.regret if measure.name == "regret" else measure.title
+            columns.append(Column(title, explain=measure.explain))
             for row, cell in zip(rows, _cells(measure, found), strict=True):
                 row.append(cell)
     return SortableTable(f"Results on {section.label}, mean ± sample deviation over the seeds", columns, rows)
