@@ -125,7 +125,7 @@ def test_weights_decide_between_instances_that_contradict_each_other_also_in_a_s
     for heavy, other in ((slice(0, 20), slice(20, 40)), (slice(20, 40), slice(0, 20))):
         weight = np.full(40, 0.01)
         weight[heavy] = 1.0
-        model = DecisionRegressor(choose_one(), epochs=2, settings={"terms": "none"})
+        model = DecisionRegressor(choose_one(), epochs=2, settings=QUICK)
         model.fit(X, C, sample_weight=weight)
         assert model.score(X[heavy], C[heavy]) > -0.1
         assert model.score(X[other], C[other]) < -0.5
