@@ -544,7 +544,7 @@ def test_wrong_shapes_are_named(name):
 
 
 @ONE_PER_CLASS
-@BOTH_PATHS
+@ONE_PATH
 def test_labels_may_be_arrays_and_ids_a_list(name, path):
     row, kind = TABLE[name], KINDS["family"]
     b = batch(kind)
