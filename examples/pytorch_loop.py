@@ -19,9 +19,9 @@ from regretless.problems.knapsack.synthetic import knapsack_data, standardized
 
 
 def main() -> tuple[float, float]:
-    features, values, weights = knapsack_data(days=150)
+    features, values, weights = knapsack_data(days=100)
     problem = rl.Problem(rl.MILP([weights], row_upper=60), sense="max", workers=2)
-    data = rl.Dataset.solve(problem, standardized(features, 100), values, progress=False)
+    data = rl.Dataset.solve(problem, standardized(features, 67), values, progress=False)
     train, test = data.split(2 / 3)
 
     torch.manual_seed(0)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # The process that starts the workers runs no test: it need n
 # The machine's load must not decide whether a property holds, and in CI neither must chance: there every run tries the
 # same cases, so that a change is judged by what it changed. Elsewhere each run looks for new ones. ``make test-all``
 # tries more of them.
-settings.register_profile("fast", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=30)
+settings.register_profile("fast", deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=20)
 settings.register_profile("thorough", settings.get_profile("fast"), max_examples=200)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 # Runs and logs are written to disk to the last byte before a command ends, for which a test need not wait.

@@ -123,7 +123,7 @@ def test_known_costs_count_in_the_decision() -> None:
 
 
 def test_a_battery_goes_the_whole_way_from_past_prices_to_a_retrained_run(tmp_path: Path) -> None:
-    audit, figures = example("battery_every_day", "pyomo", "pandas").main(tmp_path, days=40, new=3, epochs=2)
+    audit, figures = example("battery_every_day", "pyomo", "pandas").main(tmp_path, days=30, new=3, epochs=1)
     totals = audit.totals()
     assert totals["days"] == totals["compared_days"] == 3
     assert 0 < -totals["objective"] <= -totals["best"] + 1e-9

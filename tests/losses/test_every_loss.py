@@ -544,7 +544,7 @@ def test_wrong_shapes_are_named(name):
 
 
 @ONE_PER_CLASS
-@BOTH_PATHS
+@ONE_PATH
 def test_labels_may_be_arrays_and_ids_a_list(name, path):
     row, kind = TABLE[name], KINDS["family"]
     b = batch(kind)
@@ -597,7 +597,11 @@ def test_at_p_0_the_solver_is_never_called(name, grow_at, kind):
 
 @pytest.mark.parametrize(
     ("name", "p_solve"),
-    [(name, p) for name, row in TABLE.items() for p in ([0.0, 1.0] if row.needs in ("any", "cache") else [1.0])],
+    [
+        pytest.param(name, p, marks=[pytest.mark.slow] * (name in SIMILAR))
+        for name, row in TABLE.items()
+        for p in ([0.0, 1.0] if row.needs in ("any", "cache") else [1.0])
+    ],
 )
 def test_a_member_that_joins_a_family_later_has_the_loss_of_its_equal(name, p_solve):
     row, kind = TABLE[name], KINDS["family"]

@@ -33,7 +33,7 @@ def exact_gradient(layer, costs: torch.Tensor, weights: torch.Tensor) -> torch.T
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-@pytest.mark.parametrize("seed", [*range(4), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 8))])
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 8))])
 def test_gradient_is_that_of_central_differences(random_model, program, seed):
     layer = Relaxation(Problem(random_model(seed)), program)
     rng = np.random.default_rng(100 + seed)

@@ -52,24 +52,48 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write(results, results / "report.html")
 
 
+@pytest.fixture(scope="module")
+def tab(browser: Any) -> Iterator[Any]:
+    """One tab for all tests: opening another takes longer than loading the report again."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
 @pytest.fixture
-def page(report: Path, browser: Any) -> Iterator[Open]:
-    """Open the report; any message of the console and any request to another place is an error."""
+def page(report: Path, browser: Any, tab: Any) -> Iterator[Open]:
+    """Open the report, in a tab of its own where a test has options.
+
+    Any message of the console and any request to another place is an error.
+    """
     said: list[str] = []
     contexts = []
+    listeners = {
+        "console": lambda message: said.append(message.text),
+        "pageerror": lambda error: said.append(str(error)),
+        "dialog": lambda dialog: (said.append("dialog"), dialog.dismiss()),
+        "request": lambda request: request.url.startswith(("file:", "data:")) or said.append(request.url),
+    }
+
+    def listen(opened: Any) -> None:
+        for event, listener in listeners.items():
+            opened.on(event, listener)
 
     def visit(width: int = 1280, scheme: str = "light", **options: Any) -> Any:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **options)
-        contexts.append(context)
-        opened = context.new_page()
-        opened.on("console", lambda message: said.append(message.text))
-        opened.on("pageerror", lambda error: said.append(str(error)))
-        opened.on("dialog", lambda dialog: (said.append("dialog"), dialog.dismiss()))
-        opened.on("request", lambda request: request.url.startswith(("file:", "data:")) or said.append(request.url))
+        opened = tab
+        if options:
+            contexts.append(browser.new_context(**options))
+            opened = contexts[-1].new_page()
+            listen(opened)
+        opened.set_viewport_size({"width": width, "height": 900})
+        opened.emulate_media(media="screen", color_scheme=scheme)
         opened.goto(report.as_uri())
         return opened
 
+    listen(tab)
     yield visit
+    for event, listener in listeners.items():
+        tab.remove_listener(event, listener)
     for context in contexts:
         context.close()
     assert said == []

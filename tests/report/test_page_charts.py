@@ -11,7 +11,7 @@ from regretless.report import read_folder
 from regretless.report.groups import sections
 from regretless.report.page_charts import RESTORED, SPREAD, PageChart, day_charts, problem_charts
 
-from .conftest import MakeRun
+from .conftest import MakeRun, write_run
 
 
 def drawn(results: Path) -> dict[str, PageChart]:
@@ -20,30 +20,41 @@ def drawn(results: Path) -> dict[str, PageChart]:
     return {chart.title: chart for chart in problem_charts(section, styles, "p")}
 
 
+@pytest.fixture(scope="module")
+def charts(usual: Path) -> dict[str, PageChart]:
+    """The charts of three methods with two seeds each."""
+    return drawn(usual)
+
+
 def texts(chart: PageChart) -> list[str]:
     return re.findall("<title>(.*?)</title>", chart.svg, re.DOTALL)
 
 
-def test_values_on_hover_are_means_over_the_seeds(results: Path) -> None:
-    chart = drawn(results)["Learning curves"]
-    regrets = [run.history[-1]["test_regret"] or 0 for run in read_folder(results).runs if run.method == "spo"]
+def test_values_on_hover_are_means_over_the_seeds(charts: dict[str, PageChart], usual: Path) -> None:
+    chart = charts["Learning curves"]
+    regrets = [run.history[-1]["test_regret"] or 0 for run in read_folder(usual).runs if run.method == "spo"]
     wanted = f"spo\nepoch 4\ntest regret {sum(regrets) / 2:,.1f}"
     assert any(text.startswith(wanted) and "(2 seeds)" in text for text in texts(chart))
     assert chart.caption.endswith(SPREAD)
 
 
-def test_one_run_has_curves_but_no_comparison_of_one_point_and_no_deviation(make_run: MakeRun) -> None:
-    charts = drawn(make_run("spo-cache"))
-    assert list(charts) == ["Regret against time", "Learning curves", "Cache growth"]
-    assert not any("deviation" in chart.caption for chart in charts.values())
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, PageChart]:
+    """The charts of one run."""
+    return drawn(write_run(tmp_path_factory.mktemp("alone"), "spo-cache"))
 
 
-def test_seconds_on_hover_are_cumulative(make_run: MakeRun) -> None:
-    assert any("epoch 4, 0.2 s of training" in text for text in texts(drawn(make_run("spo"))["Regret against time"]))
+def test_one_run_has_curves_but_no_comparison_of_one_point_and_no_deviation(alone: dict[str, PageChart]) -> None:
+    assert list(alone) == ["Regret against time", "Learning curves", "Cache growth"]
+    assert not any("deviation" in chart.caption for chart in alone.values())
 
 
-def test_only_methods_with_a_cache_have_a_growth_line(results: Path) -> None:
-    chart = drawn(results)["Cache growth"]
+def test_seconds_on_hover_are_cumulative(alone: dict[str, PageChart]) -> None:
+    assert any("epoch 4, 0.2 s of training" in text for text in texts(alone["Regret against time"]))
+
+
+def test_only_methods_with_a_cache_have_a_growth_line(charts: dict[str, PageChart]) -> None:
+    chart = charts["Cache growth"]
     assert set(re.findall(r'data-series="(\d)"', chart.svg)) == {"2"}
     assert any("epoch 4\n540.0 (2 seeds) solutions in the cache" in text for text in texts(chart))
 
@@ -84,9 +95,11 @@ def test_a_closed_form_has_a_point_at_its_training_time(make_run: MakeRun) -> No
     assert any("two-stage\nat the end, 0.01 s of training" in text for text in texts(chart))
 
 
-def test_certified_gaps_are_drawn_only_where_a_policy_computed_them(make_run: MakeRun) -> None:
+def test_certified_gaps_are_drawn_only_where_a_policy_computed_them(
+    make_run: MakeRun, alone: dict[str, PageChart]
+) -> None:
+    assert "Certified gap" not in alone
     folder = make_run("spo-cache", epochs=3)
-    assert "Certified gap" not in drawn(folder)
     (path,) = folder.rglob("history.csv")
     header, *rows = path.read_text().splitlines()
     path.write_text("\n".join([f"{header},mean_gap", *(f"{row},0.0{k}" for k, row in enumerate(rows, 1))]) + "\n")
@@ -106,9 +119,12 @@ def test_restored_weights_are_marked_at_the_regret_of_the_table(make_run: MakeRu
         assert charts[title].svg.count('class="series restored"') == 1
 
 
-def test_without_an_early_stop_no_ring_is_mentioned(results: Path) -> None:
-    (results / "runs").joinpath("run-000", "metrics.json").write_text('{"regret": 1e9}')
-    assert not any(RESTORED in chart.caption or "restored" in chart.svg for chart in drawn(results).values())
+def test_without_an_early_stop_no_ring_is_mentioned(make_run: MakeRun) -> None:
+    folder = make_run("two-stage", seed=0)
+    (folder / "metrics.json").write_text('{"regret": 1e9}')
+    charts = drawn(folder)
+    assert "Learning curves" in charts
+    assert not any(RESTORED in chart.caption or "restored" in chart.svg for chart in charts.values())
 
 
 def days(count: int, two_stage: float | None = 1.0) -> list[Day]:

@@ -38,6 +38,7 @@ from regretless.training.checkpoint import Parts, Progress
 from regretless.training.checkpoint import load as load_checkpoint
 from regretless.training.checkpoint import save as save_checkpoint
 from regretless.training.direct import direct
+from regretless.training.fast_linear import LeanAdam
 from regretless.training.stack_checkpoint import KIND as STACKED
 
 MPS = """NAME t
@@ -134,7 +135,7 @@ class _Parts:
     def parts(self) -> Parts:
         model = nn.Linear(3, 3)
         loss = MAP(SolutionCache(self.problem, self.data.solutions))
-        return Parts(model, loss, torch.optim.Adam(model.parameters()), [], torch.Generator())
+        return Parts(model, loss, LeanAdam(list(model.parameters()), 0.001), [], torch.Generator())
 
 
 def _search(path: Path, made: _Parts) -> None:

@@ -140,9 +140,9 @@ def test_the_ledger_adds_up_to_what_the_oracle_counted(
         return solve(self, costs, *rest, **more)
 
     monkeypatch.setattr(KnapsackOracle, "solve", counting)
-    settings = {"generations": 2, "population": 3} if method == "direct" else {}
+    few = {"direct": {"generations": 2, "population": 3}, "auto": {"methods": "map-dc", "folds": 2}}
     stopped = {} if method == "auto" else {"patience": 1}
-    figures = run(replace(SPEC, method=method, settings=settings, **stopped), tmp_path, progress=False)
+    figures = run(replace(SPEC, method=method, settings=few.get(method, {}), **stopped), tmp_path, progress=False)
     solves = {purpose: count["solves"] for purpose, count in figures["ledger"].items()}
     relaxed = figures["solves"] if method == "spo-relax" else 0  # linear programs, which the oracle does not solve
     assert sum(solves.values()) == counted[0] + relaxed

@@ -15,7 +15,7 @@ from regretless.solvers import available, make_engine, names
 from regretless.types import Status
 
 OTHERS = [name for name in names(integers=True) if name != "highs"]
-COSTS = 20
+COSTS = 12
 inf = np.inf
 
 

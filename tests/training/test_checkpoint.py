@@ -82,7 +82,7 @@ def same(fitted, other) -> bool:
     )
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(list(LOSSES)),
     at=st.lists(st.integers(0, STEPS - 1), min_size=1, max_size=3),

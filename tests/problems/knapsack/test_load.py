@@ -46,7 +46,7 @@ def test_training_optima_are_as_many_as_the_protocol_counts(capacity, unique):
 @pytest.mark.parametrize(
     ("method", "epochs", "p_solve", "published", "tolerance"),
     [
-        ("map-dc", 20, 1.0, 562, 6),
+        pytest.param("map-dc", 20, 1.0, 562, 6, marks=pytest.mark.slow),
         pytest.param("map-2c", 20, 1.0, 591, 10, marks=pytest.mark.slow),
         pytest.param("spo", 20, None, 578, 5, marks=pytest.mark.slow),
         ("spo-cache", 8, 0.05, 558, 12),

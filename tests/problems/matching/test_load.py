@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from regretless.benchmark_problem import BenchmarkProblem
 from regretless.errors import FileError, InputError
 from regretless.losses import MAP, NCE
 from regretless.metrics import auc, regret
@@ -13,13 +14,18 @@ from regretless.problems.matching.load import load_matching
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Labels that the first test which needs them solves."""
+    """Labels of the paper's split, which the first test that needs them solves."""
     return tmp_path_factory.mktemp("labels")
 
 
+@pytest.fixture(scope="module")
+def loaded(store: Path) -> BenchmarkProblem:
+    """The smallest matching problem, with the split of the paper."""
+    return load_matching("matching-10", store=store)
+
+
 @pytest.mark.data
-def test_matching_10_has_its_instances_labels_and_model(tmp_path: Path) -> None:
-    loaded = load_matching("matching-10", store=tmp_path)
+def test_matching_10_has_its_instances_labels_and_model(loaded: BenchmarkProblem, store: Path) -> None:
     assert loaded.validation is not None
     assert [len(part) for part in (loaded.train, loaded.validation, loaded.test)] == [19, 3, 5]
     assert loaded.batch_size == 1
@@ -34,12 +40,12 @@ def test_matching_10_has_its_instances_labels_and_model(tmp_path: Path) -> None:
     lost = regret(loaded.problem, predicted, loaded.test.costs, loaded.test.solutions, loaded.test.instance)
     assert (lost > 0).all()
     assert lost.tolist() == lost.round().tolist()  # links lost are integers
-    assert len(list(tmp_path.iterdir())) == 1
+    assert len(list(store.iterdir())) == 1
 
 
 @pytest.mark.data
-def test_the_product_of_words_separates_links_and_the_words_alone_do_not(store: Path) -> None:
-    plain, product = (load_matching("matching-10", product=flag, store=store) for flag in (False, True))
+def test_the_product_of_words_separates_links_and_the_words_alone_do_not(loaded: BenchmarkProblem, store: Path) -> None:
+    plain, product = loaded, load_matching("matching-10", product=True, store=store)
     true = plain.train.costs
     with torch.no_grad():
         assert float(auc(product.model(0)(product.train.features), true)) > 0.7
@@ -47,8 +53,8 @@ def test_the_product_of_words_separates_links_and_the_words_alone_do_not(store: 
 
 
 @pytest.mark.data
-def test_random_split_follows_its_seed(store: Path) -> None:
-    first, again, other = (load_matching("matching-10", split="random", seed=s, store=store) for s in (1, 1, 2))
+def test_random_split_follows_its_seed(tmp_path: Path) -> None:
+    first, again, other = (load_matching("matching-10", split="random", seed=s, store=tmp_path) for s in (1, 1, 2))
     for part in (first, again, other):
         assert part.test.instance is not None
     assert first.test.instance.tolist() == again.test.instance.tolist()  # type: ignore[union-attr]
