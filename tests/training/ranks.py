@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -34,40 +33,20 @@ def start(folder: Path, methods: str, *words: Any, ranks: int = 2) -> list[subpr
     ]
 
 
-# One process imports what all ranks need, among it torch's compiler for the wrapper of models, and then forks them.
-RANKS = """
-import runpy, traceback
-import torch._dynamo
-os.setsid()
-children = []
-for told, said in {ranks!r}:
-    child = os.fork()
-    children.append(child)
-    if not child:
-        os.dup2(os.open(said, os.O_WRONLY | os.O_CREAT), 2)
-        os.environ |= told
-        code = 1
-        try:
-            runpy.run_path({program!r}, run_name="__main__")
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-sys.exit(max([os.waitpid(child, 0)[1] for child in children]) != 0)
-"""
-
-
 def trained(folder: Path, methods: str, *words: Any, ranks: int = 2) -> list[dict[str, Any]]:
     """Train, and return what each rank found, by method."""
     folder.mkdir(parents=True, exist_ok=True)
+    script = "import runpy; os.environ |= {!r}; runpy.run_path({!r}, run_name='__main__')"
     said = [folder / f"said{rank}" for rank in range(ranks)]
-    told = list(zip(_environments(ranks), map(str, said), strict=True))
-    process = forked.start(RANKS.format(ranks=told, program=str(PROGRAM)), folder, methods, *words)
+    processes = [
+        forked.start(script.format(told, str(PROGRAM)), folder, methods, *words, output=output)
+        for told, output in zip(_environments(ranks), said, strict=True)
+    ]
     try:
-        process.join(600)
+        for process in processes:
+            process.join(600)
     finally:
-        if process.is_alive():  # ranks that wait for one another
-            os.killpg(process.pid, signal.SIGKILL)
-    assert process.exitcode == 0, "\n".join(output.read_text() for output in said if output.exists())
+        for process in processes:
+            process.kill()
+    assert not any(process.exitcode for process in processes), "\n".join(output.read_text() for output in said)
     return [json.loads((folder / f"rank{rank}.json").read_text()) for rank in range(ranks)]
