@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.cache import SolutionStore, fp16_lookup, lookup
-from regretless.cache.lookup import FrozenLookup, StoreLookup, best_columns, best_of_first, best_on_cpu
+from regretless.cache.lookup import FrozenLookup, Scores, StoreLookup, best_columns, best_of_first, best_on_cpu
 from regretless.errors import InputError
 
 
@@ -100,7 +100,7 @@ def test_the_fast_way_on_a_cpu_finds_what_one_pass_finds_or_leaves_it(size, batc
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lookup, "BLOCK_COSTS", few)
         patch.setattr(lookup, "BLOCK_SCORES", 200)
-        found = best_on_cpu(columns, costs)
+        found = best_on_cpu(columns, costs, Scores())
         blocks = best_columns(columns, costs)[1]
     if found is None:
         assert min(batch, few) * size > 200
@@ -116,14 +116,14 @@ def test_ties_go_to_the_first_on_every_way(monkeypatch):
     columns, costs = torch.ones(2, 6), torch.ones(5, 2)
     for few in (2, 9):
         monkeypatch.setattr(lookup, "BLOCK_COSTS", few)
-        found = best_on_cpu(columns, costs)
+        found = best_on_cpu(columns, costs, Scores())
         assert found is not None
         assert found.tolist() == [0] * 5
 
 
 def test_infinite_costs_give_a_position_and_no_warning(recwarn):
     columns, costs = torch.tensor([[0.0, 1.0], [1.0, 0.0]]), torch.tensor([[torch.inf, 1.0], [3e38, -3e38]])
-    assert len(best_on_cpu(columns, costs)) == 2
+    assert len(best_on_cpu(columns, costs, Scores())) == 2
     assert len(best_columns(columns, costs)[1]) == 2
     assert not recwarn.list
 

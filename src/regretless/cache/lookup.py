@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import fp16_lookup
@@ -29,12 +31,34 @@ ROUNDED = 512
 MOST_FROZEN = 1 << 24
 
 
-def best_on_cpu(columns: Tensor, costs: Tensor) -> Tensor | None:
+class Scores:
+    """Memory on a CPU for the scores of look-ups of one shape: new memory for every product costs more than the search.
+
+    It holds at most ``BLOCK_SCORES`` numbers.
+    """
+
+    def __init__(self) -> None:
+        self._tensor, self._array = torch.empty(0, 0), np.empty((0, 0), dtype=np.float32)
+
+    def __reduce__(self) -> tuple[type[Scores], tuple[()]]:
+        return Scores, ()  # a copy has its own memory
+
+    def of(self, batch: int, size: int, dtype: torch.dtype) -> tuple[Tensor, NDArray[Any]]:
+        """Memory for ``(batch, size)`` scores, as a tensor and as an array; the last ones are overwritten."""
+        if self._tensor.shape != (batch, size) or self._tensor.dtype != dtype:
+            with torch.inference_mode(False):  # such a tensor could not be written to later
+                self._tensor = torch.empty(batch, size, dtype=dtype)
+            self._array = self._tensor.numpy()
+        return self._tensor, self._array
+
+
+def best_on_cpu(columns: Tensor, costs: Tensor, memory: Scores) -> Tensor | None:
     """Positions ``(batch,)`` as ``best_columns`` finds them, the fast way for look-ups of training on a CPU.
 
     Args:
         columns: ``(width, |S|)``.
         costs: ``(batch, width)``.
+        memory: where the scores are written.
 
     Returns:
         The positions, ties to the first; ``None`` where the scores of a block of cost vectors are too many.
@@ -43,11 +67,11 @@ def best_on_cpu(columns: Tensor, costs: Tensor) -> Tensor | None:
     few = min(batch, BLOCK_COSTS)
     if few * size > BLOCK_SCORES:
         return None
+    out, scores = memory.of(few, size, costs.dtype)
     if batch == few:
-        return torch.from_numpy(torch.mm(costs, columns).numpy().argmin(axis=1))
-    # All products are written to one place: new memory for each of them costs more than the search.
-    out, positions = costs.new_empty(few, size), np.empty(batch, dtype=np.int64)
-    scores = out.numpy()
+        torch.mm(costs, columns, out=out)
+        return torch.from_numpy(scores.argmin(axis=1))
+    positions = np.empty(batch, dtype=np.int64)
     for start in range(0, batch, few):
         count = min(few, batch - start)
         torch.mm(costs[start : start + count], columns, out=out[:count])
@@ -199,10 +223,6 @@ class StoreLookup:
                 if not bool(certified.all()):
                     position[~certified] = best_columns(columns, costs[~certified])[1]
                 return position
-        if plain and not costs.is_cuda:
-            found = best_on_cpu(columns, costs)
-            if found is not None:
-                return found
         serves = None if instance is None else serves
         score, position = best_columns(columns, costs, serves=serves, instance=instance, objective=objective)
         if instance is not None and bool((lost := torch.isposinf(score)).any()):

@@ -22,9 +22,9 @@ def normalized(solutions: Tensor, dtype: torch.dtype) -> NDArray[Any]:
         solutions: on any device.
         dtype: ``torch.float32`` or ``torch.float64``.
     """
-    rows = solutions.detach().cpu()
-    if rows.dtype == torch.bfloat16:  # unknown to NumPy
-        rows = rows.to(dtype)
+    rows = solutions.detach() if solutions.requires_grad else solutions
+    if not rows.is_cpu or rows.dtype == torch.bfloat16:  # unknown to NumPy
+        rows = rows.to("cpu", dtype)
     kind = np.float32 if dtype == torch.float32 else np.float64
     normal: NDArray[Any] = np.add(rows.numpy(), 0.0, dtype=kind, order="C", casting="unsafe")
     return normal

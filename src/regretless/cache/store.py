@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import fp16_lookup
-from regretless.cache.lookup import Objective, StoreLookup, best_of_first, no_solution
+from regretless.cache.lookup import Objective, Scores, StoreLookup, best_of_first, best_on_cpu, no_solution
 from regretless.cache.row_index import RowIndex, new_rows, normalized
-from regretless.cache.store_arrays import Columns, LastUse, RunningMean, widened
+from regretless.cache.store_arrays import Columns, LastUse, RunningMean, aligned, widened
 from regretless.cache.store_state import StoreState, read_state
 from regretless.errors import InputError
 from regretless.number_checks import check_integer
@@ -63,9 +63,11 @@ class SolutionStore:
         self._columns = Columns(width, dtype)
         self._serves = torch.empty(instances or 0, 0, dtype=torch.bool)
         self._mean = RunningMean(width, instances)
+        self._unsummed: list[slice] = []  # places of insertions that the mean does not contain yet
         self._use = LastUse()
         self._index = RowIndex()
         self._lookup = StoreLookup()
+        self._memory = Scores()
 
     def __len__(self) -> int:
         return self.size
@@ -155,12 +157,16 @@ class SolutionStore:
             serves = None if serves is None else serves[:, fresh]
         rows = torch.from_numpy(here).to(device)
         places, numbers = self._places(len(fresh))
-        self._columns.reserved[:, places] = rows.T
+        self._columns.put(rows, places)
         self._lookup.insert(rows, places, self._size)
         self._use.insert(places, len(fresh))
         if serves is not None:
             self._serves[:, places] = serves
-        self._mean.add(rows, serves)
+            self._mean.add(rows, serves)
+        elif self.capacity is not None:  # they may be gone before the mean is read
+            self._mean.add(rows, None)
+        else:
+            self._unsummed.append(slice(numbers[0], numbers[0] + len(numbers)))
         self._index.put(keys, numbers)
         return len(fresh)
 
@@ -241,25 +247,37 @@ class SolutionStore:
             instance: ``(batch,)`` ids, for families: only solutions that are feasible for the instance count.
             objective: ``f(solutions, costs)`` on broadcast shapes, for objectives that are not linear.
         """
-        self.to(costs.device)
-        searched = self.columns_searched
-        if searched == 0:
-            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
-        if costs.requires_grad or costs.dtype != self.dtype:
+        if costs.requires_grad or costs.dtype != self._columns.reserved.dtype:
             costs = costs.detach().to(self.dtype)
-        with no_autocast(costs.device.type):
-            if costs.is_cuda and instance is None and objective is None and searched < fp16_lookup.SMALLEST:
-                position = best_of_first(self._columns.reserved, searched, costs)
-            else:
-                position = self._lookup.best(self.columns, costs, self.serves, instance, objective)
+        position = self._best_on_cpu(costs) if instance is None and objective is None else None
+        if position is None:
+            position = self._best(costs, instance, objective)
         if self.capacity is not None and self.evict == "unused":
             self._use.use(position)
         return position
 
+    def _best_on_cpu(self, costs: Tensor) -> Tensor | None:
+        """What ``_best`` finds in training on a CPU, in few calls; ``None`` where more has to be done."""
+        columns, searched = self._columns, self.columns_searched
+        if not (searched and costs.is_cpu and columns.reserved.is_cpu) or torch.is_autocast_enabled("cpu"):
+            return None
+        exact = self.capacity is not None  # a column that repeats the first would outlive it
+        return best_on_cpu(columns.first(searched) if exact else columns.rounded(searched), costs, self._memory)
+
+    def _best(self, costs: Tensor, instance: Tensor | None, objective: Objective | None) -> Tensor:
+        self.to(costs.device)
+        searched = self.columns_searched
+        if searched == 0:
+            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
+        with no_autocast(costs.device.type):
+            if costs.is_cuda and instance is None and objective is None and searched < fp16_lookup.SMALLEST:
+                return best_of_first(self._columns.reserved, searched, costs)
+            return self._lookup.best(self.columns, costs, self.serves, instance, objective)
+
     def mean(self, instance: Tensor | None = None) -> Tensor:
         """Mean of S, ``(width,)``; for families the mean of the feasible solutions per instance, ``(batch, width)``."""
         self.settle()
-        mean = self._mean.mean(self.dtype)
+        mean = self._summed().mean(self.dtype)
         if instance is None:
             return mean[0]
         if (lost := self._mean.unserved(instance)) is not None:
@@ -269,13 +287,13 @@ class SolutionStore:
     def count(self, instance: Tensor | None = None) -> Tensor:
         """Number of solutions, or for families of the feasible ones per instance."""
         self.settle()
-        count = self._mean.count
+        count = self._summed().count
         return (count[0] if instance is None else count[instance]).to(self.dtype)
 
     def state_dict(self) -> dict[str, Any]:
         """Solutions, masks, stamps and sums; see ``StoreState``."""
         stamps, serves = self._use.stamps[: self.size], self.serves
-        return StoreState(self.rows, stamps, self._use.clock, self.evicted, self._mean.sum, serves).as_dict()
+        return StoreState(self.rows, stamps, self._use.clock, self.evicted, self._summed().sum, serves).as_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Replace the content by that of ``state``."""
@@ -284,12 +302,22 @@ class SolutionStore:
         self.instances = None if found.serves is None else len(found.serves)  # a family may have grown since
         self.clear()
         self.add(found.rows, found.serves)
-        self.capacity = capacity
+        mean, self.capacity = self._summed(), capacity
         if len(found.rows) == self.size:
             self._use.stamps[: self.size] = found.stamps.to(self._columns.reserved.device)
             if found.sum is not None and found.rows.dtype == self.dtype:
-                self._mean.sum.copy_(found.sum)  # the same bits, whatever the order of the first summation was
+                mean.sum.copy_(found.sum)  # the same bits, whatever the order of the first summation was
         self._use.clock, self.evicted = found.clock, found.evicted
+
+    def _summed(self) -> RunningMean:
+        """The mean with all solutions: one that no loss reads costs nothing.
+
+        Insertions are added up one by one, so that the moment at which the mean is read does not change a bit of it.
+        """
+        for places in self._unsummed:
+            self._mean.add(self._columns.reserved[:, places].T.contiguous(), None)
+        self._unsummed.clear()
+        return self._mean
 
     def _fresh(self, rows: NDArray[Any], keys: list[int], serves: Tensor | None) -> list[int]:
         """Positions of rows that are neither stored nor repeated; a known row may come to serve more instances."""
@@ -327,7 +355,7 @@ class SolutionStore:
         have = self._columns.reserved.shape[1]
         if wanted <= have:
             return
-        size = max(wanted, 2 * have, 64)
+        size = aligned(max(wanted, 2 * have, 64))
         if self.capacity is not None:
             size = min(size, self.capacity)
         self._columns.reserve(size)

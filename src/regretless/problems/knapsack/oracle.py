@@ -66,6 +66,8 @@ class KnapsackOracle:
         self.weights, given = _integers(weights, capacity)
         self.capacity = min(given, int(self.weights.sum()))  # a larger capacity only makes the program longer
         self.counts = make_counts(self.weights, self.capacity)
+        values = len(self.weights) * (self.capacity + 1) if self.counts is None else self.counts.size
+        self._block = max(1, BLOCK_VALUES // values)
         self._captured = CapturedFunction(self._solve_costs)
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
@@ -75,11 +77,9 @@ class KnapsackOracle:
         return Solved(self._solve_costs(costs), finite=True)
 
     def _solve_costs(self, costs: Tensor) -> Tensor:
-        values = len(self.weights) * (self.capacity + 1) if self.counts is None else self.counts.size
-        block = max(1, BLOCK_VALUES // values)
-        if costs.shape[0] <= block:
+        if costs.shape[0] <= self._block:
             return self._solve(costs)
-        return torch.cat([self._solve(part) for part in torch.split(costs, block)])
+        return torch.cat([self._solve(part) for part in torch.split(costs, self._block)])
 
     def _solve(self, costs: Tensor) -> Tensor:
         return self._dynamic_program(-costs.to(torch.float64)) if self.counts is None else self.counts.solve(costs)

@@ -43,20 +43,22 @@ class WeightCounts:
         # The same as one row, and the start of each class in it: flat indices are faster than pairs.
         self._flat = members.ravel()
         self._first = np.arange(len(members))[:, None] * members.shape[1]
-        # The cumulative sums that a combination adds up: by index, or, if it is small, as a matrix of zeros and ones:
-        # one product is several times faster than gathering and adding.
+        # Whether a combination takes the best item of a class, the second best and so on. If that is small, one product
+        # with it gives all totals: several times faster than to add up cumulative sums.
+        self._taken: NDArray[np.bool_] | None = None
         self._matrix: Floats | None = None
         if members.size * len(counts) <= MOST_MATRIX:
-            picked = counts[:, :, None] == self._ranks + 1
-            self._matrix = np.ascontiguousarray(picked.reshape(len(counts), -1).T, dtype=np.float64)
+            self._taken = (self._ranks < counts[:, :, None]).reshape(len(counts), -1)
+            self._matrix = np.ascontiguousarray(self._taken.T, dtype=np.float64)
         self._on_device: dict[torch.device, tuple[Tensor, Tensor, Tensor, Tensor | None]] = {}
 
     def solve(self, costs: Tensor) -> Tensor:
         """Best selections ``(batch, n)`` in float64 for costs ``(batch, n)`` to minimize."""
-        if costs.device.type != "cpu":
+        if not costs.is_cpu:
             return self._solve_on_device(costs)
-        known = costs.dtype in (torch.float32, torch.float64)
-        return torch.from_numpy(self._solve((costs if known else costs.to(torch.float64)).numpy()))
+        if costs.dtype == torch.bfloat16:  # unknown to NumPy
+            costs = costs.to(torch.float64)
+        return torch.from_numpy(self._solve(costs.numpy()))
 
     def _solve(self, costs: NDArray[np.floating]) -> Floats:
         batch, shape = len(costs), self.members.shape
@@ -67,19 +69,18 @@ class WeightCounts:
         order = classed.reshape(batch, *shape).argsort(axis=2, kind="stable")
         order += self._first
         places = order.reshape(batch, -1)
-        items = self._flat.take(places)
         rows = np.arange(batch)[:, None]
         best = classed.ravel().take(places + rows * self._flat.size)
-        sums = best.reshape(batch, *shape).cumsum(axis=2)
-        if self._matrix is not None:
-            total = sums.reshape(batch, -1) @ self._matrix
+        if self._matrix is not None and self._taken is not None:
+            taken = self._taken.take((best @ self._matrix).argmin(axis=1), axis=0)
         else:
-            sums = np.pad(sums, ((0, 0), (0, 0), (1, 0)))
+            sums = np.pad(best.reshape(batch, *shape).cumsum(axis=2), ((0, 0), (0, 0), (1, 0)))
             total = np.sum([sums[:, j].take(self.counts[:, j], axis=1) for j in range(shape[0])], axis=0)
-        chosen = self.counts.take(total.argmin(axis=1), axis=0)
-        taken = (self._ranks < chosen[:, :, None]).reshape(batch, -1) & (best < 0.0)
-        solution = np.zeros_like(gains)
-        solution.ravel()[(items + rows * (self.items + 1))[taken]] = 1.0
+            chosen = self.counts.take(total.argmin(axis=1), axis=0)
+            taken = (self._ranks < chosen[:, :, None]).reshape(batch, -1)
+        solution = np.empty_like(gains)
+        # What pads the classes is behind the last item.
+        solution.put(self._flat.take(places) + rows * (self.items + 1), taken & (best < 0.0))
         return solution[:, : self.items]
 
     def _solve_on_device(self, costs: Tensor) -> Tensor:
@@ -87,11 +88,10 @@ class WeightCounts:
         batch, shape = costs.shape[0], members.shape
         worth = torch.nn.functional.pad((-costs.to(torch.float64)).clamp(min=0.0), (0, 1))
         best, order = worth[:, members].sort(dim=2, descending=True, stable=True)
-        sums = best.cumsum(dim=2)
         if matrix is not None:
-            total = sums.view(batch, -1) @ matrix
+            total = best.view(batch, -1) @ matrix
         else:
-            sums = torch.nn.functional.pad(sums, (1, 0))
+            sums = torch.nn.functional.pad(best.cumsum(dim=2), (1, 0))
             picked = zip(sums.unbind(1), counts.unbind(1), strict=True)
             total = torch.stack([part.index_select(1, k) for part, k in picked]).sum(dim=0)
         chosen = counts.index_select(0, total.max(dim=1).indices)
