@@ -266,7 +266,7 @@ class Problem:
         costs = costs.detach()
         self.check_costs(costs)
         check_finite(costs)
-        self.check_instance(instance, len(costs))
+        self.check_instance(instance, costs.shape[0])
         start = time.perf_counter()
         wanted = decision or self.found is not None
         solved = checked_solve(self.backend, costs, instance, decision=wanted, width=self.width, starts=starts)

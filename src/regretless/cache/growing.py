@@ -133,7 +133,7 @@ class Growing:
                 return None  # they were solved there already
             batch = 0 if self._one_coin else predicted.shape[0]
             coins = self._one_coin[0] if self._one_coin else self._flip(policy, at, queries, instance)
-            chosen = np.flatnonzero(coins)
+            (chosen,) = coins.nonzero()
             if not chosen.size:
                 if self.ranks is None:
                     self.statistics.asked += batch

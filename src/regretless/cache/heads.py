@@ -112,7 +112,8 @@ class HeadSolves:
         """Their solutions, one tensor per cost vector of an instance."""
         count, solution = self.positions.shape[0], self.solved.solution
         failed = None if self.failed is None else self.failed.view(-1, count).any(dim=0)
-        parts = [solution] if len(solution) == count else list(solution.chunk(len(solution) // count))
+        rows = solution.shape[0]
+        parts = [solution] if rows == count else list(solution.chunk(rows // count))
         return Heads(self.positions, parts, failed)
 
     def refuse_failures(self) -> None:

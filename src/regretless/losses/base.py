@@ -224,7 +224,7 @@ class Loss(nn.Module, ABC):
             raise InputError(
                 f"true must have the shape of predicted, {tuple(predicted.shape)}, got {tuple(true.shape)}"
             )
-        if problem is not None and solution.shape != (expected := (len(predicted), problem.width)):
+        if problem is not None and solution.shape != (expected := (predicted.shape[0], problem.width)):
             raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
         if not self._labels.known and len(solution):
             self.check_labels(solution, instance, true)

@@ -84,7 +84,8 @@ class LabelCheck:
 
         Labels of solves that were cut short are only bounds, and are not compared.
         """
-        self.finish()  # a loss that asks many times in a step does not hold all answers
+        if self._noted is not None:  # a loss that asks many times in a step does not hold all answers
+            self.finish()
         if problem.statistics.not_optimal or not answers[0].shape[0]:
             return
         together = answers[0] if len(answers) == 1 else torch.stack(list(answers))

@@ -60,7 +60,7 @@ def checked_solve(
         return _joined([checked_solve(backend, c, i, decision=decision, width=width) for c, i in separate])
     if not isinstance(solved, Solved):
         raise SolveError(f"{type(backend).__name__}.solve must return a Solved, got {type(solved).__name__}")
-    if solved.solution.shape != (len(costs), width):
+    if solved.solution.shape != (costs.shape[0], width):
         raise SolveError(
             f"{type(backend).__name__} must answer {len(costs)} costs with solutions of shape {(len(costs), width)}, "
             f"got {tuple(solved.solution.shape)}"

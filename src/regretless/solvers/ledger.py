@@ -54,7 +54,7 @@ class SolveStatistics:
 
     def add(self, solved: Solved, seconds: float) -> None:
         """Count a batch of solves for the current purpose; threads may do so at the same time."""
-        count, bad = len(solved.solution), solved.not_optimal
+        count, bad = solved.solution.shape[0], solved.not_optimal
         failed = int((~solved.found).sum()) if bad else 0
         with _lock:
             part = self.by_purpose.setdefault(_purpose.get() or DEFAULT, PurposeCount())

@@ -41,12 +41,11 @@ class LeanAdam(torch.optim.Adam):
 
     def lean_step(self) -> None:
         """Do what ``step()`` does; the first step of a parameter, which creates its state, is left to ``step()``."""
-        for group in self.param_groups:
-            if not group["fused"] or not all(self.state.get(p) for p in group["params"] if p.grad is not None):
-                self.step()
-                return
-        for group in self.param_groups:
-            parameters = [p for p in group["params"] if p.grad is not None]
+        groups = [(group, [p for p in group["params"] if p.grad is not None]) for group in self.param_groups]
+        if not all(group["fused"] and all(map(self.state.get, parameters)) for group, parameters in groups):
+            self.step()
+            return
+        for group, parameters in groups:
             if not parameters:
                 continue
             states = [self.state[p] for p in parameters]
