@@ -32,8 +32,9 @@ class Job:
         seed: of the initial weights, the order of the days, and the coin.
         epochs: number of training epochs.
         backend: the solver of PyEPO; for regretless the policy (default: one coin per instance).
-        loader: whether PyEPO reads batches from a ``DataLoader``, as in its documentation, or slices tensors; for
-            regretless whether it trains in the loop of its documentation or in ``fit``.
+        loop: ``"loader"``: PyEPO reads batches from a ``DataLoader``, as in its documentation; ``"sliced"``: it slices
+            tensors. ``"fit"``: regretless trains with ``fit``; ``"steps"``: in a loop of one's own with ``Batches`` and
+            ``make_step``; ``"torch"``: in one with ``backward()`` and an optimizer of torch.
     """
 
     data: str
@@ -42,7 +43,7 @@ class Job:
     seed: int
     epochs: int
     backend: str = "ortools"
-    loader: bool = False
+    loop: str = "fit"
 
     def as_argument(self) -> str:
         """The job as one argument of a command."""

@@ -33,6 +33,8 @@ from figures import (  # noqa: E402
     OURS,
     OWN_LOOP,
     OWN_LOOP_BATCH_COIN,
+    OWN_STEPS,
+    OWN_STEPS_BATCH_COIN,
     SIDES,
     SLICED,
     Row,
@@ -113,7 +115,7 @@ def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[
                     for side in _sides(problem, p_solve):
                         if side in absent:
                             continue
-                        job = Job(str(path), METHODS, p_solve, repeat, epochs, backend=side[1], loader=side[2])
+                        job = Job(str(path), METHODS, p_solve, repeat, epochs, backend=side[1], loop=side[2])
                         try:
                             found = query(side[0], job.as_argument())
                         except AbsentError as error:
@@ -133,7 +135,8 @@ def _sides(problem: str, p_solve: float) -> tuple[Side, ...]:
     # How batches are read matters where there are few solves. It does not depend on the data, so one problem suffices.
     by_hand = SLICED if problem == EMBEDDED and p_solve < 1.0 else ()
     # PyEPO flips one coin per batch: the same policy is measured beside our default.
-    alike = (OWN_LOOP, BATCH_COIN, OWN_LOOP_BATCH_COIN) if p_solve < 1.0 else ()
+    loops = (OWN_STEPS, OWN_LOOP, BATCH_COIN, OWN_STEPS_BATCH_COIN, OWN_LOOP_BATCH_COIN)
+    alike = loops if p_solve < 1.0 else ()
     return (OURS, *alike, ORTOOLS, GUROBI, *by_hand)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from cells import BATCH_SIZE, POOL, ROWS, WIDTH, Clock, Job, answer, read_job
 
-from regretless import Dataset, Problem, SolutionCache, fit, make_loss
+from regretless import Batches, Dataset, Problem, SolutionCache, fit, make_loss, make_step
 from regretless.losses import NCE, Loss
 from regretless.paper.training_defaults import training_defaults
 from regretless.problems import load
@@ -71,8 +71,10 @@ def run(job: Job, method: str) -> None:
         loss = make_loss(**_settings(job, method, problem, train, float(data["lambda"])))
         lr = float(data[f"lr_{method}"])
         with Clock() as clock:
-            if job.loader:
-                own_loop(model, loss, train, data[f"orders_{job.seed}"][:epochs], lr)
+            if job.loop == "torch":
+                torch_loop(model, loss, train, data[f"orders_{job.seed}"][:epochs], lr)
+            elif job.loop == "steps":
+                steps_loop(model, loss, train, job.seed, epochs, lr)
             else:
                 fit(model, loss, train, epochs=epochs, lr=lr, batch_size=BATCH_SIZE, seed=job.seed, progress=False)
         return model, loss, clock
@@ -92,8 +94,18 @@ def run(job: Job, method: str) -> None:
     )
 
 
-def own_loop(model: SharedLinear, loss: Loss, train: Dataset, orders: np.ndarray, lr: float) -> None:
-    """Train in the loop of our documentation (``docs/coming_from_pyepo.md``)."""
+def steps_loop(model: SharedLinear, loss: Loss, train: Dataset, seed: int, epochs: int, lr: float) -> None:
+    """Train in a loop of one's own with the batches and steps of ``fit`` (``docs/coming_from_pyepo.md``)."""
+    batches, step = Batches(train, model, batch_size=BATCH_SIZE, seed=seed), make_step(model, lr=lr)
+    for _ in range(epochs):
+        for batch in batches:
+            predicted = step.predict(batch.features)
+            _, gradient = loss.loss_and_gradient(predicted, *batch[1:])
+            step.update(predicted, gradient)
+
+
+def torch_loop(model: SharedLinear, loss: Loss, train: Dataset, orders: np.ndarray, lr: float) -> None:
+    """Train in the loop of torch (``docs/coming_from_pyepo.md``)."""
     # Fused, as on PyEPO's side and in fit: the optimizer is not part of the comparison.
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     for order in torch.from_numpy(orders):

@@ -107,7 +107,7 @@ def run(job: Job, method: str) -> None:
         orders = arrays[f"orders_{job.seed}"][:epochs]
         loader = DataLoader(data, batch_size=BATCH_SIZE, sampler=Order(orders))
         with Clock() as clock:
-            for batches in (loader for _ in orders) if job.loader else sliced(data, orders):
+            for batches in (loader for _ in orders) if job.loop == "loader" else sliced(data, orders):
                 for x, c, w, z in batches:
                     loss = loss_of(predictor(x), c, w, z)
                     optimizer.zero_grad()

@@ -135,7 +135,7 @@ def test_labels_of_the_picture_do_not_touch_labels_or_bars_beside_them(module: A
 
 def test_job_survives_the_command_line(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     cells = module("cells")
-    job = cells.Job("a.npz", ("nce", "map"), 0.05, 3, 20, backend="gurobi", loader=True)
+    job = cells.Job("a.npz", ("nce", "map"), 0.05, 3, 20, backend="gurobi", loop="loader")
     monkeypatch.setattr(sys, "argv", ["ours.py", job.as_argument()])
     read = cells.read_job()
     assert json.loads(read.as_argument()) == json.loads(job.as_argument())

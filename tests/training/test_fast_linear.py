@@ -12,7 +12,7 @@ from torch import nn
 from regretless.training.fast_linear import LeanAdam, LinearStep, linear_step
 from regretless.training.models import SharedLinear, make_model
 from regretless.training.scaling import with_cost_scale
-from regretless.training.step import GradientStep, make_step
+from regretless.training.step import GradientStep, step_of
 from tests import forked
 
 # --- Adam ---------------------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def test_autocast_is_left_to_autograd():
     net = nn.Linear(3, 2)
     optimizer = LeanAdam(list(net.parameters()), 0.1)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        step = make_step(net, optimizer)
+        step = step_of(net, optimizer)
         step.update(step.predict(torch.ones(4, 3)), torch.ones(4, 2))
     assert net.weight.grad is not None
     assert net.weight.grad.dtype == torch.float32

@@ -10,7 +10,7 @@ from regretless.errors import InputError
 from regretless.losses import MAP
 from regretless.training import Callback, fit
 from regretless.training.fast_linear import LeanAdam, LinearStep
-from regretless.training.step import GradientStep, make_step
+from regretless.training.step import GradientStep, step_of
 
 from .runs import cache, data, model, weights
 
@@ -47,7 +47,7 @@ def test_a_prediction_without_a_graph_changes_nothing():
 def test_the_fast_step_is_used_only_with_the_librarys_own_adam(lean):
     net = nn.Linear(5, 4)
     optimizer = LeanAdam(list(net.parameters()), 0.1) if lean else torch.optim.Adam(net.parameters(), lr=0.1)
-    assert isinstance(make_step(net, optimizer), LinearStep if lean else GradientStep)
+    assert isinstance(step_of(net, optimizer), LinearStep if lean else GradientStep)
 
 
 def test_fit_trains_a_linear_model_to_the_same_weights_by_both_steps():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,8 +17,16 @@ from regretless.training.history import Row
 
 ADDED = ("loss", "solves", "not_optimal", "failed")  # a shared cache counts the look-ups of all ranks already
 LARGEST = ("seconds", "solver_seconds")
-# Features, costs, solutions, ids and weights.
-Batch = tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]
+
+
+class Batch(NamedTuple):
+    """Instances of one step; without the features, the arguments of a loss behind the prediction."""
+
+    features: Tensor
+    costs: Tensor
+    solutions: Tensor
+    instance: Tensor | None = None
+    weight: Tensor | None = None
 
 
 class RankBatches:
@@ -74,6 +82,32 @@ class RankBatches:
         return self._size * (self._parts[step][1] / self._joint[step] if reduction == "mean" else 1.0)
 
 
+class DataInMemory:
+    """Training data on the device and in the precision of a model, moved once so that a step only slices.
+
+    Args:
+        train: the data.
+        weight: ``(n,)`` weights of the instances, or ``None``.
+        like: a parameter of the model.
+        cuts: where batches start and end.
+    """
+
+    def __init__(self, train: Dataset, weight: Tensor | None, like: Tensor, cuts: RankBatches) -> None:
+        self._required = (to_model(train.features, like), to_loss(train.costs, like), to_loss(train.solutions, like))
+        instance = None if train.instance is None else train.instance.to(like.device)
+        self._optional = (instance, None if weight is None else to_loss(weight, like))
+        self._device, self._cuts = like.device, cuts
+
+    def batches(self, order: Tensor, first: int = 0) -> Iterator[Batch]:
+        """Batches in an order ``(n,)``, from a step on."""
+        order = order.to(self._device)
+        features, costs, solutions = (self._cuts.cut(part, order) for part in self._required)
+        optional = [None if part is None else self._cuts.cut(part, order) for part in self._optional]
+        for step in range(first, len(features)):
+            instance, weight = (None if part is None else part[step] for part in optional)
+            yield Batch(features[step], costs[step], solutions[step], instance, weight)
+
+
 def total_row(row: Row, ranks: Ranks) -> Row:
     """The figures of an epoch over all ranks: losses and counts added up, and the longest times."""
     every = ranks.gather_objects({name: row[name] for name in (*ADDED, *LARGEST)})
@@ -113,4 +147,4 @@ def streamed(loader: Iterable[Any], like: Tensor) -> Iterator[Batch]:
         if not len(features) == len(costs) == len(solutions) or not len(features):
             raise InputError(f"all parts of batch {number} of the loader must have the same number of rows, at least 1")
         moved = to_model(features, like), to_loss(costs, like), to_loss(solutions, like)
-        yield (*moved, None if ids is None else ids.to(like.device), None)
+        yield Batch(*moved, None if ids is None else ids.to(like.device))

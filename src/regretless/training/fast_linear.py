@@ -1,7 +1,7 @@
 """A faster training step for one linear layer with Adam, the case of the paper's experiments.
 
 With 10 to 1,000 weights the bookkeeping of autograd and of ``Optimizer.step()`` takes most of a step. This file goes
-around both and nothing else depends on it: ``make_step`` uses it where it applies. The arithmetic is torch's.
+around both and nothing else depends on it: ``step_of`` uses it where it applies. The arithmetic is torch's.
 ``benchmarks/step.py`` measures what it saves; below 1.25 times it should be deleted.
 """
 
@@ -74,7 +74,9 @@ class LinearStep:
     """Forward and backward pass of a linear model with the arithmetic of autograd, and a step of ``LeanAdam``."""
 
     def __init__(self, model: LinearModel, optimizer: LeanAdam) -> None:
-        self.model, self.optimizer = model, optimizer
+        self.model = model
+        self.optimizer: torch.optim.Optimizer = optimizer
+        self._lean_step = optimizer.lean_step
         layer = model.layer
         self._weight, self._bias = layer.weight.detach(), None if layer.bias is None else layer.bias.detach()
         self._intercepts = None if model.intercepts is None else model.intercepts.intercepts
@@ -101,7 +103,7 @@ class LinearStep:
         layer.weight.grad = gradient.t().mm(flat)
         if layer.bias is not None:
             layer.bias.grad = gradient.sum(dim=0)
-        self.optimizer.lean_step()
+        self._lean_step()
 
 
 def linear_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> LinearStep | None:

@@ -20,16 +20,16 @@ from regretless.progress import track
 from regretless.ranks import Ranks
 from regretless.solvers.ledger import counted_as
 from regretless.training import checkpoint as checkpoints
-from regretless.training.batches import Batch, RankBatches, streamed, total_row
+from regretless.training.batches import Batch, DataInMemory, RankBatches, streamed, total_row
 from regretless.training.callbacks import TrainingState
 from regretless.training.checkpoint import Parts, Progress
-from regretless.training.evaluation import evaluate, to_loss, to_model
+from regretless.training.evaluation import evaluate
 from regretless.training.fast_linear import LeanAdam
 from regretless.training.history import COUNTED, History, totals, watched
 from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.model_check import fewest_instances
 from regretless.training.scaling import cost_unit, gradient_factor
-from regretless.training.step import Step, make_step
+from regretless.training.step import Step, step_of
 
 
 @dataclass(frozen=True)
@@ -65,13 +65,9 @@ class RunningFit:
         self.loader = None if isinstance(train, Dataset) else train
         if isinstance(train, Dataset):
             self.batches = RankBatches(len(train), batch_size, ranks, least=fewest_instances(parts.model))
-            # Moved once to the device and precision of the model, so that a step only slices.
-            labels = to_loss(train.costs, parameter), to_loss(train.solutions, parameter)
-            self.data = (to_model(train.features, parameter), *labels)
-            self.instance = None if train.instance is None else train.instance.to(parameter.device)
             # In units of their mean: a mean over a batch estimates the weighted mean over all data.
-            counts = relative_weights(train.weight) if parts.loss.reduction == "mean" else train.weight
-            self.weight = None if counts is None else to_loss(counts, parameter)
+            weight = relative_weights(train.weight) if parts.loss.reduction == "mean" else train.weight
+            self.data, self.instances = DataInMemory(train, weight, parameter, self.batches), len(train)
         self.step: Step
         self.at = Progress()
 
@@ -110,7 +106,7 @@ class RunningFit:
     def _epoch(self, interruption: Interruption, settings: dict[str, Any], progress: bool | None) -> None:
         at, n = self.at, 0
         # In every epoch again: a callback may have frozen parameters or released them.
-        self.step = make_step(self.model, self.parts.optimizer, self.clip)
+        self.step = step_of(self.model, self.parts.optimizer, self.clip)
         if at.order is None:
             at.step, at.row = 0, {"epoch": at.epoch + 1, "loss": 0.0, "seconds": 0.0} | dict.fromkeys(COUNTED, 0)
         batches = self._in_memory() if self.loader is None else streamed(self.loader, next(self.model.parameters()))
@@ -127,7 +123,7 @@ class RunningFit:
                     self._save(settings)
                 self._leave(received)
         if self.loader is None:
-            n = len(self.data[0])
+            n = self.instances
         elif n == 0:
             raise InputError("the loader yields no batch: an iterator is used up after one epoch, a DataLoader is not")
         self._add_up(total, start, before)
@@ -155,14 +151,8 @@ class RunningFit:
         """Shuffled batches of this epoch, from the step that is next."""
         at = self.at
         if at.order is None:
-            at.order = torch.randperm(len(self.data[0]), generator=self.parts.shuffle)
-        order = at.order.to(self.data[0].device)
-        features, costs, solutions = (self.batches.cut(tensor, order) for tensor in self.data)
-        instance = None if self.instance is None else self.batches.cut(self.instance, order)
-        weight = None if self.weight is None else self.batches.cut(self.weight, order)
-        for step in range(at.step, len(features)):
-            ids, counts = (None if part is None else part[step] for part in (instance, weight))
-            yield features[step], costs[step], solutions[step], ids, counts
+            at.order = torch.randperm(self.instances, generator=self.parts.shuffle)
+        return self.data.batches(at.order, at.step)
 
     def _step(self, batch: Batch, step: int) -> float:
         """One step of gradient descent; returns the summed loss of its instances."""

@@ -14,7 +14,13 @@ from regretless.training.fast_linear import linear_step
 
 
 class Step(Protocol):
-    """Forward pass, backward pass and update of a model."""
+    """Forward pass, backward pass and update of a model.
+
+    Attributes:
+        optimizer: of its parameters.
+    """
+
+    optimizer: torch.optim.Optimizer
 
     def predict(self, x: Tensor) -> Tensor:
         """Predict costs ``(batch, d)``."""
@@ -73,7 +79,7 @@ class GradientStep:
             )
 
 
-def make_step(model: nn.Module, optimizer: torch.optim.Optimizer, clip: float | None = None) -> Step:
+def step_of(model: nn.Module, optimizer: torch.optim.Optimizer, clip: float | None = None) -> Step:
     """The step of a model and an optimizer: the fast one where it applies."""
     fast = linear_step(model, optimizer) if clip is None else None
     return fast or GradientStep(model, optimizer, clip)
