@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from regretless.cache import SolutionCache, lookup
 from regretless.cache.row_index import RowIndex
-from regretless.cache.store import SolutionStore
+from regretless.cache.store import MOST_STAGED, SolutionStore
 from regretless.errors import InputError
 from regretless.problem import Problem
 
@@ -348,20 +348,19 @@ def test_a_foreign_state_is_refused():
 
 
 class TestStaging:
-    """Solutions that are inserted before it is known whether they are new; on a GPU by default."""
-
-    @pytest.fixture(autouse=True)
-    def _on_the_cpu(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("regretless.cache.store.STAGED_ON", ("cpu",))
+    """Solutions that are inserted before it is known whether they are new."""
 
     @given(blocks=st.lists(st.integers(0, 7), max_size=12), reads=st.sets(st.integers(0, 12)))
     def test_the_store_is_the_same_as_with_insertion_at_once(self, blocks: list[int], reads: set[int]) -> None:
         generator = torch.Generator().manual_seed(0)
-        later, at_once, new = SolutionStore(3), SolutionStore(3), 0
+        later, at_once, new, repeated = SolutionStore(3), SolutionStore(3), 0, 0
         for number, count in enumerate(blocks):
             rows = torch.randint(0, 3, (count, 3), generator=generator).to(torch.float32)
-            later.stage(rows)
-            new += at_once.add(rows)
+            told, fresh = later.stage(rows), at_once.add(rows)
+            if told is None:
+                new, repeated = new + fresh, repeated + count - fresh
+            else:
+                assert told == fresh
             costs = torch.randn(4, 3, generator=generator)
             if len(at_once):
                 found, expected = later.take(later.look_up(costs)), at_once.take(at_once.look_up(costs))
@@ -369,7 +368,7 @@ class TestStaging:
             if number in reads:
                 assert len(later) == len(at_once)
                 assert torch.equal(later.mean(), at_once.mean())
-        assert later.collect() == (new, sum(blocks) - new)
+        assert later.collect() == (new, repeated)
         assert later.collect() == (0, 0)
         assert torch.equal(later.rows, at_once.rows)
         same = at_once.state_dict()
@@ -383,12 +382,21 @@ class TestStaging:
         assert store.collect() == (2, 1)
 
     def test_many_are_settled_at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("regretless.cache.store.MOST_STAGED", 4)
+        monkeypatch.setitem(MOST_STAGED, "cpu", 4)
         store = SolutionStore(2)
         store.stage(torch.ones(3, 2))
         assert store.columns_searched == 3
         store.stage(torch.zeros(1, 2))
         assert store.columns_searched == 2
+
+    def test_a_store_that_was_read_inserts_at_once(self) -> None:
+        store = SolutionStore(2)
+        assert store.stage(torch.eye(2)) is None
+        store.look_up(torch.ones(1, 2))
+        assert store.stage(torch.eye(2)) is None
+        assert store.mean().tolist() == [0.5, 0.5]
+        assert store.stage(torch.eye(2)) == 0
+        assert store.stage(torch.eye(2)) is None
 
     def test_a_full_store_and_one_of_a_family_insert_at_once(self) -> None:
         full = SolutionStore(2, capacity=2)

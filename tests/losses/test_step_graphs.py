@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from regretless import MAP, MILP, SolutionCache, SPOPlus
-from regretless.cache import GapAbove, store
+from regretless.cache import GapAbove
 from regretless.errors import InputError
 from regretless.losses import Blackbox, closed_form, step_graphs
 from regretless.problem import Problem
@@ -47,7 +47,6 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> type[Replay]:
         return graph, graph.value
 
     monkeypatch.setattr(closed_form, "captured_on", lambda predicted: True)
-    monkeypatch.setattr(store, "STAGED_ON", ("cpu",))
     monkeypatch.setattr(step_graphs, "capture", capture)
     monkeypatch.setattr(Replay, "captured", 0)
     return Replay

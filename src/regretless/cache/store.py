@@ -19,10 +19,9 @@ from regretless.number_checks import check_integer
 from regretless.tensors import no_autocast
 
 Evict = Literal["unused", "oldest"]
-# Solutions of a few dozen steps: together they are hashed and compared as fast as those of one step.
-MOST_STAGED = 2048
-# Where hashing in the memory of the CPU would wait for all that the device has still to do.
-STAGED_ON = ("cuda",)
+# Solutions of a few dozen steps: together they are hashed and compared as fast as those of one step. On a GPU it also
+# saves waiting for all that the device has still to do. Until then a look-up scores repeated ones, which costs little.
+MOST_STAGED = {"cpu": 64, "cuda": 2048}
 
 
 class SolutionStore:
@@ -58,6 +57,7 @@ class SolutionStore:
         self.width, self.instances, self.capacity, self.evict = width, instances, capacity, evict
         self._size = 0
         self._staged = 0  # rows behind the stored ones
+        self._read = False  # since the last insertion, by somebody who needs to know what is new
         self._settled = (0, 0)  # new and repeated rows among those that were staged, since the last ``collect``
         self.evicted = 0
         self._columns = Columns(width, dtype)
@@ -142,7 +142,7 @@ class SolutionStore:
         """
         if (serves is None) != (self.instances is None):
             raise InputError("solutions of a family need a mask of the instances that they serve, others take none")
-        self.settle()
+        self._settle()
         device = self._columns.reserved.device
         here = normalized(solutions, self.dtype)
         serves = None if serves is None else serves.to(device, copy=True)
@@ -171,11 +171,12 @@ class SolutionStore:
         return len(fresh)
 
     def stage(self, solutions: Tensor, serves: Tensor | None = None) -> int | None:
-        """Insert solutions without waiting for a GPU: whether they are new is found out later, for many at once.
+        """Insert solutions fast: whether they are new is found out later, for many at once.
 
         Look-ups find them at once. A repeated solution changes no answer, and everything else that is read from the
         store removes it first; ``collect`` tells how many were new. Stores that must know at once insert at once:
-        those on a CPU, those of a family, with a capacity, or with a copy in half precision.
+        those of a family, with a capacity, or with a copy in half precision, and on a CPU those that are read in every
+        step, such as by NCE.
 
         Args:
             solutions: ``(m, width)``.
@@ -187,21 +188,29 @@ class SolutionStore:
         count = solutions.shape[0]
         family = serves is not None or self.instances is not None
         must_know = family or self.capacity is not None or self._lookup.mirrored
-        if must_know or self._columns.reserved.device.type not in STAGED_ON:
+        on_cpu = self._columns.reserved.is_cpu
+        read, self._read = self._read and on_cpu, False
+        if must_know or read:
             return self.add(solutions, serves)
         start = self.columns_searched
         self._reserve(start + count)
         places = slice(start, start + count)
-        # As ``normalized`` does it, in one call: on a GPU every call costs more than the work.
-        torch.add(solutions.detach().to(self._columns.reserved.device).T, 0.0, out=self._columns.reserved[:, places])
-        self._lookup.insert(self._columns.reserved[:, places].T, places, start + count)
+        if on_cpu:
+            self._columns.put(torch.from_numpy(normalized(solutions, self.dtype)), places)
+        else:  # the same in one call: on a GPU every call costs more than the work
+            moved = solutions.detach().to(self._columns.reserved.device)
+            torch.add(moved.T, 0.0, out=self._columns.reserved[:, places])
         self._staged += count
-        if self._staged >= MOST_STAGED:
-            self.settle()
+        if self._staged >= MOST_STAGED["cpu" if on_cpu else "cuda"]:
+            self._settle()
         return None
 
     def settle(self) -> None:
-        """Remove the repeated ones of the staged solutions."""
+        """Remove the repeated ones of the staged solutions, for somebody who reads the store."""
+        self._read = True
+        self._settle()
+
+    def _settle(self) -> None:
         if not self._staged:
             return
         count, self._staged = self._staged, 0
