@@ -26,7 +26,8 @@ def normalized(solutions: Tensor, dtype: torch.dtype) -> NDArray[Any]:
     if not rows.is_cpu or rows.dtype == torch.bfloat16:  # unknown to NumPy
         rows = rows.to("cpu", dtype)
     kind = np.float32 if dtype == torch.float32 else np.float64
-    normal: NDArray[Any] = np.add(rows.numpy(), 0.0, dtype=kind, order="C", casting="unsafe")
+    normal: NDArray[Any] = rows.numpy().astype(kind, order="C")  # a sum that converts as well takes twice as long
+    normal += 0.0
     return normal
 
 

@@ -64,7 +64,8 @@ class WeightCounts:
         batch, shape = len(costs), self.members.shape
         # An item of positive cost is never taken. Counted as zero it keeps sums monotone, and it is dropped later.
         gains = np.zeros((batch, self.items + 1))
-        np.minimum(costs, 0.0, out=gains[:, : self.items])
+        gains[:, : self.items] = costs
+        np.minimum(gains, 0.0, out=gains)
         classed = gains.take(self._flat, axis=1)
         order = classed.reshape(batch, *shape).argsort(axis=2, kind="stable")
         order += self._first
