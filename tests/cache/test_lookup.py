@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 import torch
 from hypothesis import given
@@ -119,6 +121,18 @@ def test_ties_go_to_the_first_on_every_way(monkeypatch):
         found = best_on_cpu(columns, costs, Scores())
         assert found is not None
         assert found.tolist() == [0] * 5
+
+
+def test_the_memory_of_scores_is_kept_for_one_shape_and_may_be_used_in_any_mode():
+    memory = Scores()
+    with torch.inference_mode():
+        first, array = memory.of(2, 3, torch.float32)
+        assert best_on_cpu(torch.ones(2, 3), torch.ones(2, 2), memory) is not None
+    assert memory.of(2, 3, torch.float32)[0] is first
+    first.fill_(5.0)  # a tensor of inference mode could not be written to here
+    assert array.tolist() == [[5.0] * 3] * 2
+    assert memory.of(2, 3, torch.float64)[0].dtype == torch.float64
+    assert pickle.loads(pickle.dumps(memory)).of(1, 1, torch.float32)[1].shape == (1, 1)
 
 
 def test_infinite_costs_give_a_position_and_no_warning(recwarn):

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import copy
+import pickle
+
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,6 +44,37 @@ def test_a_view_follows_the_size():
     assert columns.first(3).shape == (3, 3)
 
 
+def test_solutions_are_written_by_their_places():
+    columns = filled(4, 8)
+    columns.put(torch.ones(2, 3, dtype=torch.float64), slice(4, 6))
+    columns.put(torch.zeros(2, 3, dtype=torch.float64), torch.tensor([0, 2]))
+    assert columns.first(6).T.tolist() == [[0, 0, 0], [3, 4, 5], [0, 0, 0], [9, 10, 11], [1, 1, 1], [1, 1, 1]]
+
+
+def test_a_rounded_view_has_16_more_columns_at_a_time_and_the_first_behind_the_last():
+    columns = filled(20, 40)
+    assert columns.rounded(20).shape == (3, 32)
+    assert columns.rounded(20)[:, 20:].T.tolist() == [[0, 1, 2]] * 12
+    view = columns.rounded(20)
+    columns.put(torch.full((1, 3), 7.0, dtype=torch.float64), slice(20, 21))
+    assert columns.rounded(21) is view
+    assert columns.rounded(21)[:, 19:22].T.tolist() == [[57, 58, 59], [7, 7, 7], [0, 1, 2]]
+    assert columns.rounded(33).shape == (3, 40)
+    columns.reserve(64)
+    assert columns.rounded(33).shape == (3, 48)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda columns: pickle.loads(pickle.dumps(columns))])
+def test_a_copy_is_searched_in_its_own_memory(copied):
+    columns = filled(2, 16)
+    columns.rounded(2)
+    columns.first(2)
+    other = copied(columns)
+    other.put(torch.full((1, 3), 7.0, dtype=torch.float64), slice(2, 3))
+    assert other.rounded(3)[:, 2].tolist() == [7, 7, 7]
+    assert columns.rounded(2)[:, 2].tolist() == [0, 1, 2]
+
+
 def test_free_columns_repeat_the_first_until_they_are_used():
     columns = filled(2, 5)
     assert columns.padded(2).T.tolist() == [[0, 1, 2], [3, 4, 5]] + [[0, 1, 2]] * 3
@@ -75,6 +110,20 @@ def test_a_solution_in_the_place_of_an_old_one_is_new():
     assert use.clock == 4
 
 
+def test_what_was_appended_is_stamped_as_what_was_inserted():
+    later, at_once = LastUse(), LastUse()
+    for use in (later, at_once):
+        use.stamps = torch.zeros(9, dtype=torch.int64)
+    for start, stop in [(0, 2), (2, 3), (3, 6), (6, 7), (7, 9)]:
+        for use in (later, at_once):
+            use.insert(slice(start, stop), stop - start)
+            if stop == 6:
+                use.use([1])
+        assert len(at_once.stamps) == 9  # what is read is written
+    assert later.clock == at_once.clock
+    assert later.stamps.tolist() == at_once.stamps.tolist() == [1, 7, 3, 4, 5, 6, 8, 9, 10]
+
+
 def test_only_the_places_in_use_are_candidates():
     use = filled_of_last_use(4)
     use.use([0, 1])
@@ -93,6 +142,18 @@ def test_the_mean_is_that_of_the_rows_that_stayed(kept, removed):
     expected = torch.tensor(kept, dtype=torch.float64).mean(dim=0)
     torch.testing.assert_close(mean.mean(torch.float64)[0], expected)
     assert mean.count.tolist() == [len(kept)]
+
+
+def test_what_was_appended_is_added_up_by_insertion():
+    columns, generator = Columns(2, torch.float32), torch.Generator().manual_seed(0)
+    columns.reserve(9)
+    columns.reserved.copy_(torch.rand(2, 9, generator=generator))
+    later, at_once = RunningMean(2, None), RunningMean(2, None)
+    for places in (slice(0, 4), slice(4, 5), slice(5, 9)):
+        later.append(places)
+        at_once.add(columns.reserved[:, places].T.contiguous(), None)
+    assert torch.equal(later.of(columns).sum, at_once.sum)
+    assert later.of(columns).count.tolist() == [9]
 
 
 def test_an_instance_has_the_mean_of_the_rows_that_serve_it():

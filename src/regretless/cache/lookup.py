@@ -12,6 +12,7 @@ from torch import Tensor
 
 from regretless.cache import fp16_lookup
 from regretless.cache.fp16_lookup import HalfMirror
+from regretless.cache.store_arrays import Columns
 from regretless.errors import InputError
 
 Objective = Callable[[Tensor, Tensor], Tensor]
@@ -191,6 +192,7 @@ class StoreLookup:
 
     def __init__(self) -> None:
         self._half: HalfMirror | None = None  # on a GPU, from the first look-up on for which it pays
+        self._memory = Scores()
 
     @property
     def mirrored(self) -> bool:
@@ -201,6 +203,27 @@ class StoreLookup:
         """Follow a store into which ``rows`` were written at ``places``, and that holds ``size`` rows now."""
         if self._half is not None:
             self._half.put(rows, places, size)
+
+    def plain(self, columns: Columns, searched: int, costs: Tensor, *, exact: bool) -> Tensor | None:
+        """Positions as ``best`` finds them for linear objectives, in few calls for the steps of training.
+
+        Args:
+            columns: of the store.
+            searched: number of columns to search.
+            costs: ``(batch, width)`` in the precision of the store.
+            exact: whether columns behind these must not be scored.
+
+        Returns:
+            The positions; ``None`` where more has to be done.
+        """
+        reserved = columns.reserved
+        if not searched or torch.is_autocast_enabled("cpu" if costs.is_cpu else costs.device.type):
+            return None
+        if costs.is_cpu and reserved.is_cpu:
+            return best_on_cpu(columns.first(searched) if exact else columns.rounded(searched), costs, self._memory)
+        if costs.is_cuda and costs.device == reserved.device and searched < fp16_lookup.SMALLEST:
+            return best_of_first(reserved, searched, costs)
+        return None
 
     def best(
         self,

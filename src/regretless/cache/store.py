@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import fp16_lookup
-from regretless.cache.lookup import Objective, Scores, StoreLookup, best_of_first, best_on_cpu, no_solution
+from regretless.cache.lookup import Objective, StoreLookup, no_solution
 from regretless.cache.row_index import RowIndex, new_rows, normalized
 from regretless.cache.store_arrays import Columns, LastUse, RunningMean, aligned, widened
 from regretless.cache.store_state import StoreState, read_state
@@ -63,11 +63,9 @@ class SolutionStore:
         self._columns = Columns(width, dtype)
         self._serves = torch.empty(instances or 0, 0, dtype=torch.bool)
         self._mean = RunningMean(width, instances)
-        self._unsummed: list[slice] = []  # places of insertions that the mean does not contain yet
         self._use = LastUse()
         self._index = RowIndex()
         self._lookup = StoreLookup()
-        self._memory = Scores()
 
     def __len__(self) -> int:
         return self.size
@@ -163,10 +161,10 @@ class SolutionStore:
         if serves is not None:
             self._serves[:, places] = serves
             self._mean.add(rows, serves)
-        elif self.capacity is not None:  # they may be gone before the mean is read
+        elif isinstance(places, slice) and self.capacity is None:
+            self._mean.append(places)
+        else:  # they may be gone before the mean is read
             self._mean.add(rows, None)
-        else:
-            self._unsummed.append(slice(numbers[0], numbers[0] + len(numbers)))
         self._index.put(keys, numbers)
         return len(fresh)
 
@@ -258,35 +256,23 @@ class SolutionStore:
         """
         if costs.requires_grad or costs.dtype != self._columns.reserved.dtype:
             costs = costs.detach().to(self.dtype)
-        position = self._best_on_cpu(costs) if instance is None and objective is None else None
+        position = None
+        if instance is None and objective is None:
+            position = self._lookup.plain(self._columns, self.columns_searched, costs, exact=self.capacity is not None)
         if position is None:
-            position = self._best(costs, instance, objective)
+            self.to(costs.device)
+            if self.columns_searched == 0:
+                raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
+            with no_autocast(costs.device.type):
+                position = self._lookup.best(self.columns, costs, self.serves, instance, objective)
         if self.capacity is not None and self.evict == "unused":
             self._use.use(position)
         return position
 
-    def _best_on_cpu(self, costs: Tensor) -> Tensor | None:
-        """What ``_best`` finds in training on a CPU, in few calls; ``None`` where more has to be done."""
-        columns, searched = self._columns, self.columns_searched
-        if not (searched and costs.is_cpu and columns.reserved.is_cpu) or torch.is_autocast_enabled("cpu"):
-            return None
-        exact = self.capacity is not None  # a column that repeats the first would outlive it
-        return best_on_cpu(columns.first(searched) if exact else columns.rounded(searched), costs, self._memory)
-
-    def _best(self, costs: Tensor, instance: Tensor | None, objective: Objective | None) -> Tensor:
-        self.to(costs.device)
-        searched = self.columns_searched
-        if searched == 0:
-            raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
-        with no_autocast(costs.device.type):
-            if costs.is_cuda and instance is None and objective is None and searched < fp16_lookup.SMALLEST:
-                return best_of_first(self._columns.reserved, searched, costs)
-            return self._lookup.best(self.columns, costs, self.serves, instance, objective)
-
     def mean(self, instance: Tensor | None = None) -> Tensor:
         """Mean of S, ``(width,)``; for families the mean of the feasible solutions per instance, ``(batch, width)``."""
         self.settle()
-        mean = self._summed().mean(self.dtype)
+        mean = self._mean.of(self._columns).mean(self.dtype)
         if instance is None:
             return mean[0]
         if (lost := self._mean.unserved(instance)) is not None:
@@ -296,13 +282,14 @@ class SolutionStore:
     def count(self, instance: Tensor | None = None) -> Tensor:
         """Number of solutions, or for families of the feasible ones per instance."""
         self.settle()
-        count = self._summed().count
+        count = self._mean.of(self._columns).count
         return (count[0] if instance is None else count[instance]).to(self.dtype)
 
     def state_dict(self) -> dict[str, Any]:
         """Solutions, masks, stamps and sums; see ``StoreState``."""
         stamps, serves = self._use.stamps[: self.size], self.serves
-        return StoreState(self.rows, stamps, self._use.clock, self.evicted, self._summed().sum, serves).as_dict()
+        total = self._mean.of(self._columns).sum
+        return StoreState(self.rows, stamps, self._use.clock, self.evicted, total, serves).as_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Replace the content by that of ``state``."""
@@ -311,22 +298,12 @@ class SolutionStore:
         self.instances = None if found.serves is None else len(found.serves)  # a family may have grown since
         self.clear()
         self.add(found.rows, found.serves)
-        mean, self.capacity = self._summed(), capacity
+        mean, self.capacity = self._mean.of(self._columns), capacity
         if len(found.rows) == self.size:
             self._use.stamps[: self.size] = found.stamps.to(self._columns.reserved.device)
             if found.sum is not None and found.rows.dtype == self.dtype:
                 mean.sum.copy_(found.sum)  # the same bits, whatever the order of the first summation was
         self._use.clock, self.evicted = found.clock, found.evicted
-
-    def _summed(self) -> RunningMean:
-        """The mean with all solutions: one that no loss reads costs nothing.
-
-        Insertions are added up one by one, so that the moment at which the mean is read does not change a bit of it.
-        """
-        for places in self._unsummed:
-            self._mean.add(self._columns.reserved[:, places].T.contiguous(), None)
-        self._unsummed.clear()
-        return self._mean
 
     def _fresh(self, rows: NDArray[Any], keys: list[int], serves: Tensor | None) -> list[int]:
         """Positions of rows that are neither stored nor repeated; a known row may come to serve more instances."""

@@ -161,6 +161,9 @@ class LastUse:
 class RunningMean:
     """Sum and number of solutions; for a family, of the feasible ones per instance.
 
+    What was appended is added up on request: a mean that no loss reads costs nothing. It is added up insertion by
+    insertion, so that the moment at which the mean is read does not change a bit of it.
+
     Attributes:
         sum: ``(instances or 1, width)`` in float64.
         count: ``(instances or 1,)`` in float64.
@@ -171,10 +174,22 @@ class RunningMean:
         self.count = torch.zeros(instances or 1, dtype=torch.float64)
         self._mean: Tensor | None = None
         self._all_served = False
+        self._appended: list[slice] = []
 
     def to(self, device: torch.device) -> None:
         """Move to a device."""
         self.sum, self.count, self._mean = self.sum.to(device), self.count.to(device), None
+
+    def append(self, places: slice) -> None:
+        """Add the solutions of these columns when the mean is read; they must stay where they are."""
+        self._appended.append(places)
+
+    def of(self, columns: Columns) -> RunningMean:
+        """The mean with all solutions that were appended to these columns."""
+        for places in self._appended:
+            self.add(columns.reserved[:, places].T.contiguous(), None)
+        self._appended.clear()
+        return self
 
     def add(self, rows: Tensor, serves: Tensor | None, sign: float = 1.0) -> None:
         """Add solutions ``(m, width)`` that serve ``(instances, m)``, or with ``sign=-1.0`` remove them."""
