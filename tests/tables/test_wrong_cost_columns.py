@@ -61,5 +61,9 @@ def test_the_option_selects_the_variables_and_no_others(chosen: list[str], other
     assert cost_variables_option(chosen, others) == said
 
 
+def test_a_name_with_a_comma_stays_as_it_is() -> None:
+    assert ignore_option(["a, b", "c"]) == "--ignore 'a, b' --ignore c"
+
+
 def test_at_most_three_columns_to_ignore_are_written() -> None:
     assert ignore_option(list("abcde")) == "--ignore a --ignore b --ignore c and 2 more"

@@ -42,7 +42,8 @@ def ignore_option(names: Sequence[str]) -> str:
     >>> ignore_option(["region", "a note"])
     "--ignore region --ignore 'a note'"
     """
-    return listed([f"--ignore {quote(name)}" for name in names], most=3).replace(", ", " ")
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return " ".join(f"--ignore {quote(name)}" for name in names[:3]) + more
 
 
 def cost_variables_option(chosen: Sequence[str], others: Sequence[str]) -> str:
