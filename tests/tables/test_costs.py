@@ -47,7 +47,11 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
         ("instance,variable,cost\na,x,1\na,x,1\na,y,1\n", "line 3: instance 'a' has 'x' twice"),
         ("instance,variable,cost\na,x,1\na,z,1\n", r"line 3, column 'variable': 'z' is not one of the 2"),
         ("instance,variable,cost\na,x,1\na,y,\n", "line 3, column 'cost': the cell is empty"),
-        ("instance,variable,km,cost\na,x,1,1\n", "expected one column with the costs .*, got km, cost"),
+        (
+            "instance,variable,km,cost\na,x,1,1\n",
+            "expected one column with the costs .*, got km, cost: .* as in --ignore km if 'cost' holds the costs",
+        ),
+        ("instance,variable,cost,region\na,x,1,EU\n", "got cost, region: .* --ignore region if 'cost' holds the costs"),
         (
             "instance,variable,cost\na,x,1\nb,x,1\n",
             "column 'variable': no row is about y: add rows, or select the variables",
