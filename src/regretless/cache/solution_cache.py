@@ -313,6 +313,7 @@ class SolutionCache:
         with other.lock:  # not both at once: the other thread may merge the other way round
             join_members(other.problem, other.store)  # a family may have grown since it was used
             rows, serves = other.store.rows.clone(), other.store.serves
+            serves = None if serves is None else serves.clone()
         with self.lock:
             join_members(self.problem, self.store)
             return self.store.add(rows, serves)
