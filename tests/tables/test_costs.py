@@ -74,6 +74,14 @@ def test_wrong_costs_per_variable_are_refused(tmp_path: Path, text: str, said: s
 
 
 @pytest.mark.parametrize(
+    ("text", "id"), [("instance,load,x,y\na,1,2,3\n", "instance"), ("day,load,x,y\n1,1,2,3\n", "day")]
+)
+def test_rows_with_names_need_no_other_column_for_them(tmp_path: Path, text: str, id: str) -> None:
+    with pytest.raises(InputError, match=r"leave the column out \(train --ignore load\)$"):
+        read_costs(put(tmp_path / "c.csv", text), NAMES, id=id)
+
+
+@pytest.mark.parametrize(
     ("header", "said"),
     [
         (

@@ -52,7 +52,8 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
         return _per_variable(cells, cost_names, id)
     # A variable of the model may be called "instance": then that column holds its cost.
     key = None if id in cost_names else id
-    table = read_table(cells, id=key, check=lambda columns: refuse_other_columns(columns, cost_names, id))
+    named = id != "instance" or key in cells.columns
+    table = read_table(cells, id=key, check=lambda columns: refuse_other_columns(columns, cost_names, id, named=named))
     return Costs(ordered(table.cells.source, table.names, table.values, cost_names, "cost"), table.instances)
 
 
