@@ -104,6 +104,13 @@ def test_what_another_thread_replaces_in_a_cache_that_is_merged_is_not_taken_for
     assert cache.look_up([-torch.ones(1, 3)], torch.tensor([1]))[0].tolist() == [[1.0, 1.0, 1.0]]
 
 
+def test_columns_for_a_graph_are_filled_up_while_no_other_thread_writes_them() -> None:
+    cache, entered = cache_of(grow_at="predicted"), list[bool]()
+    cache._growing.lock = Meanwhile(cache.lock, lambda: entered.append(True))  # type: ignore[assignment]
+    assert cache.frozen_lookup(torch.zeros(BATCH, WIDTH, dtype=torch.float64)) is not None
+    assert entered
+
+
 def test_a_copy_of_a_cache_has_a_lock_of_its_own() -> None:
     cache = cache_of()
     with cache.lock:

@@ -274,8 +274,9 @@ class SolutionCache:
         # Other policies may want gaps at the costs of the look-ups, which a graph computes after the solves.
         if self.grow_at != "predicted" or type(self.policy) is not Bernoulli or self.problem.on_failure != "raise":
             return None
-        self.store.to(costs.device)
-        columns = self.store.reserved_columns()
+        with self.lock:  # columns behind those in use are written
+            self.store.to(costs.device)
+            columns = self.store.reserved_columns()
         if columns is None or not 0 < costs.shape[0] * columns.shape[1] <= MOST_FROZEN:
             return None
         return FrozenLookup(columns)
