@@ -56,3 +56,9 @@ def test_repeated_names_get_numbers_that_are_free() -> None:
 def test_the_first_name_that_is_written_nearly_alike_is_meant() -> None:
     assert meant(" UNIT  price", ["wind", "unit price", "Unit Price"]) == " ('unit price' is probably meant)"
     assert meant("unit", ["unit price"]) == ""
+    assert meant("unit-price", ["unit_price"]) == " ('unit_price' is probably meant)"
+
+
+def test_a_sign_is_no_hyphen() -> None:
+    assert meant("-1", ["1"]) == ""
+    assert probable(["x_-1"], ["x_1"]) == ""

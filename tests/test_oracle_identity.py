@@ -229,6 +229,19 @@ def test_a_relative_import_that_leaves_the_package_is_no_reason_to_fail() -> Non
     assert oracle_identity(functions["solve"]).unknown == ""
 
 
+def test_an_import_in_a_function_with_many_names_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "limits_of_a_user.py").write_text("LARGEST = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    names = "".join(f"    costs.name_{k}\n" for k in range(300))  # more than fit into one instruction
+    functions: dict[str, Any] = {}
+    exec(f"def solve(costs):\n{names}    from limits_of_a_user import LARGEST\n    return LARGEST\n", functions)
+    before = oracle_identity(functions["solve"])
+    assert before.unknown == ""
+    monkeypatch.setattr(sys.modules["limits_of_a_user"], "LARGEST", 2)
+    assert oracle_identity(functions["solve"]) != before
+    del sys.modules["limits_of_a_user"]
+
+
 def test_objects_are_told_apart_by_class_and_state() -> None:
     class Other(Chooser):
         def solve(self, costs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 
@@ -64,7 +65,7 @@ def folded(name: str) -> str:
 
 
 def _words(name: str) -> str:
-    return folded(name.replace("_", " ").replace("-", " "))
+    return folded(re.sub(r"(?<=[^\W_])[-_](?=[^\W_])", " ", name))  # a sign is not a hyphen
 
 
 def first_repeated(names: Sequence[str]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from contextlib import suppress
 from pathlib import Path
 
 from regretless.errors import FileError
@@ -12,6 +13,10 @@ def refuse_missing(path: Path) -> None:
     """Raise ``FileError`` if there is no such file, with the one that is probably meant."""
     if path.is_file():
         return
-    folder = path.parent
-    near = difflib.get_close_matches(path.name, [one.name for one in folder.iterdir()] if folder.is_dir() else [], n=1)
-    raise FileError(f"there is no file {path}" + (f"; did you mean {folder / near[0]}?" if near else ""))
+    if path.is_dir():
+        raise FileError(f"{path} is a folder: give the path of a file")
+    names: list[str] = []
+    with suppress(OSError):  # a folder that is not there, or that cannot be read
+        names = [one.name for one in path.parent.iterdir() if one.is_file()]
+    near = difflib.get_close_matches(path.name, names, n=1)
+    raise FileError(f"there is no file {path}" + (f"; did you mean {path.parent / near[0]}?" if near else ""))

@@ -140,7 +140,8 @@ class _Reader:
         parts += [code.co_argcount, code.co_kwonlyargcount]
         for constant in code.co_consts:
             parts.append(self._code(constant, variables) if isinstance(constant, CodeType) else self.digest(constant))
-        steps = [(step.opname, step.argval) for step in dis.get_instructions(code)]
+        # EXTENDED_ARG belongs to the argument of the next instruction, which ``dis`` puts together.
+        steps = [(s.opname, s.argval) for s in dis.get_instructions(code) if s.opname != "EXTENDED_ARG"]
         values = {name: variables[name] for kind, name in steps if kind in READS and name in variables}
         imported = {name: _own_module(name, variables.get("__package__")) for name in _imports(steps)}
         values |= {name: module for name, module in imported.items() if module is not None}

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 
 import numpy as np
 import pytest
 import torch
 
-from regretless import Problem
+from regretless import MILP, Family, Problem
 from regretless.cache import SolutionCache
 
 WIDTH, CHOSEN, THREADS, STEPS, BATCH = 12, 5, 4, 60, 16
@@ -76,6 +77,38 @@ def test_answers_are_members_and_members_are_whole_and_different(way: str, capac
     if way == "answer":
         assert cache.statistics.asked == cache.statistics.lookups == THREADS * STEPS * BATCH
         assert cache.statistics.solves == cache.problem.statistics.solves
+
+
+class Meanwhile:
+    """A lock before which something else happens."""
+
+    def __init__(self, lock: AbstractContextManager[object], event: Callable[[], object]) -> None:
+        self.lock, self.event = lock, event
+
+    def __enter__(self) -> None:
+        self.event()
+        self.lock.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self.lock.__exit__(None, None, None)
+
+
+def test_what_another_thread_replaces_in_a_cache_that_is_merged_is_not_taken_for_what_it_was() -> None:
+    problem = Problem(Family([MILP(np.ones((1, 3)), row_upper=most) for most in (1.0, 3.0)]))
+    cache, other = (SolutionCache(problem, capacity=size, p_solve=0.0) for size in (None, 1))
+    cache.add([[1.0, 0.0, 0.0]], [0])
+    other.add([[1.0, 1.0, 1.0]], [1])
+    cache._growing.lock = Meanwhile(cache.lock, lambda: other.add([[0.0, 1.0, 0.0]], [0]))  # type: ignore[assignment]
+    cache.merge(other)
+    assert cache.look_up([-torch.ones(1, 3)], torch.tensor([0]))[0].tolist() == [[1.0, 0.0, 0.0]]
+    assert cache.look_up([-torch.ones(1, 3)], torch.tensor([1]))[0].tolist() == [[1.0, 1.0, 1.0]]
+
+
+def test_columns_for_a_graph_are_filled_up_while_no_other_thread_writes_them() -> None:
+    cache, entered = cache_of(grow_at="predicted"), list[bool]()
+    cache._growing.lock = Meanwhile(cache.lock, lambda: entered.append(True))  # type: ignore[assignment]
+    assert cache.frozen_lookup(torch.zeros(BATCH, WIDTH, dtype=torch.float64)) is not None
+    assert entered
 
 
 def test_a_copy_of_a_cache_has_a_lock_of_its_own() -> None:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from regretless.modeling.convex_gap import integer_gap
+from regretless.modeling.convex_gap import integer_gap, with_gap_closed
 from regretless.types import Status
 
 HIGHS = SimpleNamespace(objective_function_value=-10.0, mip_dual_bound=-11.0)
@@ -37,3 +37,20 @@ def test_a_closed_gap_is_optimal_and_the_gap_limit_of_scip_is_no_time_limit() ->
 def test_of_other_solvers_no_bound_is_known() -> None:
     for stats in (None, {}, object()):
         assert integer_gap(stats, done=True) is None
+
+
+@pytest.mark.parametrize(
+    ("solver", "options", "said"),
+    [
+        ("HIGHS", {}, {"mip_rel_gap": 0.0}),
+        ("HIGHS", {"highs_options": {"mip_rel_gap": 0.2}}, {"highs_options": {"mip_rel_gap": 0.2}}),
+        ("SCIPY", {"scipy_options": {"disp": True}}, {"scipy_options": {"mip_rel_gap": 0.0, "disp": True}}),
+        ("SCIPY", {"scipy_options": {"mip_rel_gap": 0.2}}, {"scipy_options": {"mip_rel_gap": 0.2}}),
+        ("GUROBI", {"MIPGap": 0.2}, {"MIPGap": 0.2}),
+        ("GLPK_MI", {}, {}),
+    ],
+)
+def test_a_solver_ends_at_the_optimum_unless_its_options_hold_a_gap(
+    solver: str, options: dict[str, object], said: dict[str, object]
+) -> None:
+    assert with_gap_closed(solver, options) == said

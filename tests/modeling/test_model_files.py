@@ -122,7 +122,7 @@ def test_a_row_with_two_sides_in_an_lp_file_is_named_with_what_to_do(tmp_path):
 
 def test_a_folder_is_no_model_file(tmp_path):
     (tmp_path / "a.mps").mkdir()
-    with pytest.raises(FileError, match="no file"):
+    with pytest.raises(FileError, match="is a folder"):
         read(tmp_path / "a.mps")
 
 

@@ -64,6 +64,15 @@ def test_a_table_without_the_column_that_names_the_rows_is_refused(tmp_path: Pat
         read_constraints(put(tmp_path, "row:capacity\n1\n"), MODEL, id="day")
 
 
+@pytest.mark.parametrize(
+    ("names", "said"), [("", "or with --id day if it names the rows$"), ("instance,", "leave it out$")]
+)
+def test_a_column_is_proposed_for_the_names_of_rows_that_have_none(tmp_path: Path, names: str, said: str) -> None:
+    row = "a," if names else ""
+    with pytest.raises(InputError, match=said):
+        read_constraints(put(tmp_path, f"{names}day,row:capacity\n{row}1,1\n"), MODEL)
+
+
 def test_the_constraints_of_one_instance_have_no_line() -> None:
     with pytest.raises(InputError, match=r"^constraints, column 'lower:a': no value lies between"):
         vary_one(MODEL, {"lower:a": 10.0})

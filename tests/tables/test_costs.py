@@ -47,7 +47,11 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
         ("instance,variable,cost\na,x,1\na,x,1\na,y,1\n", "line 3: instance 'a' has 'x' twice"),
         ("instance,variable,cost\na,x,1\na,z,1\n", r"line 3, column 'variable': 'z' is not one of the 2"),
         ("instance,variable,cost\na,x,1\na,y,\n", "line 3, column 'cost': the cell is empty"),
-        ("instance,variable,km,cost\na,x,1,1\n", "expected one column with the costs .*, got km, cost"),
+        (
+            "instance,variable,km,cost\na,x,1,1\n",
+            "expected one column with the costs .*, got km, cost: .* as in --ignore km if 'cost' holds the costs",
+        ),
+        ("instance,variable,cost,region\na,x,1,EU\n", "got cost, region: .* --ignore region if 'cost' holds the costs"),
         (
             "instance,variable,cost\na,x,1\nb,x,1\n",
             "column 'variable': no row is about y: add rows, or select the variables",
@@ -67,6 +71,14 @@ def test_costs_may_have_one_row_per_variable(tmp_path: Path) -> None:
 def test_wrong_costs_per_variable_are_refused(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         read_costs(put(tmp_path / "c.csv", text), NAMES)
+
+
+@pytest.mark.parametrize(
+    ("text", "id"), [("instance,load,x,y\na,1,2,3\n", "instance"), ("day,load,x,y\n1,1,2,3\n", "day")]
+)
+def test_rows_with_names_need_no_other_column_for_them(tmp_path: Path, text: str, id: str) -> None:
+    with pytest.raises(InputError, match=r"leave the column out \(train --ignore load\)$"):
+        read_costs(put(tmp_path / "c.csv", text), NAMES, id=id)
 
 
 @pytest.mark.parametrize(

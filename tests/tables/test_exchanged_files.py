@@ -21,7 +21,9 @@ def test_exchanged_files_and_one_file_for_both_are_refused() -> None:
 
 
 def test_costs_of_yesterday_may_be_features_of_the_same_name() -> None:
-    for costs in (COSTS, LONG):
+    nearly = Cells("n.csv", {"day": ["1"], "A": ["3"], "B": ["4"]}, ("line 2",))
+    misnamed = Cells("m.csv", {"day": ["1"], "variable": ["c"], "price": ["3"]}, ("line 2",))
+    for costs in (COSTS, LONG, nearly, misnamed):
         refuse_exchanged(Cells("y.csv", {"a": ["2"]}, ("line 2",)), costs, ["a", "b"])
 
 

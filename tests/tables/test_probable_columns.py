@@ -18,3 +18,9 @@ def test_with_one_row_per_variable_an_instance_is_named_once_per_variable() -> N
     assert variable_column(table, ["x", "y", "z"]) == "item"
     assert variable_column(table, ["x"]) is None
     assert id_column(table, "item") == "day"
+
+
+def test_a_column_with_lists_names_nothing() -> None:
+    table = cells(tags=[["new"], ["old"]], item=["x", "y"], day=["1", "2"])
+    assert variable_column(table, ["x", "y"]) == "item"
+    assert id_column(table) == "item"

@@ -10,8 +10,9 @@ NAMES = ("buy_north", "buy_south", "open_depot")
 BOTH = "train --cost-variables 'buy_*'"
 
 
-def refuse(*columns: str, id: str = "instance") -> None:
-    refuse_other_columns(Cells("c.csv", {name: ["1", "2"] for name in columns}, ("line 2", "line 3")), NAMES, id)
+def refuse(*columns: str, named: bool = False) -> None:
+    cells = Cells("c.csv", {name: ["1", "2"] for name in columns}, ("line 2", "line 3"))
+    refuse_other_columns(cells, NAMES, "instance", named=named)
 
 
 def test_the_cost_variables_in_any_order_are_accepted() -> None:
@@ -42,9 +43,9 @@ def test_both_options_that_help_are_named(columns: str, said: str) -> None:
         refuse(*columns.split())
 
 
-def test_no_other_name_of_rows_is_proposed_beside_the_chosen_one() -> None:
+def test_no_other_name_of_rows_is_proposed_where_they_have_one() -> None:
     with pytest.raises(InputError, match=r"leave the column out \(train --ignore day\)$"):
-        refuse("day", *NAMES, id="order")
+        refuse("day", *NAMES, named=True)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +60,10 @@ def test_no_other_name_of_rows_is_proposed_beside_the_chosen_one() -> None:
 )
 def test_the_option_selects_the_variables_and_no_others(chosen: list[str], others: list[str], said: str) -> None:
     assert cost_variables_option(chosen, others) == said
+
+
+def test_a_name_with_a_comma_stays_as_it_is() -> None:
+    assert ignore_option(["a, b", "c"]) == "--ignore 'a, b' --ignore c"
 
 
 def test_at_most_three_columns_to_ignore_are_written() -> None:

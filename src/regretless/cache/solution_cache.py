@@ -274,8 +274,9 @@ class SolutionCache:
         # Other policies may want gaps at the costs of the look-ups, which a graph computes after the solves.
         if self.grow_at != "predicted" or type(self.policy) is not Bernoulli or self.problem.on_failure != "raise":
             return None
-        self.store.to(costs.device)
-        columns = self.store.reserved_columns()
+        with self.lock:  # columns behind those in use are written
+            self.store.to(costs.device)
+            columns = self.store.reserved_columns()
         if columns is None or not 0 < costs.shape[0] * columns.shape[1] <= MOST_FROZEN:
             return None
         return FrozenLookup(columns)
@@ -313,6 +314,7 @@ class SolutionCache:
         with other.lock:  # not both at once: the other thread may merge the other way round
             join_members(other.problem, other.store)  # a family may have grown since it was used
             rows, serves = other.store.rows.clone(), other.store.serves
+            serves = None if serves is None else serves.clone()
         with self.lock:
             join_members(self.problem, self.store)
             return self.store.add(rows, serves)

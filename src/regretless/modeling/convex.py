@@ -14,7 +14,7 @@ from torch import Tensor
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.modeling.convex_gap import TIGHT, integer_gap
+from regretless.modeling.convex_gap import integer_gap, with_gap_closed
 from regretless.modeling.cost_parameter import parameter_costs
 from regretless.modeling.cvxpy import element_names, sorted_variables
 from regretless.optional import need
@@ -127,8 +127,11 @@ class ConvexProgram:
             status, gap = found or (status, gap)
         if status is Status.OPTIMAL:
             return status, gap, ""
-        early = ", before the solution was proven to be optimal" if status is Status.TIME_LIMIT else ""
-        return status, gap, f"cvxpy ended with '{ended}'{early}"
+        early = {
+            Status.FEASIBLE: f" at a gap of {gap:.2g}, which the options of the solver allow",
+            Status.TIME_LIMIT: ", before the solution was proven to be optimal",
+        }
+        return status, gap, f"cvxpy ended with '{ended}'{early.get(status, '')}"
 
     def _is_feasible(self) -> bool:
         """Whether the variables hold a point that no constraint excludes."""
@@ -147,7 +150,7 @@ class ConvexProgram:
             raise InputError(f"no installed solver of cvxpy takes this problem: {error}") from error
         if self._integer:
             self._solver = str(chain.solver.name())
-            self._options = TIGHT.get(self._solver, {}) | self._options
+            self._options = with_gap_closed(self._solver, self._options)
         digest = hashlib.sha256(f"regretless.ConvexProgram.1:{self.sense}".encode())
         parts = [data[key] for key in sorted(data) if key != "param_prob"]
         for part in [*parts, self._costs.map, self._costs.offset]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from regretless.solvers.engine import finished
@@ -14,7 +15,22 @@ PAIRS = (
     ("getPrimalbound", "getDualbound"),
 )
 # With integer variables these end at a gap of 1e-4 by default; engines end at the optimum.
-TIGHT: dict[str, dict[str, Any]] = {"HIGHS": {"mip_rel_gap": 0.0}, "GUROBI": {"MIPGap": 0.0}}
+GAPS = {"HIGHS": "mip_rel_gap", "SCIPY": "mip_rel_gap", "GUROBI": "MIPGap"}
+# Options of cvxpy that hold the options of the solver; HiGHS also takes them without it.
+NESTED = {"HIGHS": "highs_options", "SCIPY": "scipy_options"}
+
+
+def with_gap_closed(solver: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options with which a solver ends at the optimum, unless they hold a gap of their own.
+
+    >>> with_gap_closed("HIGHS", {"time_limit": 1.0}), with_gap_closed("SCIP", {})
+    ({'mip_rel_gap': 0.0, 'time_limit': 1.0}, {})
+    """
+    name, nested = GAPS.get(solver), NESTED.get(solver, "")
+    inner = dict(options.get(nested, {}))
+    if name is None or name in inner:
+        return dict(options)
+    return {**options, nested: {name: 0.0} | inner} if solver == "SCIPY" else {name: 0.0, **options}
 
 
 def integer_gap(stats: Any, *, done: bool) -> tuple[Status, float] | None:

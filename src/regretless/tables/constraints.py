@@ -18,7 +18,7 @@ from regretless.milp import MILP, ROW_SIDES, Floats, with_infinities
 from regretless.tables.cells import Cells, row_cells
 from regretless.tables.costs import row_order
 from regretless.tables.probable_columns import id_column
-from regretless.tables.read_table import Table, numeric_table, read_table
+from regretless.tables.read_table import Table, numeric_table, read_cells, read_table
 from regretless.variations import first_crossed
 
 # Words before the colon of a column, and the vectors of the model that it changes; "row" depends on the row.
@@ -76,7 +76,9 @@ def read_constraints(path: Path | str | Cells, milp: MILP, *, id: str = "instanc
     Raises:
         FileError, InputError: the message names file, line and column.
     """
-    table = read_table(path, id=id, check=lambda cells: _refuse_other_columns(cells, milp, id))
+    cells = read_cells(path)
+    named = id != "instance" or id in cells.columns
+    table = read_table(cells, id=id, check=lambda columns: _refuse_other_columns(columns, milp, named=named))
     if not table.names:
         raise InputError(f"{table.cells.source} has no column with a constraint: name columns {_forms()}")
     return _variations(table, milp)
@@ -160,7 +162,7 @@ def _target(table: Table, column: str, milp: MILP) -> tuple[tuple[str, ...], int
     return ("row_upper",) if np.isfinite(high) else ("row_lower",), place
 
 
-def _refuse_other_columns(cells: Cells, milp: MILP | None = None, id: str | None = None) -> None:
+def _refuse_other_columns(cells: Cells, milp: MILP | None = None, *, named: bool = True) -> None:
     for column in cells.columns:
         word, colon, _ = column.partition(":")
         if not colon or word not in WORDS:
@@ -169,7 +171,7 @@ def _refuse_other_columns(cells: Cells, milp: MILP | None = None, id: str | None
                 remedy = f"did you mean row:{column}?"
             elif milp is not None and column in (milp.names or ()):
                 remedy = f"did you mean upper:{column}, lower:{column} or fixed:{column}?"
-            elif id == "instance" and column == id_column(cells):
+            elif not named and column == id_column(cells):
                 remedy += f", or with --id {quote(column)} if it names the rows"
             raise cells.error(f"a column of constraints is named {_forms()}; {remedy}", column=column)
 

@@ -12,7 +12,7 @@ import numpy as np
 from regretless.errors import InputError
 from regretless.listing import listed, missing_and_unknown
 from regretless.milp import Floats
-from regretless.tables.cells import Cells
+from regretless.tables.cells import Cells, number
 from regretless.tables.column_kinds import as_date
 from regretless.tables.features import Features, stacked, without_instances
 from regretless.tables.foreign_numbers import foreign_form
@@ -52,7 +52,8 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
         return _per_variable(cells, cost_names, id)
     # A variable of the model may be called "instance": then that column holds its cost.
     key = None if id in cost_names else id
-    table = read_table(cells, id=key, check=lambda columns: refuse_other_columns(columns, cost_names, id))
+    named = id != "instance" or key in cells.columns
+    table = read_table(cells, id=key, check=lambda columns: refuse_other_columns(columns, cost_names, id, named=named))
     return Costs(ordered(table.cells.source, table.names, table.values, cost_names, "cost"), table.instances)
 
 
@@ -64,7 +65,7 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
     values = cells.without([id, "variable"])
     if len(values.columns) != 1:
         found = list(values.columns)
-        remedy = f"leave the others out, as in {ignore_option(found[:1])}" if found else "add it"
+        remedy = _remedy_for_several(values) if found else "add it"
         raise cells.error(
             f"expected one column with the costs beside {id!r} and 'variable', got {listed(found) or 'none'}: {remedy}"
         )
@@ -79,6 +80,14 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
     rows = stacked(cells, names, cost_names)
     table = numeric_table(values, id=None)
     return Costs(table.values[np.array(rows), 0], tuple(dict.fromkeys(names)))
+
+
+def _remedy_for_several(values: Cells) -> str:
+    """Which columns to leave out of several, of which one holds the costs: first those that are no numbers."""
+    words = [name for name in values.columns if any(number(cell) is None for cell in values.columns[name])]
+    other = (words or list(values.columns))[0]
+    costs = next(name for name in values.columns if name != other)
+    return f"leave the others out, as in {ignore_option([other])} if {costs!r} holds the costs"
 
 
 def matched(features: Features, costs: Costs, *, names: tuple[str, str]) -> Features:

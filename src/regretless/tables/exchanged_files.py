@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from regretless.errors import InputError
+from regretless.listing import alike
 from regretless.tables.cells import Cells
 from regretless.tables.probable_columns import variable_column
 
@@ -31,4 +32,7 @@ def refuse_exchanged(features: Any, costs: Any, cost_names: Sequence[str]) -> No
 
 
 def _has_costs(cells: Cells, cost_names: Sequence[str]) -> bool:
-    return bool(set(cells.columns) & set(cost_names)) or variable_column(cells, cost_names) is not None
+    """Whether a table is that of the costs, whatever else is wrong with it."""
+    have = list(cells.columns)
+    named = set(have) & set(cost_names) or alike(have, cost_names)
+    return bool(named) or "variable" in have or variable_column(cells, cost_names) is not None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import Any
 
 from regretless.tables.cells import Cells, number
 
@@ -10,7 +11,7 @@ from regretless.tables.cells import Cells, number
 def variable_column(cells: Cells, cost_names: Sequence[str]) -> str | None:
     """The first column that holds names of cost variables only; ``None`` where there is none."""
     known = set(cost_names)
-    return next((name for name, column in cells.columns.items() if known.issuperset(column)), None)
+    return next((name for name, column in _plain(cells).items() if known.issuperset(column)), None)
 
 
 def id_column(cells: Cells, variable: str | None = None) -> str | None:
@@ -19,12 +20,19 @@ def id_column(cells: Cells, variable: str | None = None) -> str | None:
     Its cells are all different, and no fractions. With a column ``variable``, each of them is there once per variable.
     """
     per_instance = 1 if variable is None else len(set(cells.columns[variable]))
-    for name, column in cells.columns.items():
+    for name, column in _plain(cells).items():
         if name != variable and None not in column and len(set(column)) * per_instance == len(column):
             pairs = column if variable is None else zip(column, cells.columns[variable], strict=True)
             if len(set(pairs)) == len(column) and not any(_is_fraction(cell) for cell in column):
                 return name
     return None
+
+
+def _plain(cells: Cells) -> dict[str, list[Any]]:
+    """The columns that may hold names: those without lists and the like, which Parquet files and frames may have."""
+    return {
+        name: column for name, column in cells.columns.items() if all(isinstance(cell, Hashable) for cell in column)
+    }
 
 
 def _is_fraction(cell: object) -> bool:

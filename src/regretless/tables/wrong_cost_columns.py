@@ -11,8 +11,10 @@ from regretless.tables.cells import Cells, missing_and_extra, number
 from regretless.tables.probable_columns import id_column, variable_column
 
 
-def refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> None:
+def refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str, *, named: bool) -> None:
     """Refuse a table of costs, without its column ``id``, whose columns are not the cost variables.
+
+    If its rows are ``named``, by that column or one that the user chose, no other column is proposed for it.
 
     Raises:
         InputError: what was expected, what is there, and the options or names that help.
@@ -26,13 +28,13 @@ def refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str) -> No
     if missing and any(number(name) is not None for name in extra):
         advice.append("the first line must name the columns")
     elif len(missing) == len(cost_names):
-        advice += _per_variable(cells, cost_names, id)
+        advice += _per_variable(cells, cost_names, id, named)
     else:
         if missing:
             option = cost_variables_option([name for name in cost_names if name not in missing], missing)
             advice.append(f"add {listed(missing)}, or select the variables with predicted costs (train {option})")
         if extra:
-            advice.append(_leave_out(cells, extra, id))
+            advice.append(_leave_out(cells, extra, named))
     missing_and_extra(cells, cost_names, "cost", "; ".join(advice))
 
 
@@ -42,7 +44,8 @@ def ignore_option(names: Sequence[str]) -> str:
     >>> ignore_option(["region", "a note"])
     "--ignore region --ignore 'a note'"
     """
-    return listed([f"--ignore {quote(name)}" for name in names], most=3).replace(", ", " ")
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return " ".join(f"--ignore {quote(name)}" for name in names[:3]) + more
 
 
 def cost_variables_option(chosen: Sequence[str], others: Sequence[str]) -> str:
@@ -59,16 +62,16 @@ def cost_variables_option(chosen: Sequence[str], others: Sequence[str]) -> str:
     return " ".join(f"--cost-variables {quote(name)}" for name in chosen) if len(chosen) <= 3 else "--cost-variables"
 
 
-def _leave_out(cells: Cells, extra: Sequence[str], id: str) -> str:
-    """What to do about columns that are no costs: one may name the rows, if the user has not named another one."""
+def _leave_out(cells: Cells, extra: Sequence[str], named: bool) -> str:
+    """What to do about columns that are no costs: one may name the rows, if no other one does."""
     said = f"leave the column{'s' if len(extra) > 1 else ''} out (train {ignore_option(extra)})"
     others = [name for name in cells.columns if name not in extra]
-    key = id_column(cells.without(others)) if id == "instance" else None
+    key = None if named else id_column(cells.without(others))
     which = key if len(extra) > 1 else "it"
     return said if key is None else f"{said}, or train with --id {quote(key)} if {which} names the rows"
 
 
-def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> list[str]:
+def _per_variable(cells: Cells, cost_names: Sequence[str], id: str, named: bool) -> list[str]:
     """What to do about a table without any cost variable: it may have one row per variable."""
     variable = variable_column(cells, cost_names)
     if variable is None:
@@ -76,5 +79,5 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> list[str]
         long = f"a table with one row per variable needs the columns {id!r} and 'variable'{near}"
         return ["name the columns as the model does", long]
     said = [f"{variable!r} holds names of variables: call it 'variable'"]
-    key = id_column(cells, variable) if id == "instance" else None
+    key = None if named else id_column(cells, variable)
     return said if key is None else [*said, f"train with --id {quote(key)} if it names the instances"]
