@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from regretless import Problem
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses.members import members
@@ -28,6 +29,21 @@ def test_without_a_family_there_is_no_mask_and_columns_have_the_precision_of_the
     assert serves is None
     assert columns.dtype == torch.float32
     assert torch.equal(columns.T, memory.solutions.float())
+
+
+@pytest.mark.parametrize("capacity", [None, 2])
+def test_what_other_threads_insert_before_the_backward_pass_changes_no_member(capacity):
+    problem = Problem(oracle=lambda costs: costs, dimension=2)
+    shared = SolutionCache(problem, torch.eye(2), capacity=capacity, dtype=torch.float64)
+    predicted = torch.ones(1, 2, dtype=torch.float64, requires_grad=True)
+    columns, _ = members(shared, predicted, None)
+    value = (predicted @ columns).sum()
+    with torch.no_grad():
+        shared.store._columns.reserved[:, -1] += 0.0  # as on a GPU, where torch writes what is inserted
+    shared.add(torch.tensor([[5.0, 7.0], [6.0, 8.0]]))
+    value.backward()
+    assert columns.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert predicted.grad.tolist() == [[1.0, 1.0]]
 
 
 def test_an_instance_without_a_feasible_solution_is_named():

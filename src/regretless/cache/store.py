@@ -283,7 +283,7 @@ class SolutionStore:
         """Number of solutions, or for families of the feasible ones per instance."""
         self.settle()
         count = self._mean.of(self._columns).count
-        return (count[0] if instance is None else count[instance]).to(self.dtype)
+        return (count[0] if instance is None else count[instance]).to(self.dtype, copy=True)
 
     def state_dict(self) -> dict[str, Any]:
         """Solutions, masks, stamps and sums; see ``StoreState``."""

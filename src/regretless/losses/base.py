@@ -175,11 +175,13 @@ class Loss(nn.Module, ABC):
         Members that have joined a family are known afterwards.
         """
         # A step without a solve checks no ids, and without ids the S of a family would be read as one feasible set.
-        check_instance(cache.problem, cache.store, instance, len(query))
+        with cache.lock:  # new members of a family join the store
+            check_instance(cache.problem, cache.store, instance, len(query))
         failed = cache.grow([query], predicted, instance)
         if len(cache) == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
-        cache.store.to(predicted.device)
+        with cache.lock:
+            cache.store.to(predicted.device)
         if failed is not None and cache.problem.on_failure == "skip":
             self._left_out = torch.zeros(len(query), dtype=torch.bool, device=failed.device)
             self._left_out[failed] = True

@@ -23,7 +23,10 @@ def members(cache: SolutionCache, predicted: Tensor, instance: Tensor | None) ->
         InputError: S holds nothing that is feasible for an instance.
     """
     with cache.lock:
-        columns = cache.store.columns.to(predicted)
+        columns = cache.store.columns
+        # Other threads may insert before the backward pass: into free columns, or over dropped members. Torch notices
+        # a write to any column, so that the graph gets a tensor that counts its own writes.
+        columns = (columns.data if cache.store.capacity is None else columns.clone()).to(predicted)
         if instance is None or cache.store.serves is None:
             return columns, None
         serves = cache.store.serves[instance]
