@@ -188,7 +188,8 @@ class SolutionStore:
         must_know = family or self.capacity is not None or self._lookup.mirrored
         on_cpu = self._columns.reserved.is_cpu
         read, self._read = self._read and on_cpu, False
-        if must_know or read:
+        most = MOST_STAGED["cpu" if on_cpu else "cuda"]
+        if must_know or read or count >= most:
             return self.add(solutions, serves)
         start = self.columns_searched
         self._reserve(start + count)
@@ -199,7 +200,7 @@ class SolutionStore:
             moved = solutions.detach().to(self._columns.reserved.device)
             torch.add(moved.T, 0.0, out=self._columns.reserved[:, places])
         self._staged += count
-        if self._staged >= MOST_STAGED["cpu" if on_cpu else "cuda"]:
+        if self._staged >= most:
             self._settle()
         return None
 

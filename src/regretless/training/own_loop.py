@@ -82,8 +82,9 @@ def make_step(
             value, gradient = loss.loss_and_gradient(predicted, *batch[1:])
             step.update(predicted, gradient)
 
-    One linear layer with the Adam of this function needs no graph, which makes a step twice as fast. Everything else
-    goes through autograd and the optimizer. Make a new step after weights were frozen or released.
+    One linear layer with the Adam of this function needs no graph, and its prediction has none; ``make bench-peers``
+    measures what this saves. Everything else goes through autograd and the optimizer. Make a new step after weights
+    were frozen or released.
 
     Args:
         model: maps features ``(batch, ...)`` to costs ``(batch, d)``.
