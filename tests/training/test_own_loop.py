@@ -11,6 +11,7 @@ from regretless.errors import InputError
 from regretless.training.fast_linear import LinearStep
 from regretless.training.models import SharedLinear
 from regretless.training.scaling import with_cost_scale
+from regretless.training.step import GradientStep, ScaledStep
 
 ROWS = rl.MILP([[3.0, 4.0, 5.0, 2.0]], row_upper=7.0)
 
@@ -77,6 +78,8 @@ def test_extreme_costs_are_trained_as_by_fit():
         torch.manual_seed(0)
         model = with_cost_scale(SharedLinear(3), train.costs, shared=True)
         before = next(model.parameters()).detach().clone()
+        assert isinstance(rl.make_step(model), ScaledStep)
+        assert isinstance(rl.make_step(model, clip=1.0), GradientStep)  # in units of the gradient
         loss = rl.TwoStage(problem)
         if own:
             own_loop(model, loss, train, epochs=2, lr=0.05)

@@ -26,11 +26,10 @@ from regretless.training.callbacks import (
     check_scheduler,
 )
 from regretless.training.checkpoint import Parts, identity
-from regretless.training.fast_linear import LeanAdam
 from regretless.training.model_check import check_model, trained_parameters
 from regretless.training.random_draws import seeded_draws
 from regretless.training.running_fit import Fitted, RunningFit
-from regretless.training.scaling import cost_unit, eps_for
+from regretless.training.step import own_optimizer
 from regretless.type_checks import check_type
 
 
@@ -110,7 +109,7 @@ def fit(
         loss.oracle.share(ranks)
     if ranks is not None and not isinstance(train, Dataset):
         raise InputError("a DataLoader trains on one rank: give fit a Dataset, whose batches it deals out")
-    optimizer = optimizer or LeanAdam(list(model.parameters()), lr, eps=eps_for(cost_unit(unwrapped(model))))
+    optimizer = optimizer or own_optimizer(model, lr)
     called = [*own_callbacks] if scheduler is None else [*own_callbacks, Schedule(scheduler)]
     drawn = getattr(train, "generator", None)
     loader = drawn if isinstance(drawn, torch.Generator) else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import final
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from regretless.data import Dataset
 from regretless.errors import InputError
@@ -14,11 +14,9 @@ from regretless.instance_weights import relative_weights
 from regretless.number_checks import check_numbers
 from regretless.ranks import ranks_of
 from regretless.training.batches import Batch, DataInMemory, RankBatches
-from regretless.training.fast_linear import LeanAdam
 from regretless.training.fit_loop import check_optimizer
 from regretless.training.model_check import check_model, fewest_instances, trained_parameters
-from regretless.training.scaling import cost_unit, eps_for, gradient_factor
-from regretless.training.step import Step, step_of
+from regretless.training.step import Step, own_optimizer, step_of
 from regretless.type_checks import check_type
 
 
@@ -104,23 +102,4 @@ def make_step(
     check_numbers(lr=lr)
     trained_parameters(model)
     check_optimizer(model, optimizer, None, clip)
-    if optimizer is not None:
-        return step_of(model, optimizer, clip)
-    unit = cost_unit(model)
-    step = step_of(model, LeanAdam(list(model.parameters()), lr, eps=eps_for(unit)), clip)
-    factor = gradient_factor(unit) if clip is None else 1.0
-    return step if factor == 1.0 else _Scaled(step, factor)
-
-
-@final
-class _Scaled:
-    """A step along gradients times a factor; see ``gradient_factor``."""
-
-    def __init__(self, step: Step, factor: float) -> None:
-        self.optimizer, self._step, self._factor = step.optimizer, step, factor
-
-    def predict(self, x: Tensor) -> Tensor:
-        return self._step.predict(x)
-
-    def update(self, predicted: Tensor, gradient: Tensor) -> None:
-        self._step.update(predicted, gradient * self._factor)
+    return step_of(model, optimizer or own_optimizer(model, lr), clip)

@@ -24,11 +24,9 @@ from regretless.training.batches import Batch, DataInMemory, RankBatches, stream
 from regretless.training.callbacks import TrainingState
 from regretless.training.checkpoint import Parts, Progress
 from regretless.training.evaluation import evaluate
-from regretless.training.fast_linear import LeanAdam
 from regretless.training.history import COUNTED, History, totals, watched
 from regretless.training.interrupt import Interrupted, Interruption, kept_in
 from regretless.training.model_check import fewest_instances
-from regretless.training.scaling import cost_unit, gradient_factor
 from regretless.training.step import Step, step_of
 
 
@@ -58,8 +56,6 @@ class RunningFit:
         self.parts, self.validation = parts, validation
         self.model, self.ranks = model, ranks  # the model as it was given: its wrapper adds up the gradients
         self.clip = clip
-        own = isinstance(parts.optimizer, LeanAdam) and clip is None  # the user's numbers are in units of the gradient
-        self.factor = gradient_factor(cost_unit(parts.model)) if own else 1.0
         self.path = None if checkpoint is None else Path(checkpoint)
         parameter = next(parts.model.parameters())
         self.loader = None if isinstance(train, Dataset) else train
@@ -177,7 +173,7 @@ class RunningFit:
             )
         if loss.phase != phase:  # moments of the gradients of another loss do not apply
             self.parts.optimizer.state.clear()
-        weight = self.factor * (1.0 if self.ranks is None else self.batches.weight(step, loss.reduction))
+        weight = 1.0 if self.ranks is None else self.batches.weight(step, loss.reduction)
         self.step.update(predicted, gradient if weight == 1.0 else gradient * weight)
         return total * x.shape[0] if loss.reduction == "mean" else total
 

@@ -8,9 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from regretless.errors import InputError
+from regretless.ranks import unwrapped
 from regretless.tensors import pullback
 from regretless.training.evaluation import predicted_costs
-from regretless.training.fast_linear import linear_step
+from regretless.training.fast_linear import LeanAdam, linear_step
+from regretless.training.scaling import cost_unit, eps_for, gradient_factor
 
 
 class Step(Protocol):
@@ -79,7 +81,36 @@ class GradientStep:
             )
 
 
+@final
+class ScaledStep:
+    """A step along gradients times a factor.
+
+    Args:
+        step: the step.
+        factor: see ``gradient_factor``.
+    """
+
+    def __init__(self, step: Step, factor: float) -> None:
+        self.optimizer, self.step, self.factor = step.optimizer, step, factor
+
+    def predict(self, x: Tensor) -> Tensor:
+        """Predict costs ``(batch, d)``."""
+        return self.step.predict(x)
+
+    def update(self, predicted: Tensor, gradient: Tensor) -> None:
+        """Step along the gradient ``(batch, d)`` at the last prediction."""
+        self.step.update(predicted, gradient * self.factor)
+
+
+def own_optimizer(model: nn.Module, lr: float) -> LeanAdam:
+    """The optimizer of a model for which the user gives none."""
+    return LeanAdam(list(model.parameters()), lr, eps=eps_for(cost_unit(unwrapped(model))))
+
+
 def step_of(model: nn.Module, optimizer: torch.optim.Optimizer, clip: float | None = None) -> Step:
     """The step of a model and an optimizer: the fast one where it applies."""
     fast = linear_step(model, optimizer) if clip is None else None
-    return fast or GradientStep(model, optimizer, clip)
+    step = fast or GradientStep(model, optimizer, clip)
+    own = isinstance(optimizer, LeanAdam) and clip is None  # the user's numbers are in units of the gradient
+    factor = gradient_factor(cost_unit(unwrapped(model))) if own else 1.0
+    return step if factor == 1.0 else ScaledStep(step, factor)
