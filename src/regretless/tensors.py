@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from regretless.errors import InputError
+
+Arguments, Result = ParamSpec("Arguments"), TypeVar("Result")
 
 # What values that are no floats raise when they are converted; the last one is for integers beyond all floats.
 NOT_NUMBERS = (TypeError, ValueError, OverflowError)
@@ -88,6 +90,41 @@ def ids(value: Any) -> Tensor | None:
 def in_dtype(values: Tensor, dtype: torch.dtype) -> Tensor:
     """Values as ``dtype``; where nothing changes, torch's own call takes ten times as long as this comparison."""
     return values if values.dtype == dtype else values.to(dtype)
+
+
+def without_graph(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A function that builds no graph, as by ``torch.no_grad()``, which takes five times as long."""
+
+    @wraps(function)
+    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        before = torch.is_grad_enabled()
+        torch.set_grad_enabled(False)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            torch.set_grad_enabled(before)
+
+    return called
+
+
+def known_to_numpy(values: Tensor) -> bool:
+    """Whether NumPy can read and write a tensor in place: on a CPU it does small things in half the time of torch."""
+    return values.is_cpu and values.dtype != torch.bfloat16
+
+
+def rows_at(values: Tensor, positions: Tensor) -> Tensor:
+    """Rows ``(m, ...)`` of detached values ``(n, ...)`` at positions ``(m,)``, as a tensor of their own."""
+    if known_to_numpy(values):
+        return torch.from_numpy(values.numpy().take(positions.numpy(), axis=0))
+    return values.index_select(0, positions)
+
+
+def write_rows(into: Tensor, positions: Tensor, rows: Tensor) -> None:
+    """Write rows ``(m, ...)`` of any precision at positions ``(m,)``."""
+    if known_to_numpy(into) and known_to_numpy(rows):
+        into.numpy()[positions.numpy()] = rows.detach().numpy()
+    else:
+        into.index_copy_(0, positions, in_dtype(rows, into.dtype))
 
 
 def no_autocast(kind: str) -> AbstractContextManager[object]:

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -168,7 +167,7 @@ class Growing:
         start = time.perf_counter()
         used = self.statistics
         if self.ranks is not None:
-            growth = exchange(self.ranks, replace(growth, lookups=self._lookups), stop=stop)
+            growth = exchange(self.ranks, growth._replace(lookups=self._lookups), stop=stop)
             self._lookups = 0
         used.asked += growth.asked
         used.solves += growth.solves

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -13,11 +13,11 @@ from regretless.errors import SolveError
 from regretless.problem import Problem
 from regretless.ranks import Ranks
 from regretless.solvers.checked_solve import refuse_failures
+from regretless.tensors import rows_at
 from regretless.types import Solved
 
 
-@dataclass(frozen=True)
-class Growth:
+class Growth(NamedTuple):
     """What one step of a cache found.
 
     Attributes:
@@ -62,8 +62,7 @@ def exchange(ranks: Ranks, own: Growth, *, stop: bool = False) -> Growth:
     return Growth(rows, ids, asked, solves, failed, lookups)
 
 
-@dataclass(frozen=True)
-class Heads:
+class Heads(NamedTuple):
     """The instances of a batch that were solved exactly.
 
     Attributes:
@@ -82,8 +81,7 @@ class Heads:
         return None if self.failed is None else self.positions[self.failed]
 
 
-@dataclass(frozen=True)
-class HeadSolves:
+class HeadSolves(NamedTuple):
     """Exact solves of the heads, each at several costs.
 
     Attributes:
@@ -134,7 +132,7 @@ def solve_heads(
         instance: ``(batch,)`` ids, for families.
         starts: decisions to start from, to which those of these solves are added; ``None`` for none.
     """
-    chosen = [query.index_select(0, positions) for query in at]
+    chosen = [rows_at(query, positions) for query in at]
     costs = chosen[0] if len(at) == 1 else torch.cat(chosen)
     ids = None if instance is None else instance[positions].repeat(len(at))
     first = None if starts is None else starts.best(costs, ids)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from regretless.cache.heads import Heads
-from regretless.tensors import in_dtype
+from regretless.tensors import rows_at, write_rows
 
 LookUp = Callable[[Sequence[Tensor], Tensor | None], list[Tensor]]
 
@@ -48,14 +48,14 @@ def overlay(
         answers = [torch.empty_like(query) for query in queries]
         if remain:
             rest = _rest(batch, solved_at, left_out).to(queries[0].device)
-            some = [query.index_select(0, rest) for query in queries]
+            some = [rows_at(query, rest) for query in queries]
             looked_up = look_up(some, None if instance is None else instance.index_select(0, rest))
             for answer, found in zip(answers, looked_up, strict=True):
-                answer.index_copy_(0, rest, found)
+                write_rows(answer, rest, found)
     if heads is not None and solved_at is not None:
         for answer, solution in zip(answers, heads.solutions, strict=True):
             found = solution if good is None else solution[good]
-            answer.index_copy_(0, solved_at, in_dtype(found, answer.dtype))
+            write_rows(answer, solved_at, found)
     if left_out is not None:
         for answer in answers:
             answer.index_fill_(0, left_out, torch.nan)

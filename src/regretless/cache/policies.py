@@ -259,7 +259,7 @@ def checked_policy(policy: Any) -> Policy:
 def checked_mask(policy: Policy, mask: Any, size: int) -> Mask:
     """Return what a policy has chosen; anything but one boolean per instance is refused."""
     found = np.asarray(mask)
-    if found.dtype != np.bool_ or found.shape != (size,):
+    if found.dtype.kind != "b" or found.shape != (size,):
         raise InputError(
             f"{type(policy).__name__}.choose must return a mask, {size} booleans, got {found.dtype} values of shape "
             f"{found.shape}"

@@ -195,7 +195,7 @@ class SolutionStore:
         self._reserve(start + count)
         places = slice(start, start + count)
         if on_cpu:
-            self._columns.put(torch.from_numpy(normalized(solutions, self.dtype)), places)
+            self._columns.put_normalized(solutions, places)
         else:  # the same in one call: on a GPU every call costs more than the work
             moved = solutions.detach().to(self._columns.reserved.device)
             torch.add(moved.T, 0.0, out=self._columns.reserved[:, places])

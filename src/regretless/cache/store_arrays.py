@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from regretless.tensors import scalar
+from regretless.tensors import known_to_numpy, scalar
 
 # On a CPU NumPy takes up to so many solutions in half the time of torch's calls.
 FEW = 512
@@ -77,6 +77,13 @@ class Columns:
             self.reserved.numpy()[:, places] = rows.numpy().T
         else:
             self.reserved[:, places] = rows.T
+
+    def put_normalized(self, solutions: Tensor, places: slice) -> None:
+        """Write a few solutions ``(m, width)`` of any precision as ``normalized`` has them, on a CPU."""
+        if solutions.requires_grad or not known_to_numpy(solutions):
+            solutions = solutions.detach().to("cpu", self.reserved.dtype)
+        into: NDArray[Any] = self.reserved.numpy()
+        np.add(solutions.numpy().T, 0.0, out=into[:, places], dtype=into.dtype, casting="same_kind")
 
     def to(self, device: torch.device) -> None:
         """Move to a device."""

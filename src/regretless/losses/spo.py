@@ -30,7 +30,8 @@ class SPOPlus(ClosedFormLoss):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Losses and subgradients."""
-        c = predicted + predicted - true
+        c = predicted + predicted
+        c -= true
         (chosen,) = self.query([c], predicted, true, solution, instance)
         lead = solution - chosen
         return dot(c, lead), lead + lead

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from regretless.tensors import scalar
 from regretless.training.linear_model import LinearModel, find_linear
-from regretless.training.models import slot_costs
 from regretless.training.scaling import EPS
 
 ADAM: Any = torch.optim.Adam
@@ -41,14 +40,16 @@ class LeanAdam(torch.optim.Adam):
 
     def lean_step(self) -> None:
         """Do what ``step()`` does; the first step of a parameter, which creates its state, is left to ``step()``."""
-        groups = [(group, [p for p in group["params"] if p.grad is not None]) for group in self.param_groups]
-        if not all(group["fused"] and all(map(self.state.get, parameters)) for group, parameters in groups):
-            self.step()
-            return
-        for group, parameters in groups:
-            if not parameters:
-                continue
+        groups = []
+        for group in self.param_groups:
+            parameters = [p for p in group["params"] if p.grad is not None]
             states = [self.state[p] for p in parameters]
+            if not group["fused"] or not all(states):
+                self.step()
+                return
+            if parameters:
+                groups.append((group, parameters, states))
+        for group, parameters, states in groups:
             steps = [state["step"] for state in states]
             for count in steps:
                 count += scalar(1.0, count)
@@ -78,31 +79,44 @@ class LinearStep:
         self.optimizer: torch.optim.Optimizer = optimizer
         self._lean_step = optimizer.lean_step
         layer = model.layer
+        self._parameters = layer.weight, layer.bias
         self._weight, self._bias = layer.weight.detach(), None if layer.bias is None else layer.bias.detach()
+        self._shared_weight = self._weight[0]
         self._intercepts = None if model.intercepts is None else model.intercepts.intercepts
-        self._input = self._weight
+        self._rows = self._weight
+        # Every step writes its gradients to the same memory: new tensors would take as long as the products.
+        self._gradients = torch.empty_like(self._weight), None if self._bias is None else torch.empty_like(self._bias)
 
     def predict(self, x: Tensor) -> Tensor:
         """Predict costs ``(batch, d)``."""
         model = self.model
-        self._input = model.inputs(x)
-        forward = slot_costs if model.shared else nn.functional.linear
-        output = forward(self._input, self._weight, self._bias)
+        rows = model.inputs(x)
+        if model.shared:
+            self._rows = rows.reshape(-1, rows.shape[-1])
+            output = torch.mv(self._rows, self._shared_weight)  # faster than ``linear`` where there is one output
+            if self._bias is not None:
+                output += self._bias
+            output = output.view(x.shape[0], -1)
+        else:
+            self._rows = rows
+            output = nn.functional.linear(rows, self._weight, self._bias)
         if self._intercepts is not None:
             output = output + self._intercepts.detach()
         return output if model.costs is None else model.offset + model.scale * output
 
     def update(self, predicted: Tensor, gradient: Tensor) -> None:
         """Step along the gradient ``(batch, d)`` at the last prediction."""
-        layer = self.model.layer
         if self.model.costs is not None:
             gradient = gradient * self.model.scale
         if self._intercepts is not None:
             self._intercepts.grad = gradient.sum(dim=0)
-        flat, gradient = self._input.reshape(-1, layer.in_features), gradient.reshape(-1, layer.out_features)
-        layer.weight.grad = gradient.t().mm(flat)
-        if layer.bias is not None:
-            layer.bias.grad = gradient.sum(dim=0)
+        # One row per output of the layer.
+        outputs = gradient.reshape(1, -1) if self.model.shared else gradient.t()
+        of_weight, of_bias = self._gradients
+        weight, bias = self._parameters
+        weight.grad = torch.mm(outputs, self._rows, out=of_weight)
+        if bias is not None:
+            bias.grad = torch.sum(outputs, 1, out=of_bias)
         self._lean_step()
 
 
