@@ -8,7 +8,18 @@ import pytest
 import torch
 
 from regretless.errors import InputError
-from regretless.tensors import features_tensor, hash_of, ids, in_dtype, pullback, scalar, tensor
+from regretless.tensors import (
+    features_tensor,
+    hash_of,
+    ids,
+    in_dtype,
+    pullback,
+    rows_at,
+    scalar,
+    tensor,
+    without_graph,
+    write_rows,
+)
 
 
 @pytest.mark.parametrize(
@@ -139,3 +150,45 @@ def test_a_pullback_has_the_gradient_to_the_bit(given: torch.dtype) -> None:
 def test_several_inputs_are_refused_with_how_to_pass_them(given):
     with pytest.raises(InputError, match=r"features must be one array, got a (dict|tuple): put several inputs"):
         features_tensor(given)
+
+
+NUMBERS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_rows_are_read_at_their_positions_as_a_tensor_of_their_own(dtype: torch.dtype) -> None:
+    values = torch.arange(12.0).view(3, 4).to(dtype)
+    for given in (values, values.T.contiguous().T, values[:, 1:3]):
+        found = rows_at(given, torch.tensor([2, 0, 2]))
+        assert torch.equal(found, given[[2, 0, 2]])
+        assert found.dtype == dtype
+        found += 1
+        assert torch.equal(values, torch.arange(12.0).view(3, 4).to(dtype))
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+@pytest.mark.parametrize("given", [*NUMBERS, torch.int64, torch.bool])
+def test_rows_of_any_precision_are_written_at_their_positions(dtype: torch.dtype, given: torch.dtype) -> None:
+    into, rows = torch.zeros(3, 2, dtype=dtype), torch.ones(2, 2).to(given)
+    write_rows(into, torch.tensor([2, 0]), rows.requires_grad_(rows.is_floating_point()))
+    assert into.tolist() == [[1, 1], [0, 0], [1, 1]]
+    assert not into.requires_grad
+
+
+def test_a_function_without_a_graph_leaves_the_mode_as_it_was() -> None:
+    leaf = torch.ones(1, requires_grad=True)
+
+    @without_graph
+    def doubled(value: torch.Tensor, *, fail: bool = False) -> torch.Tensor:
+        """Say what it does."""
+        if fail:
+            raise ValueError
+        return 2 * value
+
+    assert doubled.__doc__ == "Say what it does."
+    for mode in (True, False):
+        with torch.set_grad_enabled(mode):
+            assert not doubled(leaf).requires_grad
+            with pytest.raises(ValueError):
+                doubled(leaf, fail=True)
+            assert torch.is_grad_enabled() is mode

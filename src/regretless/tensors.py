@@ -14,7 +14,8 @@ from torch import Tensor
 
 from regretless.errors import InputError
 
-Arguments, Result = ParamSpec("Arguments"), TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 # What values that are no floats raise when they are converted; the last one is for integers beyond all floats.
 NOT_NUMBERS = (TypeError, ValueError, OverflowError)

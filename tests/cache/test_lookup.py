@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from regretless.cache import SolutionStore, fp16_lookup, lookup
-from regretless.cache.lookup import FrozenLookup, Scores, StoreLookup, best_columns, best_of_first, best_on_cpu
+from regretless.cache.lookup import CpuLookup, FrozenLookup, StoreLookup, best_columns, best_of_first
+from regretless.cache.store_arrays import Columns
 from regretless.errors import InputError
 
 
@@ -95,50 +96,110 @@ def test_columns_behind_the_first_do_not_count(size, more, rounded, budget):
     torch.testing.assert_close(scores.gather(1, found[:, None])[:, 0], scores.min(dim=1).values, rtol=1e-6, atol=1e-6)
 
 
-@given(size=st.integers(1, 40), batch=st.integers(1, 20), few=st.integers(1, 9))
-def test_the_fast_way_on_a_cpu_finds_what_one_pass_finds_or_leaves_it(size, batch, few):
+def columns_of(rows: torch.Tensor, reserve: int = 0) -> Columns:
+    columns = Columns(rows.shape[1], rows.dtype)
+    columns.reserve(max(reserve, len(rows)))
+    columns.put(rows, slice(0, len(rows)))
+    return columns
+
+
+@given(
+    size=st.integers(1, 40),
+    batch=st.integers(1, 20),
+    few=st.integers(1, 9),
+    reserve=st.integers(0, 70),
+    exact=st.booleans(),
+)
+def test_the_fast_way_on_a_cpu_finds_what_one_pass_finds_or_leaves_it(size, batch, few, reserve, exact):
     generator = torch.Generator().manual_seed(size)
-    columns, costs = torch.randn(3, size, generator=generator), torch.randn(batch, 3, generator=generator)
+    rows, costs = torch.randn(size, 3, generator=generator), torch.randn(batch, 3, generator=generator)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lookup, "BLOCK_COSTS", few)
         patch.setattr(lookup, "BLOCK_SCORES", 200)
-        found = best_on_cpu(columns, costs, Scores())
-        blocks = best_columns(columns, costs)[1]
+        columns = columns_of(rows, reserve)
+        found = CpuLookup().first(columns, size, costs, exact=exact)
+        blocks = best_columns(rows.T.contiguous(), costs)[1]
     if found is None:
-        assert min(batch, few) * size > 200
+        assert min(batch, few) * (size if exact else size + 15) > 200
         found = blocks
-    scores = costs.double() @ columns.double()
+    scores = costs.double() @ rows.double().T
     for position in (found, blocks):
         torch.testing.assert_close(
             scores.gather(1, position[:, None])[:, 0], scores.min(dim=1).values, rtol=1e-6, atol=1e-6
         )
 
 
+@given(
+    sizes=st.lists(st.integers(1, 6), min_size=1, max_size=12),
+    batches=st.lists(st.sampled_from([1, 2, 5]), min_size=12, max_size=12),
+    seed=st.integers(0, 99),
+)
+def test_a_repeated_look_up_sees_what_has_joined_since(sizes, batches, seed):
+    generator = torch.Generator().manual_seed(seed)
+    store = SolutionStore(4)
+    for size, batch in zip(sizes, batches, strict=False):
+        store.stage(torch.randn(size, 4, generator=generator))
+        for _ in range(2):
+            costs = torch.randn(batch, 4, generator=generator)
+            found = store.take(store.look_up(costs))
+            best = (costs @ store._columns.first(store.columns_searched)).min(dim=1).values
+            torch.testing.assert_close((costs * found).sum(1), best)
+
+
+def test_only_a_look_up_like_the_last_one_is_repeated():
+    columns, costs = columns_of(torch.eye(3), 40), torch.ones(2, 3)
+    look_up = CpuLookup()
+    assert look_up.again(columns.reserved, 3, costs) is None
+    first = look_up.first(columns, 3, costs, exact=False)
+    again = look_up.again(columns.reserved, 16, costs)
+    assert torch.equal(first, torch.zeros(2, dtype=torch.int64))
+    assert torch.equal(again, first)
+    other = columns_of(torch.eye(3), 40)
+    for reserved, searched, given_costs in (
+        (other.reserved, 3, costs),
+        (columns.reserved, 0, costs),
+        (columns.reserved, 17, costs),
+        (columns.reserved, 3, torch.ones(3, 3)),
+        (columns.reserved, 3, costs.double()),
+        (columns.reserved, 3, costs.clone().requires_grad_()),
+    ):
+        assert look_up.again(reserved, searched, given_costs) is None
+    look_up.first(columns, 3, costs, exact=True)
+    assert look_up.again(columns.reserved, 2, costs) is None
+    assert look_up.again(columns.reserved, 4, costs) is None
+    assert look_up.again(columns.reserved, 3, costs) is not None
+
+
 def test_ties_go_to_the_first_on_every_way(monkeypatch):
-    columns, costs = torch.ones(2, 6), torch.ones(5, 2)
     for few in (2, 9):
         monkeypatch.setattr(lookup, "BLOCK_COSTS", few)
-        found = best_on_cpu(columns, costs, Scores())
+        found = CpuLookup().first(columns_of(torch.ones(6, 2)), 6, torch.ones(5, 2), exact=True)
         assert found is not None
         assert found.tolist() == [0] * 5
 
 
-def test_the_memory_of_scores_is_kept_for_one_shape_and_may_be_used_in_any_mode():
-    memory = Scores()
+def test_the_memory_of_scores_may_be_used_in_any_mode_and_is_not_copied():
+    columns, costs, look_up = columns_of(torch.eye(3)), -torch.eye(3)[:2], CpuLookup()
     with torch.inference_mode():
-        first, array = memory.of(2, 3, torch.float32)
-        assert best_on_cpu(torch.ones(2, 3), torch.ones(2, 2), memory) is not None
-    assert memory.of(2, 3, torch.float32)[0] is first
-    first.fill_(5.0)  # a tensor of inference mode could not be written to here
-    assert array.tolist() == [[5.0] * 3] * 2
-    assert memory.of(2, 3, torch.float64)[0].dtype == torch.float64
-    assert pickle.loads(pickle.dumps(memory)).of(1, 1, torch.float32)[1].shape == (1, 1)
+        assert look_up.first(columns, 3, costs, exact=True).tolist() == [0, 1]
+    assert look_up.again(columns.reserved, 3, costs).tolist() == [0, 1]  # a tensor of that mode could not be written to
+    with torch.autocast("cpu"):
+        assert look_up.again(columns.reserved, 3, costs).tolist() == [0, 1]
+    copied = pickle.loads(pickle.dumps(look_up))
+    assert copied.again(columns.reserved, 3, costs) is None
+
+
+def test_autocast_confuses_no_solutions_on_a_cpu():
+    rows = torch.tensor([[1.0, 1.0], [1.0, 1.0 + 2**-12]])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = CpuLookup().first(columns_of(rows), 2, torch.tensor([[1.0, -1.0]]), exact=True)
+    assert found.tolist() == [1]
 
 
 def test_infinite_costs_give_a_position_and_no_warning(recwarn):
-    columns, costs = torch.tensor([[0.0, 1.0], [1.0, 0.0]]), torch.tensor([[torch.inf, 1.0], [3e38, -3e38]])
-    assert len(best_on_cpu(columns, costs, Scores())) == 2
-    assert len(best_columns(columns, costs)[1]) == 2
+    rows, costs = torch.tensor([[0.0, 1.0], [1.0, 0.0]]), torch.tensor([[torch.inf, 1.0], [3e38, -3e38]])
+    assert len(CpuLookup().first(columns_of(rows), 2, costs, exact=True)) == 2
+    assert len(best_columns(rows.T.contiguous(), costs)[1]) == 2
     assert not recwarn.list
 
 

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regretless.cache.row_index import normalized
 from regretless.cache.store_arrays import FEW, Columns, LastUse, RunningMean, widened
 
 
@@ -16,6 +17,20 @@ def filled(count: int, size: int) -> Columns:
     columns.reserve(size)
     columns.reserved[:, :count] = torch.arange(3.0 * count, dtype=torch.float64).view(count, 3).T
     return columns
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("given", [torch.float32, torch.float64, torch.bfloat16, torch.int64, torch.bool])
+def test_a_few_solutions_are_written_as_they_are_normalized(dtype, given):
+    columns = Columns(3, dtype)
+    columns.reserve(5)
+    rows = torch.tensor([[1.0, -0.0, 0.0], [0.0, 1.0, -1e-50 if given == torch.float64 else 1.0]], dtype=given)
+    columns.put_normalized(rows.requires_grad_(rows.is_floating_point()), slice(1, 3))
+    expected = torch.from_numpy(normalized(rows, dtype))
+    assert torch.equal(columns.reserved[:, 1:3].T, expected)
+    assert torch.equal(columns.reserved[:, 1:3].T.signbit(), expected.signbit())
+    assert not columns.reserved[:, [0, 3, 4]].any()
+    assert not columns.reserved.requires_grad
 
 
 def test_solutions_are_read_by_their_places():

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from regretless.cache import fp16_lookup
 from regretless.cache.fp16_lookup import HalfMirror
-from regretless.cache.store_arrays import Columns
+from regretless.cache.store_arrays import ALIGNED, Columns
 from regretless.errors import InputError
 
 Objective = Callable[[Tensor, Tensor], Tensor]
@@ -32,52 +32,68 @@ ROUNDED = 512
 MOST_FROZEN = 1 << 24
 
 
-class Scores:
-    """Memory on a CPU for the scores of look-ups of one shape: new memory for every product costs more than the search.
+class CpuLookup:
+    """Look-ups on a CPU as ``best_columns`` finds them, by a product in memory that is kept, and NumPy's arg-min.
 
-    It holds at most ``BLOCK_SCORES`` numbers.
+    Training looks up batches of one shape. What follows from the shape is kept from one look-up to the next: new memory
+    for every product costs more than the search, and so would the questions whether a look-up is a plain one.
     """
 
     def __init__(self) -> None:
-        self._tensor, self._array = torch.empty(0, 0), np.empty((0, 0), dtype=np.float32)
+        self._reserved: Tensor | None = None  # the store's columns at the last look-up
+        self._shape, self._dtype = torch.Size(), torch.float32
+        self._more_than, self._wide = 0, 0  # numbers of columns that are searched together
+        self._whole = True  # whether one product computes all scores
+        self._columns = self._scores = torch.empty(0, 0)
+        self._array: NDArray[Any] = self._scores.numpy()
 
-    def __reduce__(self) -> tuple[type[Scores], tuple[()]]:
-        return Scores, ()  # a copy has its own memory
+    def __reduce__(self) -> tuple[type[CpuLookup], tuple[()]]:
+        return CpuLookup, ()  # a copy has its own memory
 
-    def of(self, batch: int, size: int, dtype: torch.dtype) -> tuple[Tensor, NDArray[Any]]:
-        """Memory for ``(batch, size)`` scores, as a tensor and as an array; the last ones are overwritten."""
-        if self._tensor.shape != (batch, size) or self._tensor.dtype != dtype:
+    def again(self, reserved: Tensor, searched: int, costs: Tensor) -> Tensor | None:
+        """Positions ``(batch,)``, ties to the first, if the last look-up had the same shape; else ``None``.
+
+        Args:
+            reserved: all columns of the store.
+            searched: how many of them are searched.
+            costs: ``(batch, width)``.
+        """
+        if reserved is not self._reserved or costs.shape != self._shape or not self._more_than < searched <= self._wide:
+            return None
+        if costs.dtype is not self._dtype or costs.requires_grad or not costs.is_cpu:
+            return None
+        if self._whole:
+            torch.mm(costs, self._columns, out=self._scores)
+            return torch.from_numpy(self._array.argmin(1))
+        batch, few = costs.shape[0], self._array.shape[0]
+        positions = np.empty(batch, dtype=np.int64)
+        for start in range(0, batch, few):
+            count = min(few, batch - start)
+            torch.mm(costs[start : start + count], self._columns, out=self._scores[:count])
+            self._array[:count].argmin(axis=1, out=positions[start : start + count])
+        return torch.from_numpy(positions)
+
+    def first(self, columns: Columns, searched: int, costs: Tensor, *, exact: bool) -> Tensor | None:
+        """Positions ``(batch,)``; ``None`` where the scores of a block of cost vectors are too many.
+
+        Args:
+            columns: of the store.
+            searched: how many of them are searched.
+            costs: ``(batch, width)`` in the precision of the columns, without a gradient.
+            exact: whether columns behind these must not be scored.
+        """
+        some = columns.first(searched) if exact else columns.rounded(searched)
+        few, wide = min(costs.shape[0], BLOCK_COSTS), some.shape[1]
+        if few * wide > BLOCK_SCORES:
+            return None
+        if self._scores.shape != (few, wide) or self._scores.dtype != costs.dtype:
             with torch.inference_mode(False):  # such a tensor could not be written to later
-                self._tensor = torch.empty(batch, size, dtype=dtype)
-            self._array = self._tensor.numpy()
-        return self._tensor, self._array
-
-
-def best_on_cpu(columns: Tensor, costs: Tensor, memory: Scores) -> Tensor | None:
-    """Positions ``(batch,)`` as ``best_columns`` finds them, the fast way for look-ups of training on a CPU.
-
-    Args:
-        columns: ``(width, |S|)``.
-        costs: ``(batch, width)``.
-        memory: where the scores are written.
-
-    Returns:
-        The positions, ties to the first; ``None`` where the scores of a block of cost vectors are too many.
-    """
-    batch, size = costs.shape[0], columns.shape[1]
-    few = min(batch, BLOCK_COSTS)
-    if few * size > BLOCK_SCORES:
-        return None
-    out, scores = memory.of(few, size, costs.dtype)
-    if batch == few:
-        torch.mm(costs, columns, out=out)
-        return torch.from_numpy(scores.argmin(axis=1))
-    positions = np.empty(batch, dtype=np.int64)
-    for start in range(0, batch, few):
-        count = min(few, batch - start)
-        torch.mm(costs[start : start + count], columns, out=out[:count])
-        scores[:count].argmin(axis=1, out=positions[start : start + count])
-    return torch.from_numpy(positions)
+                self._scores = torch.empty(few, wide, dtype=costs.dtype)
+            self._array = self._scores.numpy()
+        self._reserved, self._columns = columns.reserved, some
+        self._more_than, self._wide = wide - (1 if exact else ALIGNED), wide
+        self._shape, self._dtype, self._whole = costs.shape, costs.dtype, few == costs.shape[0]
+        return self.again(columns.reserved, searched, costs)
 
 
 def best_columns(
@@ -192,7 +208,7 @@ class StoreLookup:
 
     def __init__(self) -> None:
         self._half: HalfMirror | None = None  # on a GPU, from the first look-up on for which it pays
-        self._memory = Scores()
+        self.cpu = CpuLookup()
 
     @property
     def mirrored(self) -> bool:
@@ -217,10 +233,12 @@ class StoreLookup:
             The positions; ``None`` where more has to be done.
         """
         reserved = columns.reserved
-        if not searched or torch.is_autocast_enabled("cpu" if costs.is_cpu else costs.device.type):
+        if not searched:
             return None
         if costs.is_cpu and reserved.is_cpu:
-            return best_on_cpu(columns.first(searched) if exact else columns.rounded(searched), costs, self._memory)
+            return self.cpu.first(columns, searched, costs, exact=exact)
+        if torch.is_autocast_enabled(costs.device.type):
+            return None
         if costs.is_cuda and costs.device == reserved.device and searched < fp16_lookup.SMALLEST:
             return best_of_first(reserved, searched, costs)
         return None

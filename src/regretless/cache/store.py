@@ -255,14 +255,17 @@ class SolutionStore:
             instance: ``(batch,)`` ids, for families: only solutions that are feasible for the instance count.
             objective: ``f(solutions, costs)`` on broadcast shapes, for objectives that are not linear.
         """
-        if costs.requires_grad or costs.dtype != self._columns.reserved.dtype:
-            costs = costs.detach().to(self.dtype)
-        position = None
-        if instance is None and objective is None:
-            position = self._lookup.plain(self._columns, self.columns_searched, costs, exact=self.capacity is not None)
+        plain, searched, position = instance is None and objective is None, self._size + self._staged, None
+        if plain:  # in the steps of training, which repeat one shape, every call shows
+            position = self._lookup.cpu.again(self._columns.reserved, searched, costs)
+        if position is None:
+            if costs.requires_grad or costs.dtype != self._columns.reserved.dtype:
+                costs = costs.detach().to(self.dtype)
+            if plain:
+                position = self._lookup.plain(self._columns, searched, costs, exact=self.capacity is not None)
         if position is None:
             self.to(costs.device)
-            if self.columns_searched == 0:
+            if searched == 0:
                 raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
             with no_autocast(costs.device.type):
                 position = self._lookup.best(self.columns, costs, self.serves, instance, objective)

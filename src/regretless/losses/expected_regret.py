@@ -91,7 +91,7 @@ class ExpectedRegret(ClosedFormLoss):
             scores = scores.masked_fill(~serves, torch.inf)
         # Weights w with p = w / z, in place: fewer passes over (batch, |S|) than a soft-max.
         scores -= scores.amin(dim=1, keepdim=True)
-        scores *= (-1.0 / unit)[:, None]
+        scores *= unit.reciprocal().neg_()[:, None]
         w = scores.exp_()
         z = w.sum(1)
         values = true @ columns
@@ -135,7 +135,7 @@ class ExpectedRegret(ClosedFormLoss):
         """
         if self.scale == "fixed":
             return torch.ones_like(mean)
-        deviation = (dot(centered, centered if mask is None else centered * mask) / count) ** 0.5
+        deviation = (dot(centered, centered if mask is None else centered * mask) / count).sqrt()
         # Where all scores are equal up to rounding (one solution, zero or constant predictions), their deviation is
         # noise and would make the gradient explode. Any positive unit gives the uniform distribution.
         noise = 8 * torch.finfo(mean.dtype).eps * mean.abs()

@@ -18,6 +18,7 @@ from regretless.errors import InputError, SolveError, TrainingError
 from regretless.instance_weights import relative_weights
 from regretless.progress import track
 from regretless.ranks import Ranks
+from regretless.solvers.checked_solve import all_finite
 from regretless.solvers.ledger import counted_as
 from regretless.training import checkpoint as checkpoints
 from regretless.training.batches import Batch, DataInMemory, RankBatches, streamed, total_row
@@ -219,7 +220,7 @@ class RunningFit:
 
     def _end_of_epoch(self, state: TrainingState) -> None:
         # A gradient of NaN shows here; the checkpoint of the last good epoch must not be replaced.
-        if not all(bool(torch.isfinite(parameter).all()) for parameter in state.model.parameters()):
+        if not all(all_finite(parameter.detach()) for parameter in state.model.parameters()):
             rate = self.parts.optimizer.param_groups[0]["lr"]
             raise TrainingError(
                 f"the weights are no longer finite after epoch {self.at.epoch}, learning rate {rate:g}; "
