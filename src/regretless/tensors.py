@@ -122,8 +122,9 @@ def rows_at(values: Tensor, positions: Tensor) -> Tensor:
 
 def write_rows(into: Tensor, positions: Tensor, rows: Tensor) -> None:
     """Write rows ``(m, ...)`` of any precision at positions ``(m,)``."""
+    rows = rows.detach()
     if known_to_numpy(into) and known_to_numpy(rows):
-        into.numpy()[positions.numpy()] = rows.detach().numpy()
+        into.numpy()[positions.numpy()] = rows.numpy()
     else:
         into.index_copy_(0, positions, in_dtype(rows, into.dtype))
 
