@@ -104,3 +104,10 @@ def test_map_with_5_per_cent_of_the_solves_beats_two_stage_where_a_line_is_wrong
         fit(model, loss, loaded.train, epochs=20, lr=0.01, batch_size=32, seed=0, progress=False)
         regret[method] = evaluate(model, loaded.test, loaded.problem).relative_regret
     assert regret["map-dc"] < 0.8 * regret["two-stage"]
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_costs_in_half_precision_have_the_paths_of_their_values(dtype):
+    costs = torch.rand(4, len(grid_edges(3, 3)), generator=torch.Generator().manual_seed(0)).to(dtype)
+    oracle = ShortestPathOracle(3, 3)
+    assert torch.equal(oracle.solve(costs).solution, oracle.solve(costs.to(torch.float64)).solution)

@@ -24,3 +24,5 @@ def test_a_column_with_lists_names_nothing() -> None:
     table = cells(tags=[["new"], ["old"]], item=["x", "y"], day=["1", "2"])
     assert variable_column(table, ["x", "y"]) == "item"
     assert id_column(table) == "item"
+    table = cells(pairs=[(1, [2]), (3, [4])], item=["x", "y"])
+    assert variable_column(table, ["x", "y"]) == id_column(table) == "item"

@@ -73,6 +73,8 @@ class ShortestPathOracle:
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, edges)`` costs to minimize; see ``regretless.types.Backend``."""
+        if costs.dtype == torch.bfloat16:  # unknown to NumPy
+            costs = costs.to(torch.float64)
         padded = np.full((self.edges + 1, len(costs)), np.inf)  # instances last: a step reads and writes whole rows
         padded[:-1] = costs.detach().cpu().numpy().T
         across, below = padded[self._into]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from regretless.tables.cells import Cells, number
@@ -30,9 +30,15 @@ def id_column(cells: Cells, variable: str | None = None) -> str | None:
 
 def _plain(cells: Cells) -> dict[str, list[Any]]:
     """The columns that may hold names: those without lists and the like, which Parquet files and frames may have."""
-    return {
-        name: column for name, column in cells.columns.items() if all(isinstance(cell, Hashable) for cell in column)
-    }
+    return {name: column for name, column in cells.columns.items() if all(map(_is_hashable, column))}
+
+
+def _is_hashable(cell: object) -> bool:
+    try:
+        hash(cell)  # a tuple is of a type that can be hashed, also where it holds a list
+    except TypeError:
+        return False
+    return True
 
 
 def _is_fraction(cell: object) -> bool:
