@@ -144,7 +144,8 @@ def scalar(number: float, like: Tensor) -> Tensor | float:
 
 @lru_cache(maxsize=256)
 def _constant(number: float, dtype: torch.dtype) -> Tensor:
-    return torch.tensor(number, dtype=dtype)
+    with torch.inference_mode(False):  # such a tensor could not be part of a graph later
+        return torch.tensor(number, dtype=dtype)
 
 
 def hash_of(tensors: Iterable[Tensor]) -> str:

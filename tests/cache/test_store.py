@@ -414,3 +414,35 @@ class TestStaging:
         cache = SolutionCache(problem, torch.eye(3)[:1], p_solve=1.0)
         cache(torch.tensor([[0.0, 1.0, 2.0], [1.0, 0.0, 2.0], [1.0, 0.5, 2.0]]))
         assert (cache.statistics.added, cache.statistics.hits, len(cache)) == (1, 2, 2)
+
+
+def test_the_state_of_staged_solutions_has_their_stamps():
+    staged, added = SolutionStore(3), SolutionStore(3)
+    staged.stage(torch.eye(3))
+    added.add(torch.eye(3))
+    assert staged.state_dict()["stamps"].tolist() == added.state_dict()["stamps"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("read", [len, SolutionStore.state_dict, SolutionStore.mean])
+def test_the_moment_at_which_staged_solutions_are_read_changes_no_bit_of_the_mean(read):
+    generator = torch.Generator().manual_seed(0)
+    steps, means = [torch.rand(3, 4, generator=generator, dtype=torch.float64) for _ in range(8)], []
+    for moment in (None, 1, 4):
+        store = SolutionStore(4, dtype=torch.float64)
+        for number, rows in enumerate(steps):
+            store.stage(rows)
+            if number == moment:
+                read(store)
+        means.append(store.mean())
+    assert torch.equal(means[0], means[1])
+    assert torch.equal(means[0], means[2])
+
+
+def test_a_store_that_grew_under_inference_mode_is_used_outside_of_it():
+    with torch.inference_mode():
+        store = SolutionStore(3)
+        store.add(torch.eye(3))
+    assert store.look_up(-torch.eye(3)).tolist() == [0, 1, 2]
+    store.stage(torch.ones(1, 3))
+    assert store.add(2 * torch.eye(3)) == 3
+    assert store.mean().tolist() == pytest.approx([4 / 7] * 3)

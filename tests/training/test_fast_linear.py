@@ -143,6 +143,46 @@ def test_a_prediction_follows_weights_that_were_changed_in_place():
     assert not step.predict(x).any()
 
 
+def replace_data(model: nn.Module) -> None:
+    for weight in model.parameters():
+        weight.data = weight.data + 1
+
+
+def replace_by_vector(model: nn.Module) -> None:
+    nn.utils.vector_to_parameters(nn.utils.parameters_to_vector(model.parameters()) + 1, model.parameters())
+
+
+@pytest.mark.parametrize("replace", [replace_data, replace_by_vector, nn.Module.double])
+@pytest.mark.parametrize(("make", "features"), [(lambda: nn.Linear(5, 4), flat), (lambda: SharedLinear(3), slots)])
+def test_a_step_follows_weights_whose_memory_was_replaced(replace, make, features):
+    model, x = make(), features()
+    step = fast(model)
+    replace(model)
+    x = x.to(next(model.parameters()).dtype)
+    predicted = step.predict(x)
+    assert torch.equal(predicted, model(x))
+    step.update(predicted, torch.ones_like(predicted))
+    assert torch.allclose(step.predict(x), model(x))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_an_empty_batch_has_empty_predictions(name):
+    make, features = MODELS[name]
+    model, x = make(), features()[:0]
+    assert fast(model).predict(x).shape == model(x).shape == (0, 4)
+
+
+def test_gradients_that_were_cleared_or_replaced_come_back():
+    model, x = nn.Linear(5, 4), flat()
+    step = fast(model)
+    for clear in (model.zero_grad, lambda: setattr(model.weight, "grad", torch.full_like(model.weight, 7.0))):
+        step.update(step.predict(x), torch.ones(6, 4))
+        first = model.weight.grad.clone()
+        clear()
+        step.update(step.predict(x), torch.ones(6, 4))
+        assert torch.equal(model.weight.grad, first)
+
+
 def test_another_optimizer_is_left_to_autograd():
     model = nn.Linear(5, 4)
     assert linear_step(model, torch.optim.Adam(model.parameters(), lr=0.1)) is None

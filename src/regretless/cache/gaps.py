@@ -66,7 +66,7 @@ def _best_values(store: SolutionStore, costs: Tensor, instance: Tensor | None) -
         return value, noise
     rows = store.take(store.look_up(costs, instance))
     precision = max(4 * torch.finfo(rows.dtype).eps, ROUNDING)
-    products = costs.cpu().numpy().astype(np.float64) * rows.cpu().numpy()
+    products = costs.to("cpu", torch.float64).numpy() * rows.cpu().numpy()
     return products.sum(axis=1), precision * np.abs(products).sum(axis=1)
 
 

@@ -291,7 +291,8 @@ class SolutionStore:
 
     def state_dict(self) -> dict[str, Any]:
         """Solutions, masks, stamps and sums; see ``StoreState``."""
-        stamps, serves = self._use.stamps[: self.size], self.serves
+        size = self.size  # solutions that are staged have no stamps before
+        stamps, serves = self._use.stamps[:size], self.serves
         total = self._mean.of(self._columns).sum
         return StoreState(self.rows, stamps, self._use.clock, self.evicted, total, serves).as_dict()
 

@@ -101,7 +101,8 @@ def aligned(size: int) -> int:
 
 def widened(old: Tensor, size: int) -> Tensor:
     """A tensor with zeros appended to its last dimension."""
-    new = old.new_zeros(*old.shape[:-1], size)
+    with torch.inference_mode(False):  # such a tensor could not be written to later
+        new = old.new_zeros(*old.shape[:-1], size)
     new[..., : old.shape[-1]] = old
     return new
 
@@ -168,8 +169,8 @@ class LastUse:
 class RunningMean:
     """Sum and number of solutions; for a family, of the feasible ones per instance.
 
-    What was appended is added up on request: a mean that no loss reads costs nothing. It is added up insertion by
-    insertion, so that the moment at which the mean is read does not change a bit of it.
+    What was appended is added up on request: a mean that no loss reads costs nothing. On a CPU the moment at which it
+    is read does not change a bit of it; on a GPU this holds for solutions of integers, whose sums are exact.
 
     Attributes:
         sum: ``(instances or 1, width)`` in float64.
@@ -177,8 +178,9 @@ class RunningMean:
     """
 
     def __init__(self, width: int, instances: int | None) -> None:
-        self.sum = torch.zeros(instances or 1, width, dtype=torch.float64)
-        self.count = torch.zeros(instances or 1, dtype=torch.float64)
+        with torch.inference_mode(False):  # such tensors could not be written to later
+            self.sum = torch.zeros(instances or 1, width, dtype=torch.float64)
+            self.count = torch.zeros(instances or 1, dtype=torch.float64)
         self._mean: Tensor | None = None
         self._all_served = False
         self._appended: list[slice] = []
@@ -201,7 +203,12 @@ class RunningMean:
     def add(self, rows: Tensor, serves: Tensor | None, sign: float = 1.0) -> None:
         """Add solutions ``(m, width)`` that serve ``(instances, m)``, or with ``sign=-1.0`` remove them."""
         if serves is None:
-            self.sum.add_(rows.sum(dim=0, dtype=torch.float64), alpha=sign)
+            if self.sum.is_cpu:  # one by one: the same bits, however many are added together
+                total, add = self.sum.numpy()[0], np.add if sign > 0 else np.subtract
+                for row in rows.numpy():
+                    add(total, row, out=total)
+            else:
+                self.sum.add_(rows.sum(dim=0, dtype=torch.float64), alpha=sign)
             self.count += scalar(sign * rows.shape[0], self.count)
         else:
             weight = serves.to(torch.float64)

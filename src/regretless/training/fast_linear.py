@@ -78,25 +78,31 @@ class LinearStep:
         self.model = model
         self.optimizer: torch.optim.Optimizer = optimizer
         self._lean_step = optimizer.lean_step
-        layer = model.layer
-        self._parameters = layer.weight, layer.bias
-        self._weight, self._bias = layer.weight.detach(), None if layer.bias is None else layer.bias.detach()
-        self._shared_weight = self._weight[0]
+        self._parameters = model.layer.weight, model.layer.bias
         self._intercepts = None if model.intercepts is None else model.intercepts.intercepts
+        self._view()
         self._rows = self._weight
-        # Every step writes its gradients to the same memory: new tensors would take as long as the products.
+
+    def _view(self) -> None:
+        """Keep views of the parameters, and memory for their gradients: new tensors take as long as the products."""
+        weight, bias = self._parameters
+        self._weight, self._bias = weight.detach(), None if bias is None else bias.detach()
+        self._shared_weight = self._weight[0]
+        self._memory = weight.data_ptr(), None if bias is None else bias.data_ptr()
         self._gradients = torch.empty_like(self._weight), None if self._bias is None else torch.empty_like(self._bias)
 
     def predict(self, x: Tensor) -> Tensor:
         """Predict costs ``(batch, d)``."""
-        model = self.model
+        model, (weight, bias) = self.model, self._parameters
+        if self._memory != (weight.data_ptr(), None if bias is None else bias.data_ptr()):
+            self._view()  # as after ``vector_to_parameters``
         rows = model.inputs(x)
         if model.shared:
             self._rows = rows.reshape(-1, rows.shape[-1])
             output = torch.mv(self._rows, self._shared_weight)  # faster than ``linear`` where there is one output
             if self._bias is not None:
                 output += self._bias
-            output = output.view(x.shape[0], -1)
+            output = output.view(rows.shape[:-1])
         else:
             self._rows = rows
             output = nn.functional.linear(rows, self._weight, self._bias)

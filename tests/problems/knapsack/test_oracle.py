@@ -171,3 +171,22 @@ def test_the_problem_maximizes():
 def test_fractions_and_negative_numbers_are_refused(weights, capacity, message):
     with pytest.raises(InputError, match=message):
         KnapsackOracle(weights, capacity)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("weights", [[3, 5, 7], [1, 2, 3, 4], [2, 3, 4, 5, 6, 7]])
+def test_which_of_several_optima_is_found_does_not_depend_on_the_batch(dtype, weights):
+    generator = np.random.default_rng(0)
+    oracle = KnapsackOracle(generator.choice(weights, 40), 60)
+    prices = np.round(generator.random((240, 40)), 1)  # many optima, and no binary fractions
+    costs = torch.from_numpy(-prices).to(dtype)
+    alone = torch.cat([oracle.solve(one).solution for one in costs.split(1)])
+    assert torch.equal(oracle.solve(costs).solution, alone)
+    assert torch.equal(torch.cat([oracle.solve(part).solution for part in costs.split(7)]), alone)
+
+
+def test_the_bound_takes_half_precision():
+    costs = torch.tensor([[-4.0, -5.0, -6.0]])
+    bound = KnapsackBound([3, 4, 5], 7)
+    for dtype in (torch.bfloat16, torch.float16):
+        assert bound(costs.to(dtype), None).tolist() == bound(costs, None).tolist()

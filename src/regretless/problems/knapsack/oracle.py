@@ -41,7 +41,7 @@ class KnapsackBound:
     def __call__(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
         """Bounds ``(batch,)`` at minimization costs ``(batch, n)``."""
         # In numpy: at this size its sort takes a third of the time of torch, and the gap is needed on the CPU anyway.
-        ratio = np.minimum(costs.detach().cpu().numpy() / self._weights, 0.0)
+        ratio = np.minimum(costs.detach().to("cpu", torch.float64).numpy() / self._weights, 0.0)
         order = ratio.argsort(axis=1)
         weight = self._weights[order]
         # The capacity left before each item decides how much of it is taken: nothing, a part, or all.

@@ -44,7 +44,10 @@ class WeightCounts:
         self._flat = members.ravel()
         self._first = np.arange(len(members))[:, None] * members.shape[1]
         # Whether a combination takes the best item of a class, the second best and so on. If that is small, one product
-        # with it gives all totals: several times faster than to add up cumulative sums.
+        # with it gives all totals: several times faster than to add up cumulative sums. A product adds up in an order
+        # that depends on the batch. For costs in single precision that changes nothing, since double precision holds
+        # their sums exactly (unless their sizes differ by a factor of millions). Others are added up one by one, so
+        # that of several optima the same one is found in every batch.
         self._taken: NDArray[np.bool_] | None = None
         self._matrix: Floats | None = None
         if members.size * len(counts) <= MOST_MATRIX:
@@ -72,7 +75,7 @@ class WeightCounts:
         places = order.reshape(batch, -1)
         rows = np.arange(batch)[:, None]
         best = classed.ravel().take(places + rows * self._flat.size)
-        if self._matrix is not None and self._taken is not None:
+        if self._matrix is not None and self._taken is not None and costs.dtype != np.float64:
             taken = self._taken.take((best @ self._matrix).argmin(axis=1), axis=0)
         else:
             sums = np.pad(best.reshape(batch, *shape).cumsum(axis=2), ((0, 0), (0, 0), (1, 0)))
@@ -89,7 +92,7 @@ class WeightCounts:
         batch, shape = costs.shape[0], members.shape
         worth = torch.nn.functional.pad((-costs.to(torch.float64)).clamp(min=0.0), (0, 1))
         best, order = worth[:, members].sort(dim=2, descending=True, stable=True)
-        if matrix is not None:
+        if matrix is not None and costs.dtype != torch.float64:
             total = best.view(batch, -1) @ matrix
         else:
             sums = torch.nn.functional.pad(best.cumsum(dim=2), (1, 0))
