@@ -96,7 +96,10 @@ class Spec:
         return 0 if self.init == "shared" else self.seed
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; without ``start`` and ``retrain`` where they are empty, as in version 0.1."""
+        """Plain data for JSON; without ``start`` and ``retrain`` where they are empty, as in version 0.1.
+
+        Settings that are infinite are ``None``.
+        """
         plain = strict(asdict(self))
         return {name: value for name, value in plain.items() if name not in ("start", "retrain") or value}
 
