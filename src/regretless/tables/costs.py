@@ -31,12 +31,15 @@ class Costs:
     instance: tuple[str, ...] | None
 
 
-def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") -> Costs:
+def read_costs(
+    path: Any, cost_names: Sequence[str], *, id: str = "instance", variables: Sequence[str] = ()
+) -> Costs:
     """Read true costs: one row per instance, one column per cost variable in any order, and maybe ``id``.
 
     With the columns ``id`` and ``variable`` there is one row per variable of an instance, and one column of costs.
     ``path`` is a file, a data frame or its cells. In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``;
-    ``cost_names`` holds the names of its columns, and without it they are in the order of the model.
+    ``cost_names`` holds the names of its columns, and without it they are in the order of the model. All ``variables`` of the model are for messages, which
+    propose patterns.
     """
     if is_arrays(path):
         arrays, path = read_arrays(path), Path(path)
@@ -49,15 +52,19 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
         return Costs(values, strings(path, arrays, "instance", len(values)))
     cells = read_cells(path)
     if "variable" in cells.columns and "variable" not in cost_names:
-        return _per_variable(cells, cost_names, id)
+        return _per_variable(cells, cost_names, id, variables)
     # A variable of the model may be called "instance": then that column holds its cost.
     key = None if id in cost_names else id
     named = id != "instance" or key in cells.columns
-    table = read_table(cells, id=key, check=lambda columns: refuse_other_columns(columns, cost_names, id, named=named))
+
+    def check(columns: Cells) -> None:
+        refuse_other_columns(columns, cost_names, id, named=named, variables=variables)
+
+    table = read_table(cells, id=key, check=check)
     return Costs(ordered(table.cells.source, table.names, table.values, cost_names, "cost"), table.instances)
 
 
-def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
+def _per_variable(cells: Cells, cost_names: Sequence[str], id: str, variables: Sequence[str]) -> Costs:
     """Costs from a table with one row per variable of an instance."""
     names = cells.key(id)
     if names is None:
@@ -71,7 +78,7 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
         )
     nowhere, unknown = missing_and_unknown(cells.key("variable") or (), cost_names)
     if nowhere and not unknown and len(set(names)) > 1:
-        option = cost_variables_option([name for name in cost_names if name not in nowhere], nowhere)
+        option = cost_variables_option([name for name in cost_names if name not in nowhere], [*nowhere, *variables])
         raise cells.error(
             f"no row is about {listed(nowhere)}: add rows, or select the variables with predicted costs (train "
             f"{option})",
