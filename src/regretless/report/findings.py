@@ -20,7 +20,7 @@ SOLVES = "training_solves"
 
 @dataclass(frozen=True)
 class Finding:
-    """The best group; its lead over a two-stage group in per cent; a group near it that needs far fewer solver calls.
+    """The best group; its lead over a two-stage group in percent; a group near it that needs far fewer solver calls.
 
     Groups that are ``tied`` share the lowest regret as it is written, and all are named.
     """
