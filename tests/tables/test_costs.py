@@ -150,7 +150,7 @@ def test_rows_are_matched_by_instance_where_both_files_name_them_and_by_position
     for rows in (1, 3):
         with pytest.raises(InputError, match=f"x has 2 instances and c has {rows}; the numbers must be equal"):
             matched(plain, Costs(np.zeros((rows, 2)), None), names=("x", "c"))
-    with pytest.raises(InputError, match=r"1 instances of x are not in c: p; those of c are q, r"):
+    with pytest.raises(InputError, match=r"1 instance of x is not in c: p; those of c are q, r"):
         matched(features, Costs(np.zeros((2, 2)), ("q", "r")), names=("x", "c"))
     with pytest.raises(InputError, match="x has 2 instances and c has 3"):
         matched(plain, Costs(np.zeros((3, 2)), None), names=("x", "c"))

@@ -121,8 +121,9 @@ def row_order(
         for one, other, what in ((have, wanted, names), (wanted, have, names[::-1])):
             there = {row_key(name) for name in other}
             if alone := sorted({name for name in one if row_key(name) not in there}):
+                count = "1 instance" if len(alone) == 1 else f"{len(alone)} instances"
                 raise InputError(
-                    f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}; "
+                    f"{count} of {what[0]} {'is' if len(alone) == 1 else 'are'} not in {what[1]}: {listed(alone)}; "
                     f"those of {what[1]} are {listed(other)}: {_remedy(alone, other)}"
                 )
         place = {row_key(name): i for i, name in enumerate(have)}
