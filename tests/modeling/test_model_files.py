@@ -115,7 +115,9 @@ def test_a_file_in_another_encoding_is_named_with_the_line_and_what_to_do(tmp_pa
     content = MPS.replace("y", "\xfc").encode("latin-1")
     line = MPS[: MPS.index("y")].count("\n") + 1
     for name, given in (("a.mps", content), ("a.mps.gz", gzip.compress(content))):
-        with pytest.raises(FileError, match=rf"{name}, line {line}: the byte 0xfc is not UTF-8: save the file as UTF-8"):
+        with pytest.raises(
+            FileError, match=rf"{name}, line {line}: the byte 0xfc is not UTF-8: save the file as UTF-8"
+        ):
             read(_file(tmp_path, name, given))
 
 

@@ -31,9 +31,7 @@ class Costs:
     instance: tuple[str, ...] | None
 
 
-def read_costs(
-    path: Any, cost_names: Sequence[str], *, id: str = "instance", variables: Sequence[str] = ()
-) -> Costs:
+def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance", variables: Sequence[str] = ()) -> Costs:
     """Read true costs: one row per instance, one column per cost variable in any order, and maybe ``id``.
 
     With the columns ``id`` and ``variable`` there is one row per variable of an instance, and one column of costs.
