@@ -152,6 +152,8 @@ def test_rows_are_matched_by_instance_where_both_files_name_them_and_by_position
             matched(plain, Costs(np.zeros((rows, 2)), None), names=("x", "c"))
     with pytest.raises(InputError, match=r"1 instance of x is not in c: p; those of c are q, r"):
         matched(features, Costs(np.zeros((2, 2)), ("q", "r")), names=("x", "c"))
+    with pytest.raises(InputError, match=r"those of c are P, q: 'p' is probably 'P': write the names in the same way"):
+        matched(features, Costs(np.zeros((2, 2)), ("P", "q")), names=("x", "c"))
     with pytest.raises(InputError, match="x has 2 instances and c has 3"):
         matched(plain, Costs(np.zeros((3, 2)), None), names=("x", "c"))
 

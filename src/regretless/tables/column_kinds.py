@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
 from regretless.tables.foreign_numbers import are_compact_dates, foreign_form, number_remedy
+from regretless.tables.row_names import WHOLE
 from regretless.tables.whole_columns import each_once, plain_numbers
 
 Kind = Literal["number", "boolean", "date", "time", "category"]
@@ -30,8 +31,6 @@ NESTED = (list, tuple, dict, bytes)
 MOST_LEVELS = 20
 # A day as most of Europe writes it: with points, the day always comes first. With slashes it need not.
 DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T]+(.+))?")
-# A number without a fraction, as text.
-WHOLE = re.compile(r"(0|-?[1-9]\d*)(?:\.0*)?")
 
 
 def kind_of(cells: Cells, column: str) -> Kind:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.listing import listed, missing_and_unknown
+from regretless.listing import alike, listed, missing_and_unknown
 from regretless.milp import Floats
 from regretless.tables.cells import Cells, number
 from regretless.tables.column_kinds import as_date
@@ -145,4 +145,5 @@ def _remedy(alone: Sequence[str], other: Sequence[str]) -> str:
     form = foreign_form([name for name in (*alone, *other) if as_date(name) is None])
     if form is not None and form[1] == "a date":
         return f"write {form[2]} in both files"
-    return "write the names in the same way in both files, or leave out the rows that are in one of them only"
+    near = next((f"{name!r} is probably {same!r}: " for name, same in alike(alone, other).items()), "")
+    return f"{near}write the names in the same way in both files, or leave out the rows that are in one of them only"
