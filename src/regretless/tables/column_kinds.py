@@ -163,13 +163,17 @@ def as_date(cell: Any) -> dt.datetime | None:
 
 
 def as_time(cell: Any) -> dt.time | None:
-    """A time of day."""
+    """A time of day; the hour may have one digit, as spreadsheets write it.
+
+    >>> as_time("7:30")
+    datetime.time(7, 30)
+    """
     if isinstance(cell, dt.time):
         return cell
     if not isinstance(cell, str) or ":" not in cell:
         return None
     try:
-        return dt.time.fromisoformat(cell)
+        return dt.time.fromisoformat(cell if cell[1:2] != ":" else f"0{cell}")
     except ValueError:
         return None
 
