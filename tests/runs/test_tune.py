@@ -95,7 +95,7 @@ def test_a_search_on_data_that_have_changed_is_refused_and_left_alone(loaded: Be
     for part in ("train", "validation"):
         data = getattr(loaded, part)
         other = dataclasses.replace(loaded, **{part: dataclasses.replace(data, costs=data.costs + 1.0)})
-        with pytest.raises(FileError, match="holds a search on other data. The data have changed since: restore"):
+        with pytest.raises(FileError, match=r"holds a search on other data\. The data have changed since: restore"):
             search(other, tmp_path, 2)
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     kept = json.loads((tmp_path / "search.json").read_text())

@@ -9,7 +9,6 @@ from regretless.errors import FileError, InputError
 from regretless.optional import need
 from regretless.runs.run_folder import has_epochs, refuse_foreign
 
-
 OURS = b'<meta name="generator" content="regretless">'
 HEAD = 4096  # bytes of a page among which that is
 

@@ -32,7 +32,7 @@ def check_decision_file(path: Path | str) -> None:
     path, ending = Path(path), suffix_to_write(path)
     if ending == ".parquet":
         need("pyarrow.parquet", pip="pyarrow", why="write Parquet files")
-    if path.is_file() and path.stat().st_size and not OWN <= _names_in(path, ending):
+    if path.is_file() and path.stat().st_size and not _names_in(path, ending) >= OWN:
         raise FileError(
             f"{path} holds no decisions of an earlier command, and would be overwritten: choose another file"
         )

@@ -36,8 +36,8 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance", va
 
     With the columns ``id`` and ``variable`` there is one row per variable of an instance, and one column of costs.
     ``path`` is a file, a data frame or its cells. In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``;
-    ``cost_names`` holds the names of its columns, and without it they are in the order of the model. All ``variables`` of the model are for messages, which
-    propose patterns.
+    ``cost_names`` holds the names of its columns, and without it they are in the order of the model. All ``variables``
+    of the model are for messages, which propose patterns.
     """
     if is_arrays(path):
         arrays, path = read_arrays(path), Path(path)
