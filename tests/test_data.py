@@ -345,6 +345,8 @@ def test_a_part_that_would_be_empty_is_refused() -> None:
     for wanted in ((0.999,), (0.01, 0.5), (0.5, 0.499)):
         with pytest.raises(InputError, match="leave a part of 10 instances empty"):
             numbered(10).split(*wanted)
+    with pytest.raises(InputError, match=r"the shares 0\.001, 0\.999 leave"):
+        numbered(10).split(1 - 0.999, 0.999)
 
 
 def test_shares_that_sum_to_one_in_floating_point_leave_nothing_over() -> None:

@@ -135,7 +135,7 @@ def test_what_cannot_be_solved_at_all_is_stored_with_its_status(tmp_path: Path) 
 
 def test_what_a_fault_spoiled_is_not_stored(tmp_path: Path) -> None:
     def flaky(costs: Any) -> Any:
-        raise RuntimeError("out of licences")
+        raise RuntimeError("out of licenses")
 
     _, status = solve_labels(Problem(KNAPSACK, oracle=flaky, on_failure="skip"), COSTS, store=tmp_path)
     assert status == [Status.ERROR] * 4

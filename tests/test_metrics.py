@@ -26,7 +26,7 @@ COSTS = st.lists(st.floats(-9, 9), min_size=4, max_size=4)
 
 
 def best(costs: torch.Tensor) -> torch.Tensor:
-    """Minimising brute force."""
+    """Minimizing brute force."""
     return POINTS[(costs @ POINTS.T).argmin(dim=1)]
 
 

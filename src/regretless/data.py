@@ -225,7 +225,8 @@ class Dataset:
             ends.append(len(self))
         starts = [0, *ends[:-1]]
         if any(a == b for a, b in zip(starts, ends, strict=True)):
-            raise InputError(f"shares {shares} leave a part of {len(self)} instances empty: give more rows")
+            said = ", ".join(f"{share:g}" for share in shares)
+            raise InputError(f"the shares {said} leave a part of {len(self)} instances empty: give more rows")
         return tuple(self[order[a:b]] for a, b in zip(starts, ends, strict=True))
 
 

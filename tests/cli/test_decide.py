@@ -90,7 +90,7 @@ def test_what_is_wrong_is_one_line_and_the_old_file_stays(
     cli: CommandLine, trained_files: Files, tmp_path: Path
 ) -> None:
     run, out = trained_files.folder / "run", tmp_path / "d.csv"
-    out.write_text("before")
+    out.write_text("instance,status,objective\n")
     x = write_csv(tmp_path / "x.csv", ["a", "b", "z"], trained_files.features.tolist())
     error = cli("decide", run, "--features", x, "--out", out).error
     assert "missing: c; unknown: z" in error
@@ -105,7 +105,7 @@ def test_what_is_wrong_is_one_line_and_the_old_file_stays(
     below = out / "d.csv"
     assert "cannot write" in cli("decide", run, "--features", trained_files.x, "--out", below).error
     assert "it is a folder" in cli("decide", run, "--features", trained_files.x, "--out", _folder(tmp_path)).error
-    assert out.read_text() == "before"
+    assert out.read_text() == "instance,status,objective\n"
 
 
 def _folder(tmp_path: Path) -> Path:

@@ -19,6 +19,7 @@ def test_engines_are_tried_and_listed_with_their_limits(cli: CommandLine, monkey
     assert engines["highs"]["works"] is True
     assert engines["highs"]["version"] == found["versions"]["highspy"]
     assert "2,000" in engines["gurobi"]["limits"]
+    assert engines["gurobi"]["license"] == "commercial"
     for engine in engines.values():
         assert engine["works"] is True or engine["problem"]
     assert found["versions"]["regretless"] == __version__

@@ -96,7 +96,17 @@ def test_forecasts_are_compared_on_other_data(cli: CommandLine, trained_files: F
     words = "evaluate", trained_files.folder / "run", "--features", x, "--costs", c, "--forecasts"
     assert cli.ok(*words, f, "--json").json["forecasts"]["regret"] == 0.0
     few = table("few.csv", ITEMS, trained_files.costs[-3:], names[1:])
-    assert f"1 instances of {x} are not in {few}: tuesday" in cli(*words, few).error
+    assert f"1 instance of {x} is not in {few}: tuesday" in cli(*words, few).error
+
+
+@pytest.mark.filterwarnings("default::regretless.errors.RegretlessWarning")
+def test_costs_in_other_units_are_reported(cli: CommandLine, trained_files: Files, tmp_path: Path) -> None:
+    run = trained_files.folder / "run"
+    x = write_csv(tmp_path / "x.csv", ["a", "b", "c"], trained_files.features.tolist())
+    for factor, reported in ((1, False), (1000, True)):
+        c = write_csv(tmp_path / "c.csv", ITEMS, (factor * trained_files.costs).tolist())
+        said = cli.ok("evaluate", run, "--features", x, "--costs", c).err
+        assert (f"warning: the costs of {c} are on another scale than those of {run}" in said) is reported
 
 
 @pytest.mark.parametrize(

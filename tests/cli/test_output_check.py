@@ -35,6 +35,26 @@ def test_decide_does_not_replace_what_it_reads(
     assert "would be overwritten" in cli(*words, "--out", tmp_path / "d.csv", "--log", tmp_path / "d.csv").error
 
 
+def test_decide_replaces_decisions_and_no_other_table(cli: CommandLine, trained_files: Files, tmp_path: Path) -> None:
+    words = ("decide", trained_files.folder / "run", "--features", trained_files.x, "--out")
+    for _ in range(2):
+        cli.ok(*words, tmp_path / "d.csv")
+    (tmp_path / "mine.csv").write_text("day,price\n1,2\n")
+    assert (
+        "holds no decisions of an earlier command, and would be overwritten" in cli(*words, tmp_path / "mine.csv").error
+    )
+    assert (tmp_path / "mine.csv").read_text() == "day,price\n1,2\n"
+
+
+def test_a_page_replaces_a_page_of_ours_and_no_other(cli: CommandLine, trained_files: Files, tmp_path: Path) -> None:
+    for _ in range(2):
+        cli.ok("report", trained_files.folder / "run", "--out", tmp_path / "r.html")
+    (tmp_path / "mine.html").write_text("<!DOCTYPE html>")
+    said = cli("report", trained_files.folder / "run", "--out", tmp_path / "mine.html").error
+    assert "mine.html is no page of regretless, and would be overwritten: choose another file" in said
+    assert (tmp_path / "mine.html").read_text() == "<!DOCTYPE html>"
+
+
 def test_places_that_can_be_made_pass_and_nothing_is_made(tmp_path: Path) -> None:
     refuse_unwritable(tmp_path / "a" / "b")
     refuse_unwritable(tmp_path / "a" / "b.csv", folder=False)

@@ -83,7 +83,7 @@ BAD = {
         "t.csv, line 7, column 'day': '2024-01-05' occurs twice, first in line 6: remove",
     ),
     "an empty number": (6, 2, "", "t.csv, line 8, column 'wind': the cell is empty: fill it"),
-    "a date that is none": (7, 0, "8 Jan", "1 instances of"),
+    "a date that is none": (7, 0, "8 Jan", "1 instance of"),
 }
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date, datetime
@@ -83,8 +84,9 @@ def test_what_is_in_the_log_is_not_decided_again(
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_what_was_decided_before_an_error_is_logged(
-    error: type[BaseException], decider: Decider, trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    error: type[BaseException], trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    decider = Decider.load(trained.run)  # a decision that has begun may end after the test
     decide, names = decider.decide, iter("abc")
 
     def third(*given: Any, **how: Any) -> Decision:
@@ -97,6 +99,34 @@ def test_what_was_decided_before_an_error_is_logged(
         decide_and_log(decider, log, "run", requests(trained, 5), baseline=None)
     with DecisionLog(tmp_path / "d.db") as log:
         assert [one.instance for one in log.records()] == list(trained.days[:2])
+
+
+def test_an_interruption_does_not_wait_for_decisions_that_have_begun(
+    trained: TrainedRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decider = Decider.load(trained.run)
+    monkeypatch.setattr(logged_decisions, "INTERVAL", 0.0)
+    decide, begun, end, ended = decider.decide, list[Any](), threading.Event(), list[bool]()
+
+    def slow(*given: Any, **how: Any) -> Decision:
+        begun.append(given)
+        if len(begun) > 1:
+            ended.append(end.wait(20.0))
+        return decide(*given, **how)
+
+    def interrupted(done: int, new: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(decider, "decide", slow)
+    try:
+        with DecisionLog(tmp_path / "d.db") as log:
+            with pytest.raises(KeyboardInterrupt):
+                decide_and_log(decider, log, "run", requests(trained, 5), baseline=None, report=interrupted)
+            assert ended == [], "a decision is still being made"
+            assert [one.instance for one in log.records()] == [trained.days[0]]
+    finally:
+        end.set()
+    assert len(begun) <= 2
 
 
 def test_slow_decisions_are_committed_one_by_one(

@@ -152,8 +152,8 @@ def test_an_engine_that_fails_early_is_tried_once_more() -> None:
 
 
 def test_what_an_engine_raises_is_in_the_message() -> None:
-    answer, _ = ask(Engines(lambda: cast(Outcome, {}["licence"])), GOOD)
-    assert (answer.found, answer.message) == ("cached", "error: KeyError: 'licence'")
+    answer, _ = ask(Engines(lambda: cast(Outcome, {}["license"])), GOOD)
+    assert (answer.found, answer.message) == ("cached", "error: KeyError: 'license'")
 
 
 def test_engines_that_hang_block_nobody_and_the_answer_comes_in_time() -> None:

@@ -215,3 +215,16 @@ def test_a_time_limit_leaves_the_gap_that_the_solver_knows():
     found = projects("HIGHS", mip_max_nodes=1)
     assert found.status == [Status.TIME_LIMIT]
     assert 0.0 < found.gap.item() < 1.0
+
+
+@pytest.mark.parametrize(("solver", "options"), [("HIGHS", {"time_limit": 0.0}), ("GUROBI", {"TimeLimit": 0.0})])
+def test_a_time_limit_that_leaves_no_solution_has_the_status_of_a_time_limit(solver, options):
+    if solver not in cp.installed_solvers():
+        pytest.skip(f"cvxpy has no {solver}")
+    rng = np.random.default_rng(0)
+    weights = rng.integers(1, 50, size=(20, 60))
+    x, c = cp.Variable(60, boolean=True), cp.Parameter(60)
+    rows = [weights[:5] @ x == weights[:5] @ rng.integers(0, 2, 60), weights @ x >= weights.sum(1) // 3]
+    found = ConvexProgram(cp.Problem(cp.Minimize(c @ x), rows), solver=solver, **options).solve(torch.ones(1, 60))
+    assert (found.statuses, found.found.tolist()) == ([Status.TIME_LIMIT], [False])
+    assert found.message[0].endswith("before a solution was proven to be optimal")

@@ -111,6 +111,16 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path, name):
         read(_file(tmp_path, name, DAMAGED[name]))
 
 
+def test_a_file_in_another_encoding_is_named_with_the_line_and_what_to_do(tmp_path):
+    content = MPS.replace("y", "\xfc").encode("latin-1")
+    line = MPS[: MPS.index("y")].count("\n") + 1
+    for name, given in (("a.mps", content), ("a.mps.gz", gzip.compress(content))):
+        with pytest.raises(
+            FileError, match=rf"{name}, line {line}: the byte 0xfc is not UTF-8: save the file as UTF-8"
+        ):
+            read(_file(tmp_path, name, given))
+
+
 def test_a_row_with_two_sides_in_an_lp_file_is_named_with_what_to_do(tmp_path):
     two = LP.replace(" c2:", " c3: -3 <= x0 - x1 <= 3\n c2:")
     with pytest.raises(FileError, match=r"write 'c3: -3 <= x0 - x1 <= 3' as two rows, or use \.mps"):

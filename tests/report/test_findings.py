@@ -31,9 +31,16 @@ def test_best_method_saving_and_baseline_are_named(tmp_path: Path, make_run: Mak
     make_run("spo", metrics={"regret": 800.0, "solves": 10000})
     make_run("map-dc", metrics={"regret": 808.0, "solves": 500})
     text = words(tmp_path / "results")
-    assert text.startswith("spo has the lowest test regret, 800.0: 20 % below two-stage (1,000.0). ")
+    assert text.startswith("spo has the lowest test regret, 800.0: 20 % below the 1,000.0 of two-stage. ")
     assert "map-dc is within 1 % of it with 20.0 times fewer solver calls. " in text
     assert text.endswith("With one seed, small differences may be chance.")
+
+
+def test_the_two_stage_group_that_is_compared_has_its_name_of_the_table(tmp_path: Path, make_run: MakeRun) -> None:
+    make_run("two-stage", metrics={"regret": 900.0}, lr=0.1)
+    make_run("two-stage", metrics={"regret": 1000.0}, lr=0.2)
+    make_run("spo", metrics={"regret": 800.0})
+    assert ": 11.1 % below the 900.0 of two-stage (lr 0.1)." in words(tmp_path / "results")
 
 
 @pytest.mark.parametrize(("on", "name"), [("train", "training"), ("validation", "validation"), ("test", "test")])
@@ -72,9 +79,9 @@ def test_methods_whose_regrets_read_alike_share_the_first_place(tmp_path: Path, 
 def test_a_lead_is_not_rounded_up_to_all_of_the_regret(tmp_path: Path, make_run: MakeRun) -> None:
     make_run("two-stage", metrics={"regret": 1000.0})
     make_run("spo", metrics={"regret": 0.2})
-    assert ": over 99.9 % below two-stage" in words(tmp_path / "results")
+    assert ": over 99.9 % below the 1,000 of two-stage" in words(tmp_path / "results")
     make_run("map-dc", metrics={"regret": 0.0})
-    assert ": 100 % below two-stage" in words(tmp_path / "results")
+    assert ": 100 % below the 1,000 of two-stage" in words(tmp_path / "results")
 
 
 def test_solves_that_compare_candidates_are_solver_calls(tmp_path: Path, make_run: MakeRun) -> None:

@@ -69,12 +69,12 @@ def test_the_status_of_a_row_is_that_of_its_run(tmp_path: Path) -> None:
     path = table(
         tmp_path,
         "energy-1,spo,1.0,0,random,pending,,oracle,,a,",
-        "energy-1,spo,1.0,1,random,failed,,oracle,,b,no licence",
+        "energy-1,spo,1.0,1,random,failed,,oracle,,b,no license",
         "energy-1,spo,1.0,2,random,odd,,oracle,,c,",
     )
     runs = runs_from_table(path, [])
     assert [run.status for run in runs] == [UNFINISHED, FAILED, DAMAGED]
-    assert [run.error for run in runs] == ["", "no licence", "status in results.csv: odd"]
+    assert [run.error for run in runs] == ["", "no license", "status in results.csv: odd"]
 
 
 def test_runs_are_read_with_their_history_and_environment(results: Path) -> None:

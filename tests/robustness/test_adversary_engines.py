@@ -30,7 +30,7 @@ def usable(engine: str) -> bool:
         return False
     try:
         make_engine(engine, case(0).milp)
-    except SolveError:  # a licence is missing
+    except SolveError:  # a license is missing
         return False
     return True
 

@@ -152,7 +152,7 @@ def _peak(work) -> int:
 
 
 def special_oracles() -> dict[str, tuple[Problem, torch.Tensor]]:
-    """The exact oracles of the problems that come with the library, with minimising costs."""
+    """The exact oracles of the problems that come with the library, with minimizing costs."""
     chance = np.random.default_rng(5)
     weights = chance.integers(3, 8, 48)
     same = chance.random((1, 8, 8)) < 0.5

@@ -6,12 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
 from regretless.errors import FileError, InputError
 from regretless.runs import decision_files
-from regretless.runs.decision_files import write_decisions
+from regretless.runs.decision_files import check_decision_file, write_decisions
 from regretless.types import Decisions, Status
 
 NAN = float("nan")
@@ -46,6 +47,27 @@ def test_arrays_keep_their_shapes_and_need_no_pickle(tmp_path: Path) -> None:
         assert arrays["decision"].shape == (2, 2)
         assert arrays["instance"].tolist() == ["0", "1"]
         assert arrays["status"].tolist() == ["optimal", "infeasible"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npz"])
+def test_a_file_that_holds_something_else_is_not_replaced(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"d.{ending}"
+    check_decision_file(path)
+    path.touch()  # as mktemp makes it
+    check_decision_file(path)
+    write_decisions(path, PREDICTED, DECISIONS, **NAMES)
+    check_decision_file(path)
+    others: list[bytes] = [b"instance,a\nmonday,1\n", b"\xff\xfe\x00\n"]
+    if ending == "npz":
+        np.savez(path, costs=np.zeros(2))
+        others.append(path.read_bytes())
+    if ending == "parquet":
+        pd.DataFrame({"instance": [1]}).to_parquet(path)
+        others.append(path.read_bytes())
+    for content in others:
+        path.write_bytes(content)
+        with pytest.raises(FileError, match=rf"d\.{ending} holds no decisions .*: choose another file"):
+            check_decision_file(path)
 
 
 def test_the_old_file_stays_where_the_new_one_cannot_be_written(tmp_path: Path) -> None:

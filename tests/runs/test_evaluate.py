@@ -98,7 +98,7 @@ def test_one_row_per_variable_is_read_as_for_costs(path: Path) -> None:
             NAMED,
             ["monday", "sunday"],
             2,
-            "1 instances of test data are not in .*f.csv: sunday; those of ",
+            "1 instance of test data is not in .*f.csv: sunday; those of ",
         ),
         (NAMED, None, 3, "f.csv names its rows and test data does not, so that they cannot be matched"),
         (PLAIN, ["monday", "sunday"], 2, "test data names its rows and .*f.csv does not"),

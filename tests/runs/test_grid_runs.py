@@ -53,9 +53,9 @@ def test_the_nodes_at_work_are_shown() -> None:
 def test_a_failure_is_told_at_once_above_the_bar(terminal: Terminal) -> None:
     progress = GridProgress("x", [SLOW, FAST], stream=terminal)
     progress.report(SLOW, {"status": "done", "seconds": 1.0})
-    progress.report(FAST, {"status": "failed", "seconds": 1.0, "error": "no licence"})
+    progress.report(FAST, {"status": "failed", "seconds": 1.0, "error": "no license"})
     progress.close()
-    assert "failed: knapsack-60, spo, seed 0: no licence\n" in terminal.text
+    assert "failed: knapsack-60, spo, seed 0: no license\n" in terminal.text
     assert re.search(r"x .* 2/2 runs, 1 failed, 0 s left", terminal.text)
 
 
@@ -68,8 +68,8 @@ def test_away_from_a_terminal_a_line_comes_every_half_minute() -> None:
     progress.report(None, {})
     progress.report(None, {})
     assert stream.getvalue() == "x: 0/1 runs\n"
-    progress.report(SLOW, {"status": "failed", "seconds": 1.0, "error": "no licence"})
-    assert stream.getvalue().splitlines()[1:] == ["failed: knapsack-60, two-stage, seed 0: no licence"]
+    progress.report(SLOW, {"status": "failed", "seconds": 1.0, "error": "no license"})
+    assert stream.getvalue().splitlines()[1:] == ["failed: knapsack-60, two-stage, seed 0: no license"]
 
 
 SPECS = [

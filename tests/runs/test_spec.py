@@ -19,6 +19,7 @@ def test_a_specification_survives_plain_data() -> None:
 def test_an_infinite_time_limit_is_none_in_plain_data() -> None:
     spec = replace(SPEC, options={"time_limit": float("inf")})
     assert spec.as_dict()["options"] == {"time_limit": None}
+    assert Spec.from_dict(spec.as_dict()) == spec
     assert Spec.from_dict(spec.as_dict()).digest == spec.digest
 
 

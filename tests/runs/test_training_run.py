@@ -166,12 +166,29 @@ def test_ledger_of_an_interrupted_search_counts_the_scores_before(
         assert resumed["ledger"][purpose]["solves"] == whole["ledger"][purpose]["solves"] > 0
 
 
+def interrupted(*_: Any, **__: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_stays_as_it_is_where_the_data_have_changed(
+    loaded: BenchmarkProblem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("regretless.runs.training_run.evaluate_instances", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run(SPEC, tmp_path, loaded=loaded, progress=False)
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()}
+    longer = replace(SPEC, epochs=2)
+    with pytest.raises(FileError, match="The data have changed since"):
+        run(longer, tmp_path, loaded=replace(loaded, train=loaded.train[:-1]), progress=False)
+    assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in tmp_path.iterdir()} == before
+    run(longer, tmp_path, loaded=loaded, progress=False)
+    assert load_trained(tmp_path)[0] == longer
+
+
 def test_ledger_and_seconds_of_an_interrupted_run_count_the_epochs_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: Any, **__: Any) -> Any:
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patch:
         patch.setattr("regretless.runs.training_run.evaluate_instances", interrupted)
         with pytest.raises(KeyboardInterrupt):

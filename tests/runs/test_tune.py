@@ -89,6 +89,21 @@ def test_another_search_in_the_folder_is_left_alone(loaded: BenchmarkProblem, tm
     assert (tmp_path / "trials.log").read_bytes() == before
 
 
+def test_a_search_on_data_that_have_changed_is_refused_and_left_alone(loaded: BenchmarkProblem, tmp_path: Path) -> None:
+    search(loaded, tmp_path, 1)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for part in ("train", "validation"):
+        data = getattr(loaded, part)
+        other = dataclasses.replace(loaded, **{part: dataclasses.replace(data, costs=data.costs + 1.0)})
+        with pytest.raises(FileError, match=r"holds a search on other data\. The data have changed since: restore"):
+            search(other, tmp_path, 2)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    kept = json.loads((tmp_path / "search.json").read_text())
+    del kept["data"]  # as in a search of version 0.1
+    (tmp_path / "search.json").write_text(json.dumps(kept))
+    assert search(loaded, tmp_path, 2).trials == 2
+
+
 def test_a_damaged_log_is_named(loaded: BenchmarkProblem, tmp_path: Path) -> None:
     search(loaded, tmp_path, 1)
     (tmp_path / "trials.log").write_text("nonsense\n")

@@ -56,7 +56,7 @@ def test_the_function_sees_costs_in_the_users_sense() -> None:
         ("text", r"must return the values of a solution as .*, and nothing else, got str: could not convert"),
         (([1.0, 0.0, 0.0], 3.0), "and nothing else, got tuple: "),
         ([1j, 0.0, 0.0], "and nothing else, got list: complex128 numbers"),
-        (RuntimeError("licence expired"), "RuntimeError: licence expired"),
+        (RuntimeError("license expired"), "RuntimeError: license expired"),
     ],
 )
 def test_a_faulty_answer_is_one_instances_status(answer: Any, message: str) -> None:

@@ -22,16 +22,16 @@ def test_a_missing_package_is_named_with_its_pip_line(monkeypatch):
         make_engine("gurobi", KNAPSACK)
 
 
-class _NoLicenceError(Exception):
+class _NoLicenseError(Exception):
     errno = 10009
 
 
-def _no_licence(**_):
-    raise _NoLicenceError("Failed to open the licence file")
+def _no_license(**_):
+    raise _NoLicenseError("Failed to open the license file")
 
 
-def test_a_missing_licence_is_an_error_that_says_what_to_do(monkeypatch):
-    stub = SimpleNamespace(Env=_no_licence, GurobiError=_NoLicenceError, Model=None)
+def test_a_missing_license_is_an_error_that_says_what_to_do(monkeypatch):
+    stub = SimpleNamespace(Env=_no_license, GurobiError=_NoLicenseError, Model=None)
     monkeypatch.setitem(sys.modules, "gurobipy", stub)
     monkeypatch.setattr("regretless.solvers.gurobi._LOCAL", threading.local())
     with pytest.raises(SolveError, match=r"found no license: .* engine='highs'"):
@@ -42,7 +42,7 @@ def test_a_missing_licence_is_an_error_that_says_what_to_do(monkeypatch):
 
 class TestWithGurobi:
     @pytest.fixture(autouse=True)
-    def _licence(self):
+    def _license(self):
         pytest.importorskip("gurobipy")
         try:
             make_engine("gurobi", KNAPSACK)
@@ -53,11 +53,11 @@ class TestWithGurobi:
         make_engine("gurobi", KNAPSACK).solve(-np.ones(4))
         assert capfd.readouterr().out == ""
 
-    def test_a_model_beyond_the_free_licence_is_an_error_with_its_size(self):
+    def test_a_model_beyond_the_free_license_is_an_error_with_its_size(self):
         milp = MILP(np.ones((1, 2500)), row_upper=3.0)
         outcome = make_engine("gurobi", milp).solve(-np.ones(2500))
         if outcome.status is Status.OPTIMAL:
-            pytest.skip("this machine has a full licence")
+            pytest.skip("this machine has a full license")
         assert (outcome.status, outcome.x) == (Status.ERROR, None)
         assert "2,000 variables" in outcome.message
         assert "2500" in outcome.message

@@ -33,7 +33,7 @@ class Scripted:
         if "unknown" in options:
             raise InputError("no such option: unknown")
         if "broken" in options:
-            raise RuntimeError("licence expired")
+            raise RuntimeError("license expired")
         self.milp, self.thread, self.solves = milp, threading.get_ident(), 0
         Scripted.built.append(self)
 
@@ -108,7 +108,7 @@ def test_a_missing_package_is_raised_with_its_pip_line(monkeypatch: pytest.Monke
 def test_an_engine_that_cannot_be_built_is_a_status(scripted: list[Scripted]) -> None:
     solved = EnginePool(OPEN, engine="scripted", broken=True).solve(torch.ones(2, 2))
     assert solved.statuses == [Status.ERROR] * 2
-    assert solved.message[1] == "RuntimeError: licence expired"
+    assert solved.message[1] == "RuntimeError: license expired"
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
@@ -270,10 +270,10 @@ def test_an_answer_of_an_engine_is_looked_at_once(scripted: list[Scripted], monk
 def test_an_engine_cannot_end_the_process(
     scripted: list[Scripted], monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    monkeypatch.setattr(Scripted, "solve", lambda self, objective, start=None: sys.exit("no licence"))
+    monkeypatch.setattr(Scripted, "solve", lambda self, objective, start=None: sys.exit("no license"))
     solved = EnginePool(OPEN, engine="scripted", workers=workers).solve(torch.ones(2, 2))
     assert solved.statuses == [Status.ERROR] * 2
-    assert solved.message[0] == "SystemExit: no licence"
+    assert solved.message[0] == "SystemExit: no license"
 
 
 @pytest.mark.parametrize("power", [-300, -40, 40, 300])

@@ -27,6 +27,7 @@ def cells(column: list[Any]) -> Cells:
         ([dt.date(2024, 1, 31)], "date", dt.datetime(2024, 1, 31)),
         ([dt.datetime(2024, 1, 31, 12, 30)], "date", dt.datetime(2024, 1, 31, 12, 30)),
         (["12:30", "00:15:00"], "time", dt.time(12, 30)),
+        (["7:30", "12:30", "0:05:30"], "time", dt.time(7, 30)),
         (["north", "south"], "category", "north"),
     ],
 )

@@ -48,7 +48,7 @@ def test_rows_are_matched_by_instance_or_by_position_and_a_mixture_is_refused(tm
     family = Family.vary(MODEL)
     ids = found.join(family, ("tue", "mon"), 2, names=("r.csv", "c.csv"))
     assert [float(family[i].row_upper[0]) for i in ids] == [3.0, 1.0]
-    with pytest.raises(InputError, match=r"1 instances of c\.csv are not in r\.csv: wed"):
+    with pytest.raises(InputError, match=r"1 instance of c\.csv is not in r\.csv: wed"):
         found.join(family, ("mon", "tue", "wed"), 3, names=("r.csv", "c.csv"))
     with pytest.raises(InputError, match=r"r\.csv names its rows and c\.csv does not"):
         found.join(family, None, 2, names=("r.csv", "c.csv"))

@@ -102,6 +102,17 @@ def test_the_message_on_wrong_columns_says_what_to_do(tmp_path: Path, header: st
         read_costs(put(tmp_path / "c.csv", f"{header}\n{row}\n"), NAMES)
 
 
+@pytest.mark.parametrize(
+    "text", ["buy_1,buy_2\n1,2\n", "instance,variable,cost\na,buy_1,1\na,buy_2,2\nb,buy_1,1\nb,buy_2,2\n"]
+)
+def test_a_proposed_pattern_selects_no_variable_outside_of_the_objective(tmp_path: Path, text: str) -> None:
+    path, names = put(tmp_path / "c.csv", text), ("buy_1", "buy_2", "rent")
+    with pytest.raises(InputError, match=r"train --cost-variables 'buy_\*'"):
+        read_costs(path, names, variables=(*names, "sell_1"))
+    with pytest.raises(InputError, match=r"train --cost-variables buy_1 --cost-variables buy_2\)"):
+        read_costs(path, names, variables=(*names, "buy_total"))
+
+
 def test_an_unknown_column_beside_the_chosen_id_names_no_rows(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"unknown: holiday; leave the column out \(train --ignore holiday\)$"):
         read_costs(put(tmp_path / "c.csv", "day,x,y,holiday\n1,1,1,0\n"), NAMES, id="day")
@@ -139,8 +150,10 @@ def test_rows_are_matched_by_instance_where_both_files_name_them_and_by_position
     for rows in (1, 3):
         with pytest.raises(InputError, match=f"x has 2 instances and c has {rows}; the numbers must be equal"):
             matched(plain, Costs(np.zeros((rows, 2)), None), names=("x", "c"))
-    with pytest.raises(InputError, match=r"1 instances of x are not in c: p; those of c are q, r"):
+    with pytest.raises(InputError, match=r"1 instance of x is not in c: p; those of c are q, r"):
         matched(features, Costs(np.zeros((2, 2)), ("q", "r")), names=("x", "c"))
+    with pytest.raises(InputError, match=r"those of c are P, q: 'p' is probably 'P': write the names in the same way"):
+        matched(features, Costs(np.zeros((2, 2)), ("P", "q")), names=("x", "c"))
     with pytest.raises(InputError, match="x has 2 instances and c has 3"):
         matched(plain, Costs(np.zeros((3, 2)), None), names=("x", "c"))
 

@@ -42,6 +42,10 @@ def test_names_stay_where_not_all_are_midnights(other: str) -> None:
         ("31/01/2024", "31/01/2024"),
         ("20240131-05", "20240131-05"),
         ("1.2.20240", "1.2.20240"),
+        ("7.0", "7"),
+        ("-12.", "-12"),
+        ("007", "007"),
+        ("1.10", "1.10"),
     ],
 )
 def test_a_day_or_time_has_one_key_however_it_is_written(name: str, key: str) -> None:

@@ -56,6 +56,7 @@ def test_no_other_name_of_rows_is_proposed_where_they_have_one() -> None:
         (["x[0]", "x[1]"], ["y[0]"], "--cost-variables 'x[*'"),
         (["a", "b"], ["c"], "--cost-variables a --cost-variables b"),
         (["a", "b", "c", "d"], ["e"], "--cost-variables"),
+        (["x1", "x2"], ["y", "x1", "x2"], "--cost-variables 'x*'"),
     ],
 )
 def test_the_option_selects_the_variables_and_no_others(chosen: list[str], others: list[str], said: str) -> None:

@@ -83,7 +83,7 @@ def _cluster_line(cluster: dict[str, Any] | None) -> str:
 
 def _row(engine: dict[str, Any]) -> tuple[str, ...]:
     works = {True: "yes", False: "no", None: "-"}[engine["works"]]
-    return engine["name"], works, engine["version"] or "missing", engine["licence"]
+    return engine["name"], works, engine["version"] or "missing", engine["license"]
 
 
 def _version(package: str, pip: str) -> str:

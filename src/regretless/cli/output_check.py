@@ -9,11 +9,24 @@ from regretless.errors import FileError, InputError
 from regretless.optional import need
 from regretless.runs.run_folder import has_epochs, refuse_foreign
 
+OURS = b'<meta name="generator" content="regretless">'
+HEAD = 4096  # bytes of a page among which that is
+
 
 def refuse_other_pages(out: Path) -> None:
-    """Raise ``InputError`` if the name of a page does not end in .html: a slip would replace a table or a model."""
+    """Refuse to write a page over something else: a slip would replace a table, a model or a page of the user's own.
+
+    Raises:
+        InputError: the name does not end in .html.
+        FileError: there is another page.
+    """
     if out.suffix.lower() != ".html":
         raise InputError(f"--out is an HTML page, so its name must end in .html, got {out}")
+    if out.is_file() and out.stat().st_size:
+        with out.open("rb") as file:
+            ours = OURS in file.read(HEAD)
+        if not ours:
+            raise FileError(f"{out} is no page of regretless, and would be overwritten: choose another file")
 
 
 def refuse_overwriting(out: Path | None, *inputs: Path | None) -> None:

@@ -117,7 +117,8 @@ def decide_and_log(
 
     records: list[Record] = []
     new = 0
-    with ThreadPoolExecutor(workers) as threads:
+    threads = ThreadPoolExecutor(workers)
+    try:
         for start in range(0, len(requests), LOG_BATCH):
             part = requests[start : start + LOG_BATCH]
             seen = [decider.seen(request.features).to(torch.float64).numpy() for request in part]
@@ -138,6 +139,8 @@ def decide_and_log(
             records += [made[key] for key in keys]
             if report is not None:
                 report(len(records), new)
+    finally:  # after an error, such as an interruption, without waiting for decisions that have begun
+        threads.shutdown(wait=False, cancel_futures=True)
     return records
 
 

@@ -22,8 +22,9 @@ from regretless.types import Sense, Solved, Status
 
 SOLVER = "CLARABEL"  # comes with cvxpy and takes all cones; cvxpy itself prefers commercial solvers
 ENDED = {"optimal": Status.OPTIMAL, "infeasible": Status.INFEASIBLE, "unbounded": Status.UNBOUNDED}
-# The solver stopped early: where it is, nothing proves to be optimal, or even feasible.
-STOPPED = ("optimal_inaccurate", "user_limit")
+# The solver stopped early: where it is, nothing proves to be optimal, or even feasible. cvxpy calls it inaccurately
+# infeasible where a limit of Gurobi leaves no solution.
+STOPPED = ("optimal_inaccurate", "infeasible_inaccurate", "unbounded_inaccurate", "user_limit")
 FEASIBLE = 1e-4
 
 
@@ -129,7 +130,7 @@ class ConvexProgram:
             return status, gap, ""
         early = {
             Status.FEASIBLE: f" at a gap of {gap:.2g}, which the options of the solver allow",
-            Status.TIME_LIMIT: ", before the solution was proven to be optimal",
+            Status.TIME_LIMIT: ", before a solution was proven to be optimal",
         }
         return status, gap, f"cvxpy ended with '{ended}'{early.get(status, '')}"
 

@@ -77,7 +77,10 @@ def _text(path: Path, kind: str) -> str:
     try:
         content = path.read_bytes()
         return (gzip.decompress(content) if kind.endswith(".gz") else content).decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line, byte = error.object[: error.start].count(b"\n") + 1, error.object[error.start]
+        raise FileError(f"{path}, line {line}: the byte 0x{byte:02x} is not UTF-8: save the file as UTF-8") from error
+    except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path} cannot be read: {error}") from error
 
 

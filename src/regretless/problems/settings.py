@@ -1,4 +1,4 @@
-"""What named problems share: the options of solving and labelling, those of data from a formula, and initial models."""
+"""What named problems share: the options of solving and labeling, those of data from a formula, and initial models."""
 
 from __future__ import annotations
 

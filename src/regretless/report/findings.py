@@ -20,7 +20,7 @@ SOLVES = "training_solves"
 
 @dataclass(frozen=True)
 class Finding:
-    """The best group; its lead over two-stage in per cent; a group near it that needs far fewer solver calls.
+    """The best group; its lead over a two-stage group in percent; a group near it that needs far fewer solver calls.
 
     Groups that are ``tied`` share the lowest regret as it is written, and all are named.
     """
@@ -32,6 +32,7 @@ class Finding:
     one_seed: bool
     lead: str = ""
     baseline: str = ""
+    baseline_regret: str = ""
     saver: str = ""
     distance: str = ""
     savings: str = ""
@@ -49,7 +50,8 @@ def finding(section: Section) -> Finding | None:
     parts: dict[str, str] = {}
     base = next(((regret, group) for regret, group in ranked if group.method == BASELINE), None)
     if base and base[1] not in first and base[0] > 0:
-        parts |= {"lead": _lead(100 * (1 - best / base[0])), "baseline": show(base[0], places)}
+        parts |= {"lead": _lead(100 * (1 - best / base[0])), "baseline": base[1].label}
+        parts["baseline_regret"] = show(base[0], places)
     if saver := _saver(ranked):
         regret, group, factor = saver
         distance = "" if group in first else f"{100 * (regret / best - 1):.2g}"

@@ -119,7 +119,7 @@ def describe(settings: Mapping[str, Any]) -> str:
 
 
 def percent(value: float | None, places: int | None = None) -> str:
-    """Write a share as per cent.
+    """Write a share in percent.
 
     >>> percent(0.05), percent(0.11709, 2), percent(None)
     ('5 %', '11.71 %', '–')

@@ -7,22 +7,49 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from torch import Tensor
 
+from regretless.errors import FileError
 from regretless.optional import need
 from regretless.storage import write_bytes, write_parts
 from regretless.tables.table import suffix_to_write
 from regretless.types import Decisions
 
+OWN = {"instance", "status", "objective"}  # columns or arrays of every file with decisions
 CHUNK = 1 << 20  # characters that are written at once
 
 
 def check_decision_file(path: Path | str) -> None:
-    """Refuse a file that ``write_decisions`` could not write, before anything is solved."""
-    if suffix_to_write(path) == ".parquet":
+    """Refuse a file that ``write_decisions`` could not write, or must not replace, before anything is solved.
+
+    Raises:
+        FileError: there is such a file, and it holds something else than decisions.
+        InputError, MissingDependencyError: decisions are not written in such files, or not on this machine.
+    """
+    path, ending = Path(path), suffix_to_write(path)
+    if ending == ".parquet":
         need("pyarrow.parquet", pip="pyarrow", why="write Parquet files")
+    if path.is_file() and path.stat().st_size and not _names_in(path, ending) >= OWN:
+        raise FileError(
+            f"{path} holds no decisions of an earlier command, and would be overwritten: choose another file"
+        )
+
+
+def _names_in(path: Path, ending: str) -> set[str]:
+    """Names of the columns or arrays of a file; none where it cannot be read."""
+    try:
+        if ending == ".npz":
+            with np.load(path) as arrays:
+                return set(arrays.files)
+        if ending == ".parquet":
+            return set(need("pyarrow.parquet", pip="pyarrow", why="write Parquet files").read_schema(path).names)
+        with path.open(encoding="utf-8", newline="") as file:
+            return set(next(csv.reader(file), []))
+    except (OSError, ValueError, TypeError, csv.Error, BadZipFile):  # those of pyarrow are among these
+        return set()
 
 
 def write_decisions(

@@ -24,8 +24,10 @@ from regretless.search import Verdict
 from regretless.search.verdict import judge
 from regretless.tables import read_costs
 from regretless.tables.costs import row_order
+from regretless.tables.doubtful_data import warn_of_scale
 from regretless.tables.encoded_column import Unseen
 from regretless.tables.row_names import row_key
+from regretless.tables.saved_data import has_saved_data, load_saved_data
 from regretless.tables.saved_problem import SavedProblem, has_saved_problem, load_saved_problem
 from regretless.training.evaluation import Evaluation, evaluate_instances
 
@@ -93,6 +95,9 @@ def evaluate_run(
         if features is not None and costs is not None:
             ready = decider(run, family=constraints is not None, unseen=unseen, **how)
             rows = ready.rows(features, costs, constraints)
+            if has_saved_data(run):
+                known = load_saved_data(run).train.costs.numpy()
+                warn_of_scale(rows.costs.numpy(), known, source=str(costs), run=str(run))
             given = _other_data(ready, rows, str(features), forecasts, begun)
         else:
             given = _own_data(run, on or "test", forecasts, how)

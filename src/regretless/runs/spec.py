@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import asdict, dataclass, field, fields
 from types import UnionType
 from typing import Any
 
 from regretless.errors import InputError
 from regretless.number_checks import check_numbers
+from regretless.solvers.time_limit import check_time_limit
 from regretless.storage import strict
 from regretless.training import methods
 
@@ -61,6 +63,8 @@ class Spec:
             value = getattr(self, name)
             if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
                 raise InputError(f"{name} of a run's specification must not be {type(value).__name__}: {value!r}")
+        if "time_limit" in self.options and check_time_limit(self.options["time_limit"]) == math.inf:
+            object.__setattr__(self, "options", self.options | {"time_limit": None})  # as in the file of the run
         methods.method(self.method)
         if self.init not in INITS:
             raise InputError(f"init must be 'random' or 'shared', got {self.init!r}")
@@ -94,7 +98,7 @@ class Spec:
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON; without ``start`` and ``retrain`` where they are empty, as in version 0.1.
 
-        An infinite time limit is ``None``, as all settings that are infinite.
+        Settings that are infinite are ``None``.
         """
         plain = strict(asdict(self))
         return {name: value for name, value in plain.items() if name not in ("start", "retrain") or value}

@@ -98,7 +98,9 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
         raise InputError(f"patience needs validation data, and {spec.problem} has none: leave patience out")
     for left in folder.glob(TEMPORARY):  # by a process that was killed while it wrote; the lock is ours
         left.unlink(missing_ok=True)
-    _write_first(spec, folder, loaded)
+    resumed = files.has_epochs(folder)
+    if not resumed:  # or else the checkpoint may be of other data, and is refused
+        _write_first(spec, folder, loaded)
     model, before = loaded.model(spec.first_weights), solve_ledger(loaded.problem)
     start = time.perf_counter()
     fitted = _train(
@@ -132,7 +134,7 @@ def _run(spec: Spec, folder: Path, loaded: BenchmarkProblem, progress: bool | No
     if fitted.search is not None:  # as for the history: an earlier process may have made some of them
         ledger["scoring"]["solves"] = fitted.search.solves["scoring"]
     figures |= {"ledger": ledger}
-    if not (folder / files.SPEC).exists():  # somebody removed the folder in the meantime
+    if resumed or not (folder / files.SPEC).exists():  # somebody removed the folder in the meantime
         _write_first(spec, folder, loaded)
     if loaded.kept is not None:
         save_data(folder, loaded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable
@@ -10,9 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from regretless.data import Dataset
 from regretless.errors import FileError, InputError, TrainingError
 from regretless.problems import BenchmarkProblem
-from regretless.runs.run_folder import has_labels, missing_paths, own_labels, refuse_foreign, removed_on_failure
+from regretless.runs.run_folder import (
+    has_labels,
+    missing_paths,
+    own_labels,
+    read_object,
+    refuse_foreign,
+    removed_on_failure,
+)
 from regretless.runs.run_ledger import Ledger, grid_ledger, solve_ledger
 from regretless.runs.run_lock import hold
 from regretless.runs.spec import Spec
@@ -21,9 +30,11 @@ from regretless.runs.training_run import load_problem
 from regretless.runs.trials import LOG, Scored, do_rounds, do_trial, finished, load_optuna, open_trials
 from regretless.search import train
 from regretless.solvers.executors import Execution, checked_workers, parse_executor
-from regretless.storage import read_json, write_json
+from regretless.storage import write_json
 from regretless.tables.user_problem import is_model_file
+from regretless.tensors import hash_of
 from regretless.training import evaluate, methods
+from regretless.training.checkpoint import OTHER_DATA
 
 # Settings that are worth a search, with ranges on a logarithmic scale; all others stay fixed.
 RANGES: dict[str, tuple[float, float]] = {
@@ -124,6 +135,8 @@ def tune_settings(
         loaded = loaded or load_problem(spec, workers=workers if one_by_one else 1, store=store)
         if loaded.validation is None:
             raise _no_validation(spec)
+        identity["data"] = _digest_of(loaded.problem.fingerprint, loaded.train, loaded.validation)
+        _refuse_another(folder, identity)
         trial = partial(do_trial, loaded=loaded, score=_validation_regret)
         run: Execution[Spec, Scored] = Execution(executor, trial, workers=at_once, limit=None)
         solves = [solve_ledger(loaded.problem)]
@@ -150,10 +163,23 @@ def searched(method: str, *, with_p_solve: bool = False) -> dict[str, tuple[floa
     return {name: RANGES[name] for name in names if name in RANGES}
 
 
+def _digest_of(fingerprint: str | None, *parts: Dataset) -> str:
+    """A hash of a problem and its data, without the solutions: where a time limit ends solves, these may differ."""
+    tensors = (one for part in parts for one in (part.features, part.costs, part.instance) if one is not None)
+    return hashlib.sha256(f"{fingerprint} {hash_of(tensors)}".encode()).hexdigest()[:16]
+
+
 def _refuse_another(folder: Path, identity: dict[str, Any]) -> None:
-    path = folder / SEARCH
-    if path.exists() and read_json(path) != json.loads(json.dumps(identity)):
+    """Refuse a folder with another search; the data are compared where both are known."""
+    if not (folder / SEARCH).exists():
+        return
+    there, here = read_object(folder / SEARCH), json.loads(json.dumps(identity))
+    before = there.pop("data", None)
+    now = here.pop("data", before)
+    if there != here:
         raise FileError(f"{folder} holds another search (other problem, method or settings): choose another --out")
+    if before not in (None, now):
+        raise FileError(f"{folder} holds a search on other data. {OTHER_DATA}")
 
 
 def _has_trials(study: Any) -> bool:

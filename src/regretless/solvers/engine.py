@@ -46,7 +46,7 @@ class EngineEntry:
         module: with ``build(milp, time_limit=, **options)``.
         package: what it needs.
         pip: name of that package for pip.
-        licence: of the engine.
+        license: of the engine.
         gap: its own name for the relative gap at which a solve may end; empty where it has none.
         limits: what it cannot do.
         batched: whether it solves batches of linear programs at once, and no integers.
@@ -55,7 +55,7 @@ class EngineEntry:
     module: str
     package: str
     pip: str
-    licence: str
+    license: str
     gap: str = ""
     limits: str = ""
     batched: bool = False

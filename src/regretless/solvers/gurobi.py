@@ -14,7 +14,7 @@ from regretless.solvers.engine import Outcome, finished, told_apart
 from regretless.types import Status
 
 DEFAULTS: dict[str, Any] = {"Threads": 1, "Seed": 0, "MIPGap": 0.0, "MIPGapAbs": 0.0}
-NO_LICENCE, TOO_LARGE = 10009, 10010
+NO_LICENSE, TOO_LARGE = 10009, 10010
 _LOCAL = threading.local()
 
 
@@ -108,7 +108,7 @@ def _environment(gurobi: Any) -> Any:
             environment.setParam("OutputFlag", 0)
             environment.start()
         except gurobi.GurobiError as error:
-            what = "found no license" if error.errno == NO_LICENCE else "does not start"
+            what = "found no license" if error.errno == NO_LICENSE else "does not start"
             raise SolveError(
                 f"Gurobi {what}: {error}; see gurobi.com for one, or use engine='highs', which needs none"
             ) from error

@@ -21,7 +21,7 @@ class EngineReport:
         name: as in the table of engines.
         installed: whether its package is found.
         version: of the package; empty where it is not installed.
-        licence: the engine's license.
+        license: the engine's license.
         limits: what the engine or its free license cannot do; empty where there are none.
         works: whether it solved a small model just now; ``None`` where that was not tried.
         problem: why it did not work, or how to install it; empty where it works.
@@ -30,7 +30,7 @@ class EngineReport:
     name: str
     installed: bool
     version: str
-    licence: str
+    license: str
     limits: str
     works: bool | None
     problem: str
@@ -52,7 +52,7 @@ def inventory(*, probe: bool = True) -> list[EngineReport]:
             problem = _trial(name)
             works = not problem
         version = (version_of(entry.package) or "unknown") if here[name] else ""
-        reports.append(EngineReport(name, here[name], version, entry.licence, entry.limits, works, problem))
+        reports.append(EngineReport(name, here[name], version, entry.license, entry.limits, works, problem))
     return reports
 
 

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from regretless.tables.cells import Cells, number
 from regretless.tables.foreign_numbers import are_compact_dates, foreign_form, number_remedy
+from regretless.tables.row_names import WHOLE
 from regretless.tables.whole_columns import each_once, plain_numbers
 
 Kind = Literal["number", "boolean", "date", "time", "category"]
@@ -30,8 +31,6 @@ NESTED = (list, tuple, dict, bytes)
 MOST_LEVELS = 20
 # A day as most of Europe writes it: with points, the day always comes first. With slashes it need not.
 DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T]+(.+))?")
-# A number without a fraction, as text.
-WHOLE = re.compile(r"(0|-?[1-9]\d*)(?:\.0*)?")
 
 
 def kind_of(cells: Cells, column: str) -> Kind:
@@ -164,13 +163,17 @@ def as_date(cell: Any) -> dt.datetime | None:
 
 
 def as_time(cell: Any) -> dt.time | None:
-    """A time of day."""
+    """A time of day; the hour may have one digit, as spreadsheets write it.
+
+    >>> as_time("7:30")
+    datetime.time(7, 30)
+    """
     if isinstance(cell, dt.time):
         return cell
     if not isinstance(cell, str) or ":" not in cell:
         return None
     try:
-        return dt.time.fromisoformat(cell)
+        return dt.time.fromisoformat(cell if cell[1:2] != ":" else f"0{cell}")
     except ValueError:
         return None
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from regretless.errors import InputError
-from regretless.listing import listed, missing_and_unknown
+from regretless.listing import alike, listed, missing_and_unknown
 from regretless.milp import Floats
 from regretless.tables.cells import Cells, number
 from regretless.tables.column_kinds import as_date
@@ -31,12 +31,13 @@ class Costs:
     instance: tuple[str, ...] | None
 
 
-def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") -> Costs:
+def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance", variables: Sequence[str] = ()) -> Costs:
     """Read true costs: one row per instance, one column per cost variable in any order, and maybe ``id``.
 
     With the columns ``id`` and ``variable`` there is one row per variable of an instance, and one column of costs.
     ``path`` is a file, a data frame or its cells. In an NPZ file the array ``costs`` (or the only one) is ``(n, d)``;
-    ``cost_names`` holds the names of its columns, and without it they are in the order of the model.
+    ``cost_names`` holds the names of its columns, and without it they are in the order of the model. All ``variables``
+    of the model are for messages, which propose patterns.
     """
     if is_arrays(path):
         arrays, path = read_arrays(path), Path(path)
@@ -49,15 +50,19 @@ def read_costs(path: Any, cost_names: Sequence[str], *, id: str = "instance") ->
         return Costs(values, strings(path, arrays, "instance", len(values)))
     cells = read_cells(path)
     if "variable" in cells.columns and "variable" not in cost_names:
-        return _per_variable(cells, cost_names, id)
+        return _per_variable(cells, cost_names, id, variables)
     # A variable of the model may be called "instance": then that column holds its cost.
     key = None if id in cost_names else id
     named = id != "instance" or key in cells.columns
-    table = read_table(cells, id=key, check=lambda columns: refuse_other_columns(columns, cost_names, id, named=named))
+
+    def check(columns: Cells) -> None:
+        refuse_other_columns(columns, cost_names, id, named=named, variables=variables)
+
+    table = read_table(cells, id=key, check=check)
     return Costs(ordered(table.cells.source, table.names, table.values, cost_names, "cost"), table.instances)
 
 
-def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
+def _per_variable(cells: Cells, cost_names: Sequence[str], id: str, variables: Sequence[str]) -> Costs:
     """Costs from a table with one row per variable of an instance."""
     names = cells.key(id)
     if names is None:
@@ -71,7 +76,7 @@ def _per_variable(cells: Cells, cost_names: Sequence[str], id: str) -> Costs:
         )
     nowhere, unknown = missing_and_unknown(cells.key("variable") or (), cost_names)
     if nowhere and not unknown and len(set(names)) > 1:
-        option = cost_variables_option([name for name in cost_names if name not in nowhere], nowhere)
+        option = cost_variables_option([name for name in cost_names if name not in nowhere], [*nowhere, *variables])
         raise cells.error(
             f"no row is about {listed(nowhere)}: add rows, or select the variables with predicted costs (train "
             f"{option})",
@@ -114,8 +119,9 @@ def row_order(
         for one, other, what in ((have, wanted, names), (wanted, have, names[::-1])):
             there = {row_key(name) for name in other}
             if alone := sorted({name for name in one if row_key(name) not in there}):
+                count = "1 instance" if len(alone) == 1 else f"{len(alone)} instances"
                 raise InputError(
-                    f"{len(alone)} instances of {what[0]} are not in {what[1]}: {listed(alone)}; "
+                    f"{count} of {what[0]} {'is' if len(alone) == 1 else 'are'} not in {what[1]}: {listed(alone)}; "
                     f"those of {what[1]} are {listed(other)}: {_remedy(alone, other)}"
                 )
         place = {row_key(name): i for i, name in enumerate(have)}
@@ -139,4 +145,5 @@ def _remedy(alone: Sequence[str], other: Sequence[str]) -> str:
     form = foreign_form([name for name in (*alone, *other) if as_date(name) is None])
     if form is not None and form[1] == "a date":
         return f"write {form[2]} in both files"
-    return "write the names in the same way in both files, or leave out the rows that are in one of them only"
+    near = next((f"{name!r} is probably {same!r}: " for name, same in alike(alone, other).items()), "")
+    return f"{near}write the names in the same way in both files, or leave out the rows that are in one of them only"

@@ -11,6 +11,8 @@ POINT = re.compile(
     r"(?:(\d{4})-(\d\d)-(\d\d)|(\d{1,2})\.(\d{1,2})\.(\d{4}))"
     r"(?:[ T]+(\d\d:\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:?\d\d)?)?"
 )
+# A number that some programs write with a point and zeros: pandas where a column had gaps.
+WHOLE = re.compile(r"(0|-?[1-9]\d*)(?:\.0*)?")
 DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:[ T]00:00(?::00(?:\.0+)?)?)?")
 
 
@@ -39,7 +41,7 @@ def is_local_time(name: str) -> bool:
 def row_key(name: str) -> str:
     """A name to compare with those of other tables: the same day or time has one key, however it is written.
 
-    Times with an offset are compared as points in time.
+    Times with an offset are compared as points in time, and ``7.0`` is ``7``.
 
     >>> row_key("31.1.2024"), row_key("2024-01-31T00:00:00"), row_key("31.01.2024 12:30"), row_key("monday")
     ('2024-01-31', '2024-01-31', '2024-01-31 12:30:00', 'monday')
@@ -48,7 +50,8 @@ def row_key(name: str) -> str:
     """
     found = POINT.fullmatch(name)
     if found is None:
-        return name
+        whole = WHOLE.fullmatch(name)
+        return name if whole is None else whole[1]
     year, month, day, dotted_day, dotted_month, dotted_year, minutes, seconds, fraction, offset = found.groups("")
     date = f"{year or dotted_year}-{month or dotted_month.zfill(2)}-{day or dotted_day.zfill(2)}"
     fraction = fraction.rstrip("0")

@@ -76,7 +76,7 @@ class SavedProblem:
 
     def costs(self, path: Any) -> Costs:
         """Read true costs from a file or a data frame, as training reads them."""
-        return read_costs(self.table(path), self.cost_names, id=self.id)
+        return read_costs(self.table(path), self.cost_names, id=self.id, variables=self.milp.names or ())
 
     @property
     def options(self) -> dict[str, Any]:

@@ -118,7 +118,7 @@ def load_model_file(
         raise InputError(f"--ignore is for tables, and {features} has no columns: leave it out")
     tables = first_without_ignored((features, costs, constraints), ignore, id=id)
     refuse_exchanged(tables[0], tables[1], cost_names)
-    true = read_costs(tables[1], cost_names, id=id)
+    true = read_costs(tables[1], cost_names, id=id, variables=milp.names or ())
     warn_of_two_units(costs, true.values, true.instance)
     if split == "chronological":
         warn_of_order(costs, true.instance, validation + test)

@@ -11,10 +11,17 @@ from regretless.tables.cells import Cells, missing_and_extra, number
 from regretless.tables.probable_columns import id_column, variable_column
 
 
-def refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str, *, named: bool) -> None:
+def refuse_other_columns(
+    cells: Cells, cost_names: Sequence[str], id: str, *, named: bool, variables: Sequence[str] = ()
+) -> None:
     """Refuse a table of costs, without its column ``id``, whose columns are not the cost variables.
 
-    If its rows are ``named``, by that column or one that the user chose, no other column is proposed for it.
+    Args:
+        cells: the table.
+        cost_names: names of the cost variables.
+        id: the column that names the rows.
+        named: whether the rows have names, by that column or one that the user chose: no other column is then proposed.
+        variables: all variables of the model, where they are known.
 
     Raises:
         InputError: what was expected, what is there, and the options or names that help.
@@ -31,7 +38,7 @@ def refuse_other_columns(cells: Cells, cost_names: Sequence[str], id: str, *, na
         advice += _per_variable(cells, cost_names, id, named)
     else:
         if missing:
-            option = cost_variables_option([name for name in cost_names if name not in missing], missing)
+            option = cost_variables_option([name for name in cost_names if name not in missing], [*missing, *variables])
             advice.append(f"add {listed(missing)}, or select the variables with predicted costs (train {option})")
         if extra:
             advice.append(_leave_out(cells, extra, named))
@@ -48,12 +55,15 @@ def ignore_option(names: Sequence[str]) -> str:
     return " ".join(f"--ignore {quote(name)}" for name in names[:3]) + more
 
 
-def cost_variables_option(chosen: Sequence[str], others: Sequence[str]) -> str:
-    """The option that selects some variables and no others: their names if they are few, or else what they begin with.
+def cost_variables_option(chosen: Sequence[str], variables: Sequence[str]) -> str:
+    """The option that selects some variables and no others: what they begin with, or else their names if they are few.
+
+    ``variables`` are the others of the model, or all.
 
     >>> cost_variables_option(["buy_north", "buy_south"], ["open_depot"]), cost_variables_option(["a", "b"], ["c"])
     ("--cost-variables 'buy_*'", '--cost-variables a --cost-variables b')
     """
+    others = missing_and_unknown(variables, chosen)[1]
     start = os.path.commonprefix(chosen)  # noqa: RUF071  # names, character by character
     if len(chosen) > 1 and start and not any(name.startswith(start) for name in others):
         word = start.rstrip("0123456789")
