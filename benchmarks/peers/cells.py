@@ -8,7 +8,10 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any
@@ -17,6 +20,9 @@ BATCH_SIZE = 24
 METHODS = ("nce", "map", "spo", "blackbox")
 SHARES = (1.0, 0.05)
 TITLES = {"nce": "NCE", "map": "MAP", "spo": "SPO+", "blackbox": "Blackbox"}
+# The processes of a cell take turns, so that a phase in which the machine is slow affects all sides alike.
+EPOCHS_PER_TURN = 4
+TURN_OVER = "my turn is over"
 # |S|, width and batch of the measurements on a large cache.
 POOL, WIDTH, ROWS = 50_000, 500, 32
 
@@ -35,6 +41,7 @@ class Job:
         loop: ``"loader"``: PyEPO reads batches from a ``DataLoader``, as in its documentation; ``"sliced"``: it slices
             tensors. ``"fit"``: regretless trains with ``fit``; ``"steps"``: in a loop of one's own with ``Batches`` and
             ``make_step``; ``"torch"``: in one with ``backward()`` and an optimizer of torch.
+        turns: whether the process waits for its turns.
     """
 
     data: str
@@ -44,6 +51,16 @@ class Job:
     epochs: int
     backend: str = "ortools"
     loop: str = "fit"
+    turns: bool = False
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait for a line of standard input, and say afterwards that the turn is over."""
+        if self.turns:
+            sys.stdin.readline()
+        yield
+        if self.turns:
+            print(TURN_OVER, flush=True)
 
     def as_argument(self) -> str:
         """The job as one argument of a command."""
@@ -59,18 +76,33 @@ def read_job() -> Job | None:
 
 
 class Clock:
-    """Wall and CPU seconds of a block."""
+    """Wall and CPU seconds of a block, without those between the turns of a job."""
 
-    wall = cpu = 0.0
+    def __init__(self, job: Job | None = None) -> None:
+        self.wall = self.cpu = 0.0
+        self._turns, self._epochs = job is not None and job.turns, 0
 
     def __enter__(self) -> Clock:
         self._wall, self._cpu = time.perf_counter(), time.process_time()
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None = None,
+        value: BaseException | None = None,
+        trace: TracebackType | None = None,
     ) -> None:
-        self.wall, self.cpu = time.perf_counter() - self._wall, time.process_time() - self._cpu
+        self.wall += time.perf_counter() - self._wall
+        self.cpu += time.process_time() - self._cpu
+
+    def epoch_done(self) -> None:
+        """After some epochs, let the others take their turns."""
+        self._epochs += 1
+        if self._turns and self._epochs % EPOCHS_PER_TURN == 0:
+            self.__exit__()
+            print(TURN_OVER, flush=True)
+            sys.stdin.readline()
+            self.__enter__()
 
 
 def answer(**figures: Any) -> None:

@@ -14,6 +14,7 @@ import platform
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack, suppress
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -25,7 +26,7 @@ sys.path.insert(0, str(HERE.parent))
 
 import numpy as np  # noqa: E402
 import torch  # noqa: E402
-from cells import METHODS, SHARES, Job  # noqa: E402
+from cells import EPOCHS_PER_TURN, METHODS, SHARES, TURN_OVER, Job  # noqa: E402
 from figures import (  # noqa: E402
     BATCH_COIN,
     GUROBI,
@@ -61,16 +62,46 @@ class AbsentError(Exception):
     """A side cannot run on this machine. The message gives the reason."""
 
 
-def query(side: str, argument: str) -> list[Row]:
-    """Run one job in a separate process and read its figures, each with the peak memory of the process."""
+def start(side: str, argument: str, errors: Any) -> subprocess.Popen[str]:
+    """Start one job in a separate process."""
     python, script = (sys.executable, "ours.py") if side == "ours" else (str(PEER), "pyepo_peer.py")
     one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     command = [python, str(HERE / script), argument]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | one, check=False)
-    if done.returncode:
-        raise AbsentError((done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1])
+    piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": errors}
+    return subprocess.Popen(command, text=True, env=os.environ | one, **piped)
+
+
+def in_turns(jobs: dict[Side, str]) -> dict[Side, list[Row] | AbsentError]:
+    """Run jobs in processes that take turns, and read their figures, each with the peak memory of its process."""
+    with ExitStack() as stack:
+        errors = {side: stack.enter_context(tempfile.TemporaryFile("w+")) for side in jobs}
+        processes = {side: stack.enter_context(start(side[0], jobs[side], errors[side])) for side in jobs}
+        printed: dict[Side, list[str]] = {side: [] for side in jobs}
+        running = list(jobs)
+        while running:
+            running = [side for side in running if _had_a_turn(processes[side], printed[side])]
+        return {side: _figures(processes[side], printed[side], errors[side]) for side in jobs}
+
+
+def _had_a_turn(process: subprocess.Popen[str], printed: list[str]) -> bool:
+    """Give a process a turn and wait until it is over; ``False`` where the process has ended."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError):  # it has ended
+        os.write(process.stdin.fileno(), b"your turn\n")
+    for text in process.stdout:
+        if text.strip() == TURN_OVER:
+            return True
+        printed.append(text)
+    return False
+
+
+def _figures(process: subprocess.Popen[str], printed: list[str], errors: Any) -> list[Row] | AbsentError:
+    if process.wait():
+        errors.seek(0)
+        return AbsentError((errors.read().strip().splitlines() or [f"exit {process.returncode}"])[-1])
     # Gurobi prints its banner to the same stream.
-    found: list[Row] = [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
+    found: list[Row] = [json.loads(text) for text in printed if text.startswith("{")]
     return [row | {"peak_mb": found[-1]["peak_mb"]} for row in found]
 
 
@@ -92,11 +123,11 @@ def regret(data: dict[str, np.ndarray], row: Row) -> float:
 
 
 def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[Row]:
-    """Measure all cells. The sides alternate within a cell, one process at a time."""
+    """Measure all cells. The sides of a cell take turns of a few epochs, one process at a time."""
     from ours import export
 
     rows: list[Row] = []
-    absent: dict[Side, str] = {}
+    absent: set[Side] = set()
     with tempfile.TemporaryDirectory() as folder, kept.open("w", encoding="utf-8") as file:
         for problem in problems:
             export(problem, Path(folder) / f"{problem}.npz", seeds=repeats, epochs=max(epochs, 2))
@@ -107,24 +138,27 @@ def measure(problems: list[str], repeats: int, epochs: int, kept: Path) -> list[
 
         for repeat in range(repeats):
             for side in ("ours", "pyepo"):
-                note({"problem": "scale", "side": side, "repeat": repeat} | query(side, "scale")[0])
+                (found,) = in_turns({(side, "", ""): "scale"}).values()
+                if isinstance(found, AbsentError):
+                    raise found
+                note({"problem": "scale", "side": side, "repeat": repeat} | found[0])
             for problem in problems:
                 path = Path(folder) / f"{problem}.npz"
                 data = dict(np.load(path))
                 for p_solve in SHARES:
-                    for side in _sides(problem, p_solve):
-                        if side in absent:
-                            continue
-                        job = Job(str(path), METHODS, p_solve, repeat, epochs, backend=side[1], loop=side[2])
-                        try:
-                            found = query(side[0], job.as_argument())
-                        except AbsentError as error:
+                    jobs = {
+                        side: Job(str(path), METHODS, p_solve, repeat, epochs, side[1], side[2], turns=True)
+                        for side in _sides(problem, p_solve)
+                        if side not in absent
+                    }
+                    cell = {"problem": problem, "p_solve": p_solve, "repeat": repeat}
+                    for side, found in in_turns({side: job.as_argument() for side, job in jobs.items()}).items():
+                        if isinstance(found, AbsentError):
                             if side[1] != "gurobi":  # only its license may be missing
-                                raise
-                            absent[side] = str(error)
-                            print(f"{SIDES[side]} is skipped: {error}", flush=True)
+                                raise found
+                            absent.add(side)
+                            print(f"{SIDES[side]} is skipped: {found}", flush=True)
                             continue
-                        cell = {"problem": problem, "p_solve": p_solve, "repeat": repeat}
                         for row in found:
                             note(cell | of_side(side) | row | {"regret": regret(data, row)})
                 print(f"repeat {repeat + 1} of {repeats}: {problem} done", flush=True)
@@ -152,8 +186,9 @@ def conditions(rows: list[Row], epochs: int) -> list[str]:
         f"{date.today():%d %B %Y}; regretless {metadata.version('regretless')}, PyEPO {peer[0]}, OR-Tools {peer[1]}, "
         f"torch {torch.__version__}, Python {platform.python_version()}; {machine}.",
         f"Code measured: {', '.join(dict.fromkeys(row.get('commit', 'not recorded') for row in rows))}.",
-        f"Medians over {repeats} repeats. Each repeat is a separate process, one at a time, and the sides alternate. "
-        f"Each figure is the mean over {epochs} epochs of 552 days in batches of 24.",
+        f"Medians over {repeats} repeats. Each side of a repeat is a separate process. The sides take turns of "
+        f"{EPOCHS_PER_TURN} epochs, one at a time, so that a slow phase of the machine affects all of them alike. Each "
+        f"figure is the mean over {epochs} epochs of 552 days in batches of 24.",
         f"Load average of the machine during the measurement: {loads[0]:.1f} to {loads[-1]:.1f}, median "
         f"{loads[len(loads) // 2]:.1f}. If it exceeds the number of cores, compare CPU times, not wall times.",
     ]

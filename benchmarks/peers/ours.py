@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,6 +19,8 @@ from regretless.paper.training_defaults import training_defaults
 from regretless.problems import load
 from regretless.problems.knapsack.oracle import knapsack_problem
 from regretless.problems.settings import SharedLinear, seeded
+from regretless.training import Callback
+from regretless.training.callbacks import TrainingState
 
 # Our names. If every instance is solved, SPO+ and Blackbox need no cache, and PyEPO keeps none either.
 EXACT = {"nce": "nce-c", "map": "map-c", "spo": "spo", "blackbox": "blackbox"}
@@ -58,43 +61,60 @@ def orders(days: int, epochs: int, seed: int) -> np.ndarray:
 
 
 def run(job: Job, method: str) -> None:
-    data = np.load(job.data)
-    problem = knapsack_problem(data["weights"], int(data["capacity"][0]))
-    part = (torch.from_numpy(data[name]) for name in ("features", "costs", "solutions"))
-    train = Dataset(*part)
-
-    def trained(epochs: int) -> tuple[SharedLinear, Loss, Clock]:
-        model = seeded(lambda: SharedLinear(train.features.shape[-1]), 0)
-        model.load_state_dict(
-            {f"linear.{name}": torch.from_numpy(data[f"first_{name}_{job.seed}"]) for name in ("weight", "bias")}
+    with job.turn():
+        data = np.load(job.data)
+        problem = knapsack_problem(data["weights"], int(data["capacity"][0]))
+        part = (torch.from_numpy(data[name]) for name in ("features", "costs", "solutions"))
+        train = Dataset(*part)
+        trained(job, method, data, problem, train, 2, Clock())  # warm-up: what torch does once per process is not timed
+    with job.turn():
+        before, clock = problem.statistics.solves, Clock(job)
+        model, loss = trained(job, method, data, problem, train, job.epochs, clock)
+        answer(
+            method=method,
+            wall=clock.wall / job.epochs,
+            cpu=clock.cpu / job.epochs,
+            solves=(problem.statistics.solves - before) / job.epochs,
+            pool=len(loss.oracle) if isinstance(loss.oracle, SolutionCache) else None,
+            weight=model.linear.weight.flatten().tolist(),
+            bias=model.linear.bias.tolist(),
         )
-        loss = make_loss(**_settings(job, method, problem, train, float(data["lambda"])))
-        lr = float(data[f"lr_{method}"])
-        with Clock() as clock:
-            if job.loop == "torch":
-                torch_loop(model, loss, train, data[f"orders_{job.seed}"][:epochs], lr)
-            elif job.loop == "steps":
-                steps_loop(model, loss, train, job.seed, epochs, lr)
-            else:
-                fit(model, loss, train, epochs=epochs, lr=lr, batch_size=BATCH_SIZE, seed=job.seed, progress=False)
-        return model, loss, clock
 
-    trained(2)  # warm-up: what torch does once per process is not timed
-    before = problem.statistics.solves
-    model, loss, clock = trained(job.epochs)
-    size = len(loss.oracle) if isinstance(loss.oracle, SolutionCache) else None
-    answer(
-        method=method,
-        wall=clock.wall / job.epochs,
-        cpu=clock.cpu / job.epochs,
-        solves=(problem.statistics.solves - before) / job.epochs,
-        pool=size,
-        weight=model.linear.weight.flatten().tolist(),
-        bias=model.linear.bias.tolist(),
+
+def trained(
+    job: Job, method: str, data: Any, problem: Problem, train: Dataset, epochs: int, clock: Clock
+) -> tuple[SharedLinear, Loss]:
+    """Train a new model as the job says; the clock runs only meanwhile."""
+    model = seeded(lambda: SharedLinear(train.features.shape[-1]), 0)
+    model.load_state_dict(
+        {f"linear.{name}": torch.from_numpy(data[f"first_{name}_{job.seed}"]) for name in ("weight", "bias")}
     )
+    loss = make_loss(**_settings(job, method, problem, train, float(data["lambda"])))
+    lr = float(data[f"lr_{method}"])
+    with clock:
+        if job.loop == "torch":
+            torch_loop(model, loss, train, data[f"orders_{job.seed}"][:epochs], lr, clock)
+        elif job.loop == "steps":
+            steps_loop(model, loss, train, job.seed, epochs, lr, clock)
+        else:
+            settings = {"epochs": epochs, "lr": lr, "seed": job.seed, "progress": False}
+            fit(model, loss, train, batch_size=BATCH_SIZE, callbacks=[Turns(clock)], **settings)
+    return model, loss
 
 
-def steps_loop(model: SharedLinear, loss: Loss, train: Dataset, seed: int, epochs: int, lr: float) -> None:
+class Turns(Callback):
+    """After some epochs of ``fit``, let the other sides take their turns."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+
+    def on_epoch(self, state: TrainingState) -> None:
+        self.clock.epoch_done()
+
+
+def steps_loop(
+    model: SharedLinear, loss: Loss, train: Dataset, seed: int, epochs: int, lr: float, clock: Clock
+) -> None:
     """Train in a loop of one's own with the batches and steps of ``fit`` (``docs/coming_from_pyepo.md``)."""
     batches, step = Batches(train, model, batch_size=BATCH_SIZE, seed=seed), make_step(model, lr=lr)
     for _ in range(epochs):
@@ -102,9 +122,10 @@ def steps_loop(model: SharedLinear, loss: Loss, train: Dataset, seed: int, epoch
             predicted = step.predict(batch.features)
             _, gradient = loss.loss_and_gradient(predicted, *batch[1:])
             step.update(predicted, gradient)
+        clock.epoch_done()
 
 
-def torch_loop(model: SharedLinear, loss: Loss, train: Dataset, orders: np.ndarray, lr: float) -> None:
+def torch_loop(model: SharedLinear, loss: Loss, train: Dataset, orders: np.ndarray, lr: float, clock: Clock) -> None:
     """Train in the loop of torch (``docs/coming_from_pyepo.md``)."""
     # Fused, as on PyEPO's side and in fit: the optimizer is not part of the comparison.
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
@@ -114,6 +135,7 @@ def torch_loop(model: SharedLinear, loss: Loss, train: Dataset, orders: np.ndarr
             optimizer.zero_grad()
             value.backward()
             optimizer.step()
+        clock.epoch_done()
 
 
 def _settings(job: Job, method: str, problem: Problem, train: Dataset, lambda_: float) -> dict[str, object]:

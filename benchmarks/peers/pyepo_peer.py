@@ -91,42 +91,48 @@ def sliced(data: optDataset, orders: np.ndarray) -> Iterator[Iterable[Batch]]:
 
 
 def run(job: Job, method: str) -> None:
-    arrays = np.load(job.data)
-    model, count = make_model(arrays["weights"], arrays["capacity"], job.backend)
-    data = optDataset(model, arrays["features"], arrays["costs"])
-    ours = torch.from_numpy((arrays["costs"] * arrays["solutions"]).sum(axis=1, keepdims=True)).float()
-    same = float((data.objs - ours).abs().max() / ours.abs().max())
-    assert same < 1e-5, f"the true optima of the two sides differ by {same:.1e}: they do not solve the same problem"
+    with job.turn():
+        arrays = np.load(job.data)
+        model, count = make_model(arrays["weights"], arrays["capacity"], job.backend)
+        data = optDataset(model, arrays["features"], arrays["costs"])
+        ours = torch.from_numpy((arrays["costs"] * arrays["solutions"]).sum(axis=1, keepdims=True)).float()
+        same = float((data.objs - ours).abs().max() / ours.abs().max())
+        assert same < 1e-5, f"the true optima of the two sides differ by {same:.1e}: they do not solve the same problem"
+        trained(job, method, arrays, model, data, 2, Clock())
+    with job.turn():
+        count[0], clock = 0, Clock(job)
+        predictor, module = trained(job, method, arrays, model, data, job.epochs, clock)
+        answer(
+            method=method,
+            wall=clock.wall / job.epochs,
+            cpu=clock.cpu / job.epochs,
+            solves=count[0] / job.epochs,
+            pool=None if module.solpool is None else len(module.solpool),
+            weight=predictor.weight.tolist(),
+            bias=predictor.bias.tolist(),
+        )
 
-    def trained(epochs: int) -> tuple[Model, nn.Module, Clock]:
-        predictor = Model(arrays[f"first_weight_{job.seed}"], arrays[f"first_bias_{job.seed}"])
-        module, loss_of = make_loss(method, job.p_solve, model, data, float(arrays["lambda"]))
-        module._branch_rng = np.random.RandomState(job.seed)
-        # Fused, as in our fit: the optimizer is not part of the comparison.
-        optimizer = torch.optim.Adam(predictor.parameters(), lr=float(arrays[f"lr_{method}"]), fused=True)
-        orders = arrays[f"orders_{job.seed}"][:epochs]
-        loader = DataLoader(data, batch_size=BATCH_SIZE, sampler=Order(orders))
-        with Clock() as clock:
-            for batches in (loader for _ in orders) if job.loop == "loader" else sliced(data, orders):
-                for x, c, w, z in batches:
-                    loss = loss_of(predictor(x), c, w, z)
-                    optimizer.zero_grad()
-                    loss.backward()
-                    optimizer.step()
-        return predictor, module, clock
 
-    trained(2)
-    count[0] = 0
-    predictor, module, clock = trained(job.epochs)
-    answer(
-        method=method,
-        wall=clock.wall / job.epochs,
-        cpu=clock.cpu / job.epochs,
-        solves=count[0] / job.epochs,
-        pool=None if module.solpool is None else len(module.solpool),
-        weight=predictor.weight.tolist(),
-        bias=predictor.bias.tolist(),
-    )
+def trained(
+    job: Job, method: str, arrays: Any, model: Any, data: optDataset, epochs: int, clock: Clock
+) -> tuple[Model, nn.Module]:
+    """Train a new model as the job says; the clock runs only meanwhile."""
+    predictor = Model(arrays[f"first_weight_{job.seed}"], arrays[f"first_bias_{job.seed}"])
+    module, loss_of = make_loss(method, job.p_solve, model, data, float(arrays["lambda"]))
+    module._branch_rng = np.random.RandomState(job.seed)
+    # Fused, as in our fit: the optimizer is not part of the comparison.
+    optimizer = torch.optim.Adam(predictor.parameters(), lr=float(arrays[f"lr_{method}"]), fused=True)
+    orders = arrays[f"orders_{job.seed}"][:epochs]
+    loader = DataLoader(data, batch_size=BATCH_SIZE, sampler=Order(orders))
+    with clock:
+        for batches in (loader for _ in orders) if job.loop == "loader" else sliced(data, orders):
+            for x, c, w, z in batches:
+                loss = loss_of(predictor(x), c, w, z)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+            clock.epoch_done()
+    return predictor, module
 
 
 def scale() -> None:
