@@ -17,6 +17,7 @@ from regretless.errors import InputError, MissingDependencyError
 from regretless.family import Family
 from regretless.milp import MILP, Floats
 from regretless.solvers import engine as engines
+from regretless.solvers import pool as module
 from regretless.solvers.engine import EngineEntry, Outcome
 from regretless.solvers.pool import MODELS, EnginePool
 from regretless.types import Status
@@ -83,6 +84,13 @@ def test_an_exception_is_one_instances_status_and_leaves_the_rest(scripted: list
     assert solved.gap.tolist() == [0.0, np.inf, 0.0, np.inf, 0.0]
 
 
+@pytest.fixture
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every thread has engines of its own; see ``SHORT``."""
+    monkeypatch.setattr(module, "SHORT", np.inf)
+
+
+@pytest.mark.usefixtures("one_thread")
 def test_an_engine_is_kept_until_it_raises_and_then_replaced(scripted: list[Scripted]) -> None:
     pool = EnginePool(OPEN, engine="scripted")
     pool.solve(torch.ones(3, 2))
@@ -196,6 +204,7 @@ def test_every_member_of_a_family_has_its_own_rows(workers: int) -> None:
     assert solved.solution.tolist() == [[3.0, 0.0, 1.0], [1.0, 0.0, 1.0], [2.0, 0.0, 1.0], [3.0, 0.0, 1.0]]
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_models_of_a_large_family_are_kept_up_to_a_limit(scripted: list[Scripted]) -> None:
     count = MODELS + 1
     pool = EnginePool(Family([OPEN] * count), engine="scripted")

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 import threading
 import time
 
@@ -144,3 +146,42 @@ def test_the_end_of_the_process_waits_for_jobs_that_were_left_behind(monkeypatch
     threading.Timer(0.05, go_on.set).start()
     module._wait_at_exit()
     assert not at_work()
+
+
+def test_jobs_run_in_the_calling_thread_only_while_they_are_short() -> None:
+    def work(seconds, clock):
+        time.sleep(seconds)
+        return threading.get_ident()
+
+    here, threads = threading.get_ident(), Threads(work, workers=1, limit=None, inline=0.05)
+    assert threads.map([0.0]) != [here]  # nothing is known yet
+    assert threads.map([0.0, 0.0]) == [here] * 2
+    assert threads.map([0.1]) == [here]  # nobody could know
+    assert threads.map([0.1]) != [here]
+    assert threads.map([]) == []
+    assert threads.map([0.0]) != [here]
+    assert threads.map([0.0]) == [here]
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+import numpy as np
+from regretless import MILP, Problem
+
+generator = np.random.default_rng(0)
+size = 60
+rows = generator.integers(1, 1000, size=(5, size))
+hard = Problem(MILP(rows, row_lower=rows.sum(axis=1) // 2, row_upper=rows.sum(axis=1) // 2), sense="max", workers=1)
+threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+start = time.monotonic()
+try:
+    hard.solve(generator.random((1, size)))
+    print("solved")
+except KeyboardInterrupt:
+    print("interrupted", time.monotonic() - start < 5, flush=True)
+"""
+
+
+def test_ctrl_c_leaves_a_long_solve_of_one_worker() -> None:
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "interrupted True\n", done.stderr

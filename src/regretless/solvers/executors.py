@@ -57,21 +57,25 @@ class Execution(Generic[Job, Result]):
         work: ``work(job, clock) -> result``; for all but threads it must be possible to pickle it.
         workers: jobs that run at the same time.
         limit: seconds for one job, from when it starts its clock; ``None`` for no limit.
+        settings: of the executor that is named, such as ``inline`` of threads.
     """
 
-    def __init__(self, name: str, work: Work[Job, Result], *, workers: int, limit: float | None) -> None:
+    def __init__(
+        self, name: str, work: Work[Job, Result], *, workers: int, limit: float | None, **settings: Any
+    ) -> None:
         check_integer("workers", workers, least=1)
         kind, self._address = parse_executor(name)
         self.name, self.work, self.workers, self.limit = kind, work, workers, limit
         if kind != "threads":
             _executor(kind).check(work)
+        self._settings = settings
         self._made: tuple[Executor, int, int] | None = None
 
     def map(self, jobs: Sequence[Job], *, version: int = 0) -> list[Result | Unanswered]:
         """Run jobs; another ``version`` of the work than in the last call starts other workers."""
         if self._made is None or self._made[1:] != (os.getpid(), version):  # threads do not survive a fork
             where = {"address": self._address} if self._address else {}
-            made = _executor(self.name)(self.work, workers=self.workers, limit=self.limit, **where)
+            made = _executor(self.name)(self.work, workers=self.workers, limit=self.limit, **where, **self._settings)
             self._made = made, os.getpid(), version
         return self._made[0].map(jobs)
 

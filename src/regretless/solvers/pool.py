@@ -23,6 +23,7 @@ from regretless.types import Solved, Status
 Job = tuple[int, Floats, Floats | None]
 MODELS = 64  # that all workers hold ready together
 GRACE = 1.0
+SHORT = 0.05  # seconds for which Ctrl-C may wait; a thread per batch costs a thousandth of that
 
 
 class EnginePool:
@@ -38,7 +39,7 @@ class EnginePool:
     Args:
         model: a MILP or a family of them.
         engine: name in the table of engines.
-        workers: instances that are solved at the same time; 1 solves in the calling thread, ``None`` uses all cores.
+        workers: instances that are solved at the same time; ``None`` uses all cores.
         time_limit: seconds for one solve.
         executor: ``"threads"``, ``"processes"`` for an engine that crashes or does not release the interpreter lock,
             or ``"ray[:ADDRESS]"``.
@@ -65,7 +66,8 @@ class EnginePool:
         self.workers = checked_workers(workers, executor)
         work = _Engines(model, engine, time_limit, options, models=max(1, MODELS // self.workers))
         limit = None if time_limit is None else 2 * time_limit + GRACE
-        self._solves: Execution[Job, Outcome] = Execution(executor, work, workers=self.workers, limit=limit)
+        settings = {"inline": SHORT} if executor == "threads" else {}
+        self._solves: Execution[Job, Outcome] = Execution(executor, work, workers=self.workers, limit=limit, **settings)
 
     def solve(
         self,

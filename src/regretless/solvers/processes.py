@@ -54,7 +54,7 @@ class Processes(Generic[Job, Result]):
 
     def __init__(self, work: Work[Job, Result], *, workers: int, limit: float | None) -> None:
         driver = _Driver(self.check(work), limit)
-        self._threads: Threads[Job, Result | Unanswered] = Threads(driver, workers=workers, limit=None, inline=False)
+        self._threads: Threads[Job, Result | Unanswered] = Threads(driver, workers=workers, limit=None, inline=0.0)
 
     @staticmethod
     def check(work: Work[Any, Any]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import math
 import queue
 import threading
 import time
@@ -32,14 +33,17 @@ class Threads(Generic[Job, Result]):
 
     Args:
         work: runs one job.
-        workers: threads. One worker without a limit runs in the calling thread.
+        workers: threads.
         limit: seconds for one job, or ``None``.
-        inline: whether jobs may run in the calling thread.
+        inline: seconds below which jobs run in the calling thread, where there is one worker or one job and no limit.
+            How long they take is known from the last ones. Compiled code in the main thread keeps signals from being
+            handled, so that Ctrl-C has no effect until it ends.
     """
 
-    def __init__(self, work: Work[Job, Result], *, workers: int, limit: float | None, inline: bool = True) -> None:
+    def __init__(self, work: Work[Job, Result], *, workers: int, limit: float | None, inline: float = math.inf) -> None:
         self.work, self.workers, self.limit = work, workers, limit
-        self._inline = inline and limit is None
+        self._inline = inline if limit is None else 0.0
+        self._took = 0.0 if inline == math.inf else math.inf  # seconds per job in the last call
         self._jobs: queue.SimpleQueue[tuple[_Batch, int] | None] = queue.SimpleQueue()
         self._threads: list[_Thread] = []
         self._left: list[_Thread] = []
@@ -54,8 +58,16 @@ class Threads(Generic[Job, Result]):
             SolveError: too many threads hang at the same time.
             BaseException: what ``work`` raised.
         """
-        if self._inline and (self.workers == 1 or len(jobs) < 2):
-            return [self.work(job, _no_clock) for job in jobs]
+        start = time.monotonic()
+        try:
+            if self._took < self._inline and (self.workers == 1 or len(jobs) < 2):
+                return [self.work(job, _no_clock) for job in jobs]
+            return self._in_threads(jobs)
+        finally:
+            if self._inline < math.inf and jobs:
+                self._took = (time.monotonic() - start) / len(jobs)
+
+    def _in_threads(self, jobs: Sequence[Job]) -> list[Result | Unanswered]:
         with self._lock:
             while len(self._threads) < self.workers:
                 self._threads.append(_Thread(self._jobs))

@@ -24,6 +24,10 @@ from regretless.type_checks import check_type
 class Batches:
     """Shuffled batches of training data for a loop of one's own: those of ``fit`` with the same seed.
 
+    With these batches and the steps of ``make_step`` a loop ends with the weights of ``fit``, with three exceptions:
+    ``fit`` also seeds what the model draws itself, as for dropout, it clears the state of the optimizer when the phase
+    of ``WarmUp`` changes, and for a loss with ``reduction="sum"`` it takes weights of instances as they are.
+
     Every pass over them has a new order. The data are moved once to the device and precision of the model and put in
     order once per pass, so that a step only slices them. Without its features, a batch is what a loss takes behind the
     prediction: ``loss(predicted, *batch[1:])``.
@@ -82,7 +86,7 @@ def make_step(
 
     One linear layer with the Adam of this function needs no graph, and its prediction has none; ``make bench-peers``
     measures what this saves. Everything else goes through autograd and the optimizer. Make a new step after weights
-    were frozen or released.
+    were frozen or released, and inside of ``torch.autocast`` where it is used there.
 
     Args:
         model: maps features ``(batch, ...)`` to costs ``(batch, d)``.
