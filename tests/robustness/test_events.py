@@ -65,7 +65,7 @@ def test_a_full_disk_ends_every_command_with_one_line_and_leaves_the_old_files(
     files = make_files(tmp_path)
     options = {"features": str(files.x), "costs": str(files.c), "cost_variables": ["x_*"], "validation": 0.2}
     run(Spec(str(files.model), "map-dc", epochs=1, options=options | {"test": 0.2}), tmp_path / "run", progress=False)
-    (tmp_path / "d.csv").write_text("old")
+    (tmp_path / "d.csv").write_text("instance,status,objective\n")
     data = ("--cost-variables", "x_*", "--features", files.x, "--costs", files.c)
     tune = ("tune", files.model, *data, "--validation", "0.2", "--method", "spo-cache", "--trials", "2")
     commands = {

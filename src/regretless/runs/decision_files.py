@@ -42,7 +42,7 @@ def _names_in(path: Path, ending: str) -> set[str]:
     """Names of the columns or arrays of a file; none where it cannot be read."""
     try:
         if ending == ".npz":
-            with np.load(path) as arrays:
+            with np.load(path, allow_pickle=False) as arrays:
                 return set(arrays.files)
         if ending == ".parquet":
             return set(need("pyarrow.parquet", pip="pyarrow", why="write Parquet files").read_schema(path).names)
