@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import torch
@@ -102,10 +103,8 @@ class DataInMemory:
         """Batches in an order ``(n,)``, from a step on."""
         order = order.to(self._device)
         features, costs, solutions = (self._cuts.cut(part, order) for part in self._required)
-        optional = [None if part is None else self._cuts.cut(part, order) for part in self._optional]
-        for step in range(first, len(features)):
-            instance, weight = (None if part is None else part[step] for part in optional)
-            yield Batch(features[step], costs[step], solutions[step], instance, weight)
+        optional = (repeat(None) if part is None else self._cuts.cut(part, order) for part in self._optional)
+        return map(Batch._make, islice(zip(features, costs, solutions, *optional, strict=False), first, None))
 
 
 def total_row(row: Row, ranks: Ranks) -> Row:
