@@ -36,7 +36,7 @@ class CpuLookup:
     """Look-ups on a CPU as ``best_columns`` finds them, by a product in memory that is kept, and NumPy's arg-min.
 
     Training looks up batches of one shape. What follows from the shape is kept from one look-up to the next: new memory
-    for every product costs more than the search, and so would the questions whether a look-up is a plain one.
+    for every product costs more than the search, and so do all the checks of a look-up.
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class CpuLookup:
             searched: how many of them are searched.
             costs: ``(batch, width)``.
         """
-        if reserved is not self._reserved or costs.shape != self._shape or not self._more_than < searched <= self._wide:
+        if reserved is not self._reserved or not self._more_than < searched <= self._wide or costs.shape != self._shape:
             return None
         if costs.dtype is not self._dtype or costs.requires_grad or not costs.is_cpu:
             return None

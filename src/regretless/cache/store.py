@@ -255,14 +255,16 @@ class SolutionStore:
             instance: ``(batch,)`` ids, for families: only solutions that are feasible for the instance count.
             objective: ``f(solutions, costs)`` on broadcast shapes, for objectives that are not linear.
         """
-        plain, searched, position = instance is None and objective is None, self._size + self._staged, None
-        if plain:  # in the steps of training, which repeat one shape, every call shows
+        plain, searched = instance is None and objective is None, self._size + self._staged
+        if plain and self.capacity is None:  # training repeats look-ups of one shape
             position = self._lookup.cpu.again(self._columns.reserved, searched, costs)
-        if position is None:
-            if costs.requires_grad or costs.dtype != self._columns.reserved.dtype:
-                costs = costs.detach().to(self.dtype)
-            if plain:
-                position = self._lookup.plain(self._columns, searched, costs, exact=self.capacity is not None)
+            if position is not None:
+                return position
+        if costs.requires_grad or costs.dtype != self._columns.reserved.dtype:
+            costs = costs.detach().to(self.dtype)
+        position = None
+        if plain:
+            position = self._lookup.plain(self._columns, searched, costs, exact=self.capacity is not None)
         if position is None:
             self.to(costs.device)
             if searched == 0:
