@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -198,3 +199,35 @@ def test_a_line_of_the_page_has_a_column_per_method_and_bold_cells_below_their_t
         figures.Ratio("", 9.0, 9.0, 3.0, "5%: A over B", "spo"),
     ]
     assert page._cells(found).splitlines()[2:] == ["| 5%: A over B | 4 | **2** | 9 | - | 2.5 / 2.5 / 3 |"]
+
+
+TAKES_TURNS = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from cells import Clock, Job
+job = Job("", (), 1.0, 0, 8, turns=True)
+with job.turn():
+    pass
+with job.turn(), Clock(job) as clock:
+    for epoch in range(8):
+        with open(sys.argv[2], "a") as file:
+            file.write(sys.argv[3])
+        clock.epoch_done()
+print('{"peak_mb": 1, "name": "%s"}' % sys.argv[3])
+"""
+
+
+def test_the_sides_take_turns_of_some_epochs(module: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    compare = module("compare")
+
+    def start(side: str, argument: str, errors: Any) -> subprocess.Popen[str]:
+        code = "raise SystemExit('no license')" if side == "absent" else TAKES_TURNS
+        command = [sys.executable, "-c", code, str(FOLDER), str(tmp_path / "epochs"), side]
+        piped = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": errors}
+        return subprocess.Popen(command, text=True, **piped)
+
+    monkeypatch.setattr(compare, "start", start)
+    found = compare.in_turns({(side, "", ""): "" for side in ("a", "absent", "b")})
+    assert (tmp_path / "epochs").read_text() == "aaaabbbbaaaabbbb"
+    assert found["a", "", ""] == [{"peak_mb": 1, "name": "a"}]
+    assert str(found["absent", "", ""]) == "no license"

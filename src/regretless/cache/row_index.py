@@ -11,6 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regretless.tensors import known_to_numpy
+
 
 def normalized(solutions: Tensor, dtype: torch.dtype) -> NDArray[Any]:
     """A copy of ``(m, width)`` solutions in which -0.0 is 0.0: both are the same solution, with different bytes.
@@ -23,7 +25,7 @@ def normalized(solutions: Tensor, dtype: torch.dtype) -> NDArray[Any]:
         dtype: ``torch.float32`` or ``torch.float64``.
     """
     rows = solutions.detach() if solutions.requires_grad else solutions
-    if not rows.is_cpu or rows.dtype == torch.bfloat16:  # unknown to NumPy
+    if not known_to_numpy(rows):
         rows = rows.to("cpu", dtype)
     kind = np.float32 if dtype == torch.float32 else np.float64
     normal: NDArray[Any] = rows.numpy().astype(kind, order="C")  # a sum that converts as well takes twice as long

@@ -30,8 +30,7 @@ class SPOPlus(ClosedFormLoss):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Losses and subgradients."""
-        c = predicted + predicted
-        c -= true
+        c = predicted + predicted - true
         (chosen,) = self.query([c], predicted, true, solution, instance)
         lead = solution - chosen
         return dot(c, lead), lead + lead

@@ -57,10 +57,7 @@ class SolveStatistics:
         count, bad = solved.solution.shape[0], solved.not_optimal
         failed = int((~solved.found).sum()) if bad else 0
         with _lock:
-            purpose = _purpose.get() or DEFAULT
-            part = self.by_purpose.get(purpose)
-            if part is None:
-                part = self.by_purpose[purpose] = PurposeCount()
+            part = self.by_purpose.setdefault(_purpose.get() or DEFAULT, PurposeCount())
             part.solves += count
             part.seconds += seconds
             self.solves += count

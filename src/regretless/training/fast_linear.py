@@ -88,13 +88,13 @@ class LinearStep:
         weight, bias = self._parameters
         self._weight, self._bias = weight.detach(), None if bias is None else bias.detach()
         self._shared_weight = self._weight[0]
-        self._memory = weight.data_ptr(), None if bias is None else bias.data_ptr()
+        self._memory = _addresses(weight, bias)
         self._gradients = torch.empty_like(self._weight), None if self._bias is None else torch.empty_like(self._bias)
 
     def predict(self, x: Tensor) -> Tensor:
         """Predict costs ``(batch, d)``."""
         model, (weight, bias) = self.model, self._parameters
-        if self._memory != (weight.data_ptr(), None if bias is None else bias.data_ptr()):
+        if self._memory != _addresses(weight, bias):
             self._view()  # as after ``vector_to_parameters``
         rows = model.inputs(x)
         if model.shared:
@@ -124,6 +124,10 @@ class LinearStep:
         if bias is not None:
             bias.grad = torch.sum(outputs, 1, out=of_bias)
         self._lean_step()
+
+
+def _addresses(weight: Tensor, bias: Tensor | None) -> tuple[int, int | None]:
+    return weight.data_ptr(), None if bias is None else bias.data_ptr()
 
 
 def linear_step(model: nn.Module, optimizer: torch.optim.Optimizer) -> LinearStep | None:

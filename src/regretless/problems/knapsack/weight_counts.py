@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.milp import Floats
+from regretless.tensors import known_to_numpy
 
 Integers = NDArray[np.int64]
 
@@ -59,7 +60,7 @@ class WeightCounts:
         """Best selections ``(batch, n)`` in float64 for costs ``(batch, n)`` to minimize."""
         if not costs.is_cpu:
             return self._solve_on_device(costs)
-        if costs.dtype == torch.bfloat16:  # unknown to NumPy
+        if not known_to_numpy(costs):
             costs = costs.to(torch.float64)
         return torch.from_numpy(self._solve(costs.numpy()))
 
