@@ -7,8 +7,10 @@ import time
 from collections.abc import Callable, Mapping
 
 import torch
+from threadpoolctl import threadpool_limits
 
 
+@threadpool_limits.wrap(limits=1)  # NumPy's threads wait busily after a product, and would be charged to the next job
 def interleaved(jobs: Mapping[str, Callable[[], object]], *, repeats: int = 7, calls: int = 1) -> dict[str, float]:
     """Median CPU seconds per call of every job. The jobs alternate, so that load affects all of them alike."""
     torch.set_num_threads(1)

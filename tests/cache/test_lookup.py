@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from regretless.cache import SolutionStore, fp16_lookup, lookup
 from regretless.cache.lookup import CpuLookup, FrozenLookup, StoreLookup, best_columns, best_of_first
-from regretless.cache.store_arrays import Columns
+from regretless.cache.store_arrays import ALIGNED, Columns
 from regretless.errors import InputError
 
 
@@ -115,12 +115,14 @@ def test_the_fast_way_on_a_cpu_finds_what_one_pass_finds_or_leaves_it(size, batc
     rows, costs = torch.randn(size, 3, generator=generator), torch.randn(batch, 3, generator=generator)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lookup, "BLOCK_COSTS", few)
+        patch.setattr(lookup, "SMALL_BLOCK", 60)
         patch.setattr(lookup, "BLOCK_SCORES", 200)
         columns = columns_of(rows, reserve)
         found = CpuLookup().first(columns, size, costs, exact=exact)
         blocks = best_columns(rows.T.contiguous(), costs)[1]
     if found is None:
-        assert min(batch, few) * (size if exact else size + 15) > 200
+        wide = size if exact else -(-size // ALIGNED) * ALIGNED
+        assert min(batch, max(few, 60 // wide)) * wide > 200
         found = blocks
     scores = costs.double() @ rows.double().T
     for position in (found, blocks):
@@ -160,19 +162,20 @@ def test_only_a_look_up_like_the_last_one_is_repeated():
         (columns.reserved, 0, costs),
         (columns.reserved, 17, costs),
         (columns.reserved, 3, torch.ones(3, 3)),
+        (columns.reserved, 3, torch.ones(3, 2)),
         (columns.reserved, 3, costs.double()),
         (columns.reserved, 3, costs.clone().requires_grad_()),
     ):
         assert look_up.again(reserved, searched, given_costs) is None
-    look_up.first(columns, 3, costs, exact=True)
-    assert look_up.again(columns.reserved, 2, costs) is None
-    assert look_up.again(columns.reserved, 4, costs) is None
     assert look_up.again(columns.reserved, 3, costs) is not None
+    look_up.first(columns, 3, costs, exact=True)
+    assert look_up.again(columns.reserved, 3, costs) is None
 
 
 def test_ties_go_to_the_first_on_every_way(monkeypatch):
     for few in (2, 9):
         monkeypatch.setattr(lookup, "BLOCK_COSTS", few)
+        monkeypatch.setattr(lookup, "SMALL_BLOCK", 1)
         found = CpuLookup().first(columns_of(torch.ones(6, 2)), 6, torch.ones(5, 2), exact=True)
         assert found is not None
         assert found.tolist() == [0] * 5
@@ -181,7 +184,7 @@ def test_ties_go_to_the_first_on_every_way(monkeypatch):
 def test_the_memory_of_scores_may_be_used_in_any_mode_and_is_not_copied():
     columns, costs, look_up = columns_of(torch.eye(3)), -torch.eye(3)[:2], CpuLookup()
     with torch.inference_mode():
-        assert look_up.first(columns, 3, costs, exact=True).tolist() == [0, 1]
+        assert look_up.first(columns, 3, costs, exact=False).tolist() == [0, 1]
     assert look_up.again(columns.reserved, 3, costs).tolist() == [0, 1]  # a tensor of that mode could not be written to
     with torch.autocast("cpu"):
         assert look_up.again(columns.reserved, 3, costs).tolist() == [0, 1]

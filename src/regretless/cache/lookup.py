@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import fp16_lookup
@@ -16,6 +14,7 @@ from regretless.cache.store_arrays import ALIGNED, Columns
 from regretless.errors import InputError
 
 Objective = Callable[[Tensor, Tensor], Tensor]
+Again = Callable[[Tensor, int, Tensor], Tensor | None]
 
 # Scores of one block, which bound the memory whatever |S| and the batch are. On a CPU 8 MB stay in the processor's last
 # cache, and larger products are faster than smaller ones. On a GPU a few large products are fastest.
@@ -24,6 +23,8 @@ BLOCK_SCORES_GPU = 1 << 28
 # Cost vectors of one block on a CPU: with more of them the block would be narrow, and narrow products are slow. MKL,
 # which torch has on x86, is at its best with fewer of them.
 BLOCK_COSTS = 128 if torch.backends.mkl.is_available() else 256  # type: ignore[no-untyped-call]
+# As long as a block of scores stays in the second cache, more cost vectors are better.
+SMALL_BLOCK = 1 << 18
 # Columns that a product on a GPU takes at a time: cuBLAS chooses a kernel for every new shape, which takes longer than
 # the product, and a growing S would have a new shape in every step.
 ROUNDED = 512
@@ -37,41 +38,19 @@ class CpuLookup:
 
     Training looks up batches of one shape. What follows from the shape is kept from one look-up to the next: new memory
     for every product costs more than the search, and so do all the checks of a look-up.
+
+    Attributes:
+        again: ``f(reserved, searched, costs)`` with all columns of the store, how many of them are searched, and costs
+            ``(batch, width)``. Positions ``(batch,)``, ties to the first, if the last look-up was like this one, and
+            ``None`` if not, or if there is more to do.
     """
 
     def __init__(self) -> None:
-        self._reserved: Tensor | None = None  # the store's columns at the last look-up
-        self._shape, self._dtype = torch.Size(), torch.float32
-        self._more_than, self._wide = 0, 0  # numbers of columns that are searched together
-        self._whole = True  # whether one product computes all scores
-        self._columns = self._scores = torch.empty(0, 0)
-        self._array: NDArray[Any] = self._scores.numpy()
+        self.again: Again = _not_again
+        self._scores = torch.empty(0, 0)
 
     def __reduce__(self) -> tuple[type[CpuLookup], tuple[()]]:
         return CpuLookup, ()  # a copy has its own memory
-
-    def again(self, reserved: Tensor, searched: int, costs: Tensor) -> Tensor | None:
-        """Positions ``(batch,)``, ties to the first, if the last look-up had the same shape; else ``None``.
-
-        Args:
-            reserved: all columns of the store.
-            searched: how many of them are searched.
-            costs: ``(batch, width)``.
-        """
-        if reserved is not self._reserved or not self._more_than < searched <= self._wide or costs.shape != self._shape:
-            return None
-        if costs.dtype is not self._dtype or costs.requires_grad or not costs.is_cpu:
-            return None
-        if self._whole:
-            torch.mm(costs, self._columns, out=self._scores)
-            return torch.from_numpy(self._array.argmin(1))
-        batch, few = costs.shape[0], self._array.shape[0]
-        positions = np.empty(batch, dtype=np.int64)
-        for start in range(0, batch, few):
-            count = min(few, batch - start)
-            torch.mm(costs[start : start + count], self._columns, out=self._scores[:count])
-            self._array[:count].argmin(axis=1, out=positions[start : start + count])
-        return torch.from_numpy(positions)
 
     def first(self, columns: Columns, searched: int, costs: Tensor, *, exact: bool) -> Tensor | None:
         """Positions ``(batch,)``; ``None`` where the scores of a block of cost vectors are too many.
@@ -82,18 +61,50 @@ class CpuLookup:
             costs: ``(batch, width)`` in the precision of the columns, without a gradient.
             exact: whether columns behind these must not be scored.
         """
-        some = columns.first(searched) if exact else columns.rounded(searched)
-        few, wide = min(costs.shape[0], BLOCK_COSTS), some.shape[1]
+        some, batch = columns.first(searched) if exact else columns.rounded(searched), costs.shape[0]
+        wide = some.shape[1]
+        few = _even(batch, max(BLOCK_COSTS, SMALL_BLOCK // wide))
         if few * wide > BLOCK_SCORES:
             return None
         if self._scores.shape != (few, wide) or self._scores.dtype != costs.dtype:
             with torch.inference_mode(False):  # such a tensor could not be written to later
                 self._scores = torch.empty(few, wide, dtype=costs.dtype)
-            self._array = self._scores.numpy()
-        self._reserved, self._columns = columns.reserved, some
-        self._more_than, self._wide = wide - (1 if exact else ALIGNED), wide
-        self._shape, self._dtype, self._whole = costs.shape, costs.dtype, few == costs.shape[0]
-        return self.again(columns.reserved, searched, costs)
+        repeats = few == batch and not exact
+        self.again = _repeated(columns.reserved, some, self._scores, costs) if repeats else _not_again
+        positions, array = np.empty(batch, dtype=np.int64), self._scores.numpy()
+        for start in range(0, batch, max(few, 1)):
+            count = min(few, batch - start)
+            torch.mm(costs[start : start + count], some, out=self._scores[:count])
+            array[:count].argmin(axis=1, out=positions[start : start + count])
+        return torch.from_numpy(positions)
+
+
+def _repeated(reserved: Tensor, columns: Tensor, scores: Tensor, costs: Tensor) -> Again:
+    """Look-ups like that of these costs. A closure, since attributes would cost as much as the checks."""
+    wide, numbers, dtype = columns.shape[1], costs.numel(), costs.dtype
+    more_than, product, smallest, tensor = wide - ALIGNED, torch.mm, scores.numpy().argmin, torch.from_numpy
+
+    def again(now: Tensor, searched: int, costs: Tensor) -> Tensor | None:
+        if now is not reserved or not more_than < searched <= wide:
+            return None
+        if costs.numel() != numbers or costs.dtype is not dtype:
+            return None
+        try:
+            product(costs, columns, out=scores)
+        except RuntimeError:  # another width or device, or a gradient: to ask before takes longer
+            return None
+        return tensor(smallest(1))
+
+    return again
+
+
+def _not_again(reserved: Tensor, searched: int, costs: Tensor) -> None:
+    return None
+
+
+def _even(number: int, most: int) -> int:
+    """Size of equal parts of a number, each at most ``most``; the last one may be smaller."""
+    return -(-number // max(1, -(-number // most)))
 
 
 def best_columns(

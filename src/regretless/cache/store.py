@@ -256,7 +256,7 @@ class SolutionStore:
             objective: ``f(solutions, costs)`` on broadcast shapes, for objectives that are not linear.
         """
         plain, searched = instance is None and objective is None, self._size + self._staged
-        if plain and self.capacity is None:  # training repeats look-ups of one shape
+        if plain:  # training repeats look-ups of one shape
             position = self._lookup.cpu.again(self._columns.reserved, searched, costs)
             if position is not None:
                 return position
