@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import pytest
@@ -170,6 +171,32 @@ def test_only_a_look_up_like_the_last_one_is_repeated():
     assert look_up.again(columns.reserved, 3, costs) is not None
     look_up.first(columns, 3, costs, exact=True)
     assert look_up.again(columns.reserved, 3, costs) is None
+
+
+def test_positions_hold_until_the_next_look_up_and_solutions_for_good():
+    store = SolutionStore(3)
+    store.add(torch.eye(3))
+    costs = -torch.eye(3)
+    solutions, positions = store.best(costs[:2]), store.look_up(costs[:2])
+    assert positions.tolist() == [0, 1]
+    assert store.look_up(costs[1:]).data_ptr() == positions.data_ptr()
+    assert store.look_up(costs).tolist() == [0, 1, 2]
+    assert store.best(costs[1:]).tolist() == costs[1:].neg().tolist()
+    assert solutions.tolist() == costs[:2].neg().tolist()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda store: pickle.loads(pickle.dumps(store))])
+def test_a_copy_of_a_store_shares_no_memory_with_it(copied):
+    store = SolutionStore(3)
+    store.add(torch.eye(3)[:2])
+    costs = -torch.eye(3)
+    store.best(costs)
+    other = copied(store)
+    other.add(torch.eye(3)[2:])
+    assert other.best(costs).tolist() == torch.eye(3).tolist()
+    store.add(torch.full((1, 3), 2.0))
+    assert store.best(costs).tolist() == [[2.0] * 3] * 3
+    assert other.best(costs).tolist() == torch.eye(3).tolist()
 
 
 def test_ties_go_to_the_first_on_every_way(monkeypatch):

@@ -64,7 +64,7 @@ def _best_values(store: SolutionStore, costs: Tensor, instance: Tensor | None) -
             mask = served.cpu().numpy()
             value[mask], noise[mask] = _best_values(store, costs[served], instance[served])
         return value, noise
-    rows = store.take(store.look_up(costs, instance))
+    rows = store.best(costs, instance)
     precision = max(4 * torch.finfo(rows.dtype).eps, ROUNDING)
     products = costs.to("cpu", torch.float64).numpy() * rows.cpu().numpy()
     return products.sum(axis=1), precision * np.abs(products).sum(axis=1)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import fp16_lookup
@@ -37,16 +38,20 @@ class CpuLookup:
     """Look-ups on a CPU as ``best_columns`` finds them, by a product in memory that is kept, and NumPy's arg-min.
 
     Training looks up batches of one shape. What follows from the shape is kept from one look-up to the next: new memory
-    for every product costs more than the search, and so do all the checks of a look-up.
+    for every product costs more than the search, and so do all the checks of a look-up, or a new tensor for positions.
 
     Attributes:
         again: ``f(reserved, searched, costs)`` with all columns of the store, how many of them are searched, and costs
-            ``(batch, width)``. Positions ``(batch,)``, ties to the first, if the last look-up was like this one, and
-            ``None`` if not, or if there is more to do.
+            ``(batch, width)``. ``positions``, ties to the first, if the last look-up was like this one, and ``None`` if
+            not, or if there is more to do.
+        positions: ``(batch,)`` what the last look-up found. The next one of this batch size writes to the same memory.
+        places: the same memory for NumPy.
     """
 
     def __init__(self) -> None:
         self.again: Again = _not_again
+        self.positions = torch.empty(0, dtype=torch.int64)
+        self.places: NDArray[np.int64] = self.positions.numpy()
         self._scores = torch.empty(0, 0)
 
     def __reduce__(self) -> tuple[type[CpuLookup], tuple[()]]:
@@ -66,36 +71,40 @@ class CpuLookup:
         few = _even(batch, max(BLOCK_COSTS, SMALL_BLOCK // wide))
         if few * wide > BLOCK_SCORES:
             return None
-        if self._scores.shape != (few, wide) or self._scores.dtype != costs.dtype:
-            with torch.inference_mode(False):  # such a tensor could not be written to later
+        with torch.inference_mode(False):  # tensors of that mode could not be written to later
+            if self._scores.shape != (few, wide) or self._scores.dtype != costs.dtype:
                 self._scores = torch.empty(few, wide, dtype=costs.dtype)
+            if self.positions.shape[0] != batch:
+                self.positions = torch.empty(batch, dtype=torch.int64)
+                self.places = self.positions.numpy()
         repeats = few == batch and not exact
-        self.again = _repeated(columns.reserved, some, self._scores, costs) if repeats else _not_again
-        positions, array = np.empty(batch, dtype=np.int64), self._scores.numpy()
+        self.again = self._repeated(columns.reserved, some, costs) if repeats else _not_again
+        array = self._scores.numpy()
         for start in range(0, batch, max(few, 1)):
             count = min(few, batch - start)
             torch.mm(costs[start : start + count], some, out=self._scores[:count])
-            array[:count].argmin(axis=1, out=positions[start : start + count])
-        return torch.from_numpy(positions)
+            array[:count].argmin(axis=1, out=self.places[start : start + count])
+        return self.positions
 
+    def _repeated(self, reserved: Tensor, columns: Tensor, costs: Tensor) -> Again:
+        """Look-ups like that of these costs. A closure, since attributes would cost as much as the checks."""
+        wide, numbers, dtype = columns.shape[1], costs.numel(), costs.dtype
+        more_than, product, scores, smallest = wide - ALIGNED, torch.mm, self._scores, self._scores.numpy().argmin
+        positions, places = self.positions, self.places
 
-def _repeated(reserved: Tensor, columns: Tensor, scores: Tensor, costs: Tensor) -> Again:
-    """Look-ups like that of these costs. A closure, since attributes would cost as much as the checks."""
-    wide, numbers, dtype = columns.shape[1], costs.numel(), costs.dtype
-    more_than, product, smallest, tensor = wide - ALIGNED, torch.mm, scores.numpy().argmin, torch.from_numpy
+        def again(now: Tensor, searched: int, costs: Tensor) -> Tensor | None:
+            if now is not reserved or not more_than < searched <= wide:
+                return None
+            if costs.numel() != numbers or costs.dtype is not dtype:
+                return None
+            try:
+                product(costs, columns, out=scores)
+            except RuntimeError:  # another width or device, or a gradient: to ask before takes longer
+                return None
+            smallest(1, places)
+            return positions
 
-    def again(now: Tensor, searched: int, costs: Tensor) -> Tensor | None:
-        if now is not reserved or not more_than < searched <= wide:
-            return None
-        if costs.numel() != numbers or costs.dtype is not dtype:
-            return None
-        try:
-            product(costs, columns, out=scores)
-        except RuntimeError:  # another width or device, or a gradient: to ask before takes longer
-            return None
-        return tensor(smallest(1))
-
-    return again
+        return again
 
 
 def _not_again(reserved: Tensor, searched: int, costs: Tensor) -> None:

@@ -262,7 +262,7 @@ class SolutionCache:
         with self.lock:
             if self.problem.instances is not None or members is not None:
                 check_instance(self.problem, self.store, members, len(costs))
-            found = in_dtype(self.store.take(self.store.look_up(costs, members, objective)), costs.dtype)
+            found = in_dtype(self.store.best(costs, members, objective), costs.dtype)
             self._statistics.seconds += time.perf_counter() - start
         return [found] if len(queries) == 1 else list(found.chunk(len(queries)))
 

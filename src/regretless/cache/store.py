@@ -247,8 +247,15 @@ class SolutionStore:
         self._mean.add_instances(self.rows, serves)
         self.instances += len(serves)
 
+    def best(self, costs: Tensor, instance: Tensor | None = None, objective: Objective | None = None) -> Tensor:
+        """Return the best solution for each cost vector, ``(batch, width)``; the arguments are those of ``look_up``."""
+        position, last = self.look_up(costs, instance, objective), self._lookup.cpu
+        return self._columns.take(position, last.places if position is last.positions else None)
+
     def look_up(self, costs: Tensor, instance: Tensor | None = None, objective: Objective | None = None) -> Tensor:
         """Return the position in S of the best solution for each cost vector ``(batch, width)``; ties to the first.
+
+        The positions hold until the store is searched or changed: the next look-up may write to their memory.
 
         Args:
             costs: minimizing costs.

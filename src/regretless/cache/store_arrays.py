@@ -29,9 +29,17 @@ class Columns:
         self._first: Tensor | None = None
         self._rounded: Tensor | None = None
         self._padded: Tensor | None = None
+        self._array: NDArray[Any] | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_first": None, "_rounded": None, "_padded": None}  # in a copy they are no views
+    def __getstate__(self) -> dict[str, Any]:  # in a copy they are no views
+        return vars(self) | {"_first": None, "_rounded": None, "_padded": None, "_array": None}
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """``reserved`` for NumPy, on a CPU. It is kept, since to make it takes as long as to take a few solutions."""
+        if self._array is None:
+            self._array = self.reserved.numpy()
+        return self._array
 
     def first(self, size: int) -> Tensor:
         """``(width, size)`` view of the first columns, made once per size."""
@@ -56,25 +64,25 @@ class Columns:
             self._padded = self.reserved
         return self.reserved
 
-    def take(self, positions: Tensor) -> Tensor:
-        """Solutions ``(m, width)`` at positions ``(m,)``."""
+    def take(self, positions: Tensor, places: NDArray[np.int64] | None = None) -> Tensor:
+        """Solutions ``(m, width)`` at positions ``(m,)``; ``places`` are the same for NumPy, if they are at hand."""
         if self.reserved.is_cuda:  # one kernel in place of two; on a CPU it would be up to four times slower
             return self.reserved.T.index_select(0, positions)
         if positions.shape[0] <= FEW:
-            return torch.from_numpy(self.arrays(positions.numpy()))
+            return torch.from_numpy(self.arrays(positions.numpy() if places is None else places))
         return self.reserved.index_select(1, positions).T.contiguous()
 
     def arrays(self, places: list[int] | NDArray[np.int64]) -> NDArray[Any]:
         """Solutions ``(m, width)`` at these places, in the memory of the CPU."""
         if self.reserved.is_cuda:
             return self.reserved.index_select(1, torch.tensor(places, device=self.reserved.device)).T.cpu().numpy()
-        array: NDArray[Any] = self.reserved.numpy()
-        return array.T[places]
+        taken: NDArray[Any] = self.array.T[places]
+        return taken
 
     def put(self, rows: Tensor, places: slice | Tensor) -> None:
         """Write solutions ``(m, width)``."""
         if self.reserved.is_cpu and isinstance(places, slice):  # NumPy takes a fifth of the time for a few solutions
-            self.reserved.numpy()[:, places] = rows.numpy().T
+            self.array[:, places] = rows.numpy().T
         else:
             self.reserved[:, places] = rows.T
 
@@ -82,16 +90,19 @@ class Columns:
         """Write a few solutions ``(m, width)`` of any precision as ``normalized`` has them, on a CPU."""
         if solutions.requires_grad or not known_to_numpy(solutions):
             solutions = solutions.detach().to("cpu", self.reserved.dtype)
-        into: NDArray[Any] = self.reserved.numpy()
+        into = self.array
         np.add(solutions.numpy().T, 0.0, out=into[:, places], dtype=into.dtype, casting="same_kind")
 
     def to(self, device: torch.device) -> None:
         """Move to a device."""
-        self.reserved, self._first, self._rounded = self.reserved.to(device), None, None
+        self._replace(self.reserved.to(device))
 
     def reserve(self, size: int) -> None:
         """Make place for ``size`` columns."""
-        self.reserved, self._first, self._rounded = widened(self.reserved, size), None, None
+        self._replace(widened(self.reserved, size))
+
+    def _replace(self, reserved: Tensor) -> None:
+        self.reserved, self._first, self._rounded, self._array = reserved, None, None, None
 
 
 def aligned(size: int) -> int:
