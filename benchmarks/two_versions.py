@@ -17,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-BATCH, CACHED = 24, ("nce-c", "map-c", "spo-cache", "blackbox-cache")
+BATCH, CACHED = 24, ("nce-c", "map-c", "spo-cache", "blackbox-cache", "soft", "listwise")
 UNTIMED = 3  # rounds
 
 

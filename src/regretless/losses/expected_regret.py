@@ -63,7 +63,7 @@ class ExpectedRegret(ClosedFormLoss):
         self.cache, self.scale, self.temperature = cache, scale, check_number("temperature", temperature)
         self.final_temperature, self.anneal_steps = final_temperature, anneal_steps
         self._steps = 0
-        self._last: tuple[Tensor, Tensor] | None = None
+        self._last: Tensor | None = None  # probabilities ``(batch, |S|)`` of the last step
         self._before = math.nan  # perplexity of the last step before a resumed run
 
     def current_temperature(self) -> float:
@@ -82,24 +82,16 @@ class ExpectedRegret(ClosedFormLoss):
         self.grow(self.cache, predicted, predicted, instance)
         columns, serves = members(self.cache, predicted, instance)
         scores = predicted @ columns
-        mask = None if serves is None else serves.to(scores.dtype)
-        count = scores.shape[1] if mask is None else mask.sum(1)
-        mean = scores.sum(1) / count if mask is None else (scores * mask).sum(1) / count
-        scores -= mean[:, None]
-        unit = temperature * self._unit(scores, mean, mask, count)
+        unit = temperature * self._unit(scores, None if serves is None else serves.to(scores.dtype))
         if serves is not None:
             scores = scores.masked_fill(~serves, torch.inf)
-        # Weights w with p = w / z, in place: fewer passes over (batch, |S|) than a soft-max.
-        scores -= scores.amin(dim=1, keepdim=True)
-        scores *= unit.reciprocal().neg_()[:, None]
-        w = scores.exp_()
-        z = w.sum(1)
-        values = true @ columns
-        expected = dot(w, values) / z
-        values -= expected[:, None]
-        values *= w
-        slope = (values @ columns.T) / (-z * unit)[:, None]
-        self._last = w, z
+        sharpness = unit.reciprocal().neg_()[:, None]
+        p = torch.softmax(scores.mul_(sharpness), dim=1)
+        values = (true @ columns).mul_(p)
+        expected = values.sum(1)
+        self._last = p
+        values -= p * expected[:, None]
+        slope = (values @ columns.T) * sharpness
         return expected - dot(true, solution), slope
 
     @property
@@ -107,8 +99,7 @@ class ExpectedRegret(ClosedFormLoss):
         """Effective number of solutions in the last step: ``exp`` of the mean entropy of p."""
         if self._last is None:
             return self._before
-        w, z = self._last
-        return math.exp(float(torch.special.entr(w / z[:, None]).sum(dim=1).mean()))
+        return math.exp(float(torch.special.entr(self._last).sum(dim=1).mean()))
 
     def diagnostics(self) -> dict[str, float]:
         """Perplexity and temperature, for the history."""
@@ -124,18 +115,19 @@ class ExpectedRegret(ClosedFormLoss):
         self._steps = int(state["steps"])
         self._last, self._before = None, float(state.get("perplexity", math.nan))
 
-    def _unit(self, centered: Tensor, mean: Tensor, mask: Tensor | None, count: Tensor | int) -> Tensor:
+    def _unit(self, scores: Tensor, mask: Tensor | None) -> Tensor:
         """Unit of the temperature ``(batch,)``: 1, or the deviation of the scores over S per instance.
 
         Args:
-            centered: ``(batch, |S|)`` scores less their mean.
-            mean: ``(batch,)``.
+            scores: ``(batch, |S|)``; for a deviation their mean is subtracted from them in place.
             mask: ``(batch, |S|)`` of the feasible solutions, or ``None`` for all.
-            count: how many these are.
         """
         if self.scale == "fixed":
-            return torch.ones_like(mean)
-        deviation = (dot(centered, centered if mask is None else centered * mask) / count).sqrt()
+            return scores.new_ones(scores.shape[0])
+        count = scores.shape[1] if mask is None else mask.sum(1)
+        mean = (scores if mask is None else scores * mask).sum(1) / count
+        scores -= mean[:, None]
+        deviation = torch.linalg.vector_norm(scores if mask is None else scores * mask, dim=1) / count**0.5
         # Where all scores are equal up to rounding (one solution, zero or constant predictions), their deviation is
         # noise and would make the gradient explode. Any positive unit gives the uniform distribution.
         noise = 8 * torch.finfo(mean.dtype).eps * mean.abs()
