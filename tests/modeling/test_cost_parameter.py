@@ -5,6 +5,8 @@ import pytest
 
 from regretless.errors import InputError
 from regretless.modeling.cost_parameter import is_convex_program, parameter_costs
+from regretless.modeling.read_model import read as read_model
+from regretless.problem import Problem
 
 cp = pytest.importorskip("cvxpy")
 
@@ -82,3 +84,52 @@ def test_the_predicted_costs_must_not_be_in_a_constraint():
     x, c = cp.Variable(2), cp.Parameter(2, name="c")
     with pytest.raises(InputError, match="'c' is in the objective and in a constraint"):
         read(c @ x, cp.norm(x) <= 1, c @ x <= 1)
+
+
+@pytest.mark.parametrize("sense", [cp.Minimize, cp.Maximize])
+def test_a_linear_problem_and_the_same_with_a_constraint_that_never_binds_decide_alike(sense):
+    prices = np.array([3.0, 1.0, 2.0])
+    for objective in (
+        lambda c, x: c @ x,
+        lambda c, x: c @ x + np.array([0.0, 5.0, -4.0]) @ x - 3,
+        lambda c, x: -(c @ x) + x[0],
+        lambda c, x: c @ cp.multiply(np.array([1.0, 2.0, 4.0]), x),
+        lambda c, x: c[::-1] @ (cp.cumsum(x) - 2 * x),
+    ):
+        found = []
+        for more in (lambda x: [], lambda x: [cp.norm(x) <= 9]):
+            x, c = cp.Variable(3, name="x", nonneg=True), cp.Parameter(3, name="c")
+            model = cp.Problem(sense(objective(c, x)), [cp.sum(x) == 1, *more(x)])
+            found.append(Problem(model).solve([prices]))
+        c.value = prices
+        model.solve(solver="CLARABEL")
+        assert found[0].objective.item() == pytest.approx(model.value, abs=1e-6)
+        assert found[1].objective.item() == pytest.approx(model.value, abs=1e-6)
+
+
+def test_the_costs_of_a_linear_problem_are_the_elements_of_its_parameter_also_those_that_are_zero():
+    x, y, c = cp.Variable(2, name="x"), cp.Variable(name="y"), cp.Parameter(2, name="c", value=[0.0, 3.0])
+    rows = [x >= 0, x <= 1, y >= -1, cp.sum(x) + y <= 1.5]
+    milp, sense, names = read_model(cp.Problem(cp.Maximize(c @ x - 2 * y + 1), rows))
+    assert (milp.dimension, sense, names) == (2, "max", ("x[0]", "x[1]"))
+    assert (milp.fixed_cost.tolist(), milp.constant) == ([0, 0, -2], 1.0)
+    assert c.value.tolist() == [0.0, 3.0]
+    # Where variables are named, their coefficients are the costs, and the values of the Parameter count.
+    milp, _, names = read_model(cp.Problem(cp.Maximize(c @ x - 2 * y + 1), rows), cost_variables=["y"])
+    assert (milp.fixed_cost.tolist(), names) == ([0, 3, 0], ("y",))
+
+
+def test_a_parameter_in_bounds_is_no_cost():
+    most, c = cp.Parameter(2, value=[3.0, 1.0]), cp.Parameter(2)
+    x = cp.Variable(2, name="x", bounds=[-1, most])
+    assert read_model(cp.Problem(cp.Maximize(c @ x))).milp.upper.tolist() == [3.0, 1.0]
+    x = cp.Variable(2, name="x", bounds=[-1, c])
+    with pytest.raises(InputError, match="in the objective and in a constraint"):
+        read_model(cp.Problem(cp.Maximize(c @ x)))
+
+
+def test_a_parameter_times_a_number_is_refused_where_the_problem_is_linear():
+    x, c = cp.Variable(2, name="x", nonneg=True), cp.Parameter(2, name="c", value=[1.0, 2.0])
+    with pytest.raises(InputError, match="'c' of the objective is multiplied with numbers"):
+        read_model(cp.Problem(cp.Minimize(c @ (x + 1)), [cp.sum(x) == 1]))
+    assert c.value.tolist() == [1.0, 2.0]

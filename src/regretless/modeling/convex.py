@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import torch
@@ -79,6 +79,15 @@ class ConvexProgram:
         self.names = tuple(name for variable in self._variables for name in element_names(variable))
         self.cost_names = self._costs.names(self.names)
         self.fingerprint = self._compile(cvxpy.error.SolverError)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ConvexProgram:
+        return self  # copies of a problem or a loss share what is compiled, as threads do
+
+    def __reduce__(self) -> NoReturn:
+        raise InputError(
+            "a convex cvxpy problem cannot be saved or sent to another process, since what its solver has compiled "
+            "cannot: use threads, and build it again where it is needed"
+        )
 
     def solve(self, costs: Tensor, instance: Tensor | None = None, *, decision: bool = False) -> Solved:
         """Solve ``(batch, width)`` costs to minimize; see ``regretless.types.Backend``."""

@@ -1,4 +1,4 @@
-"""The objective of a convex cvxpy problem: what its one Parameter, the predicted costs, is multiplied with."""
+"""The objective of a cvxpy problem: what its one Parameter, the predicted costs, is multiplied with."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from scipy import sparse
 
 from regretless.errors import InputError
 from regretless.milp import Floats
-from regretless.modeling.cvxpy import LINEAR, UNSUPPORTED, affine, at_zero, element_names
+from regretless.modeling.cvxpy import LINEAR, UNSUPPORTED, affine, at_zero, element_names, linear, sorted_variables
+from regretless.modeling.linear_model import LinearModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +40,44 @@ class ParameterCosts:
         return tuple(element_names(self.parameter))
 
 
+def in_objective(model: Any) -> list[Any]:
+    """The Parameters of the objective of a ``cvxpy.Problem``."""
+    return list({parameter.id: parameter for parameter in _parameters(model.objective.args[0])}.values())
+
+
+def _parameters(expression: Any) -> list[Any]:
+    if expression.args:
+        return [parameter for part in expression.args for parameter in _parameters(part)]
+    return [] if expression.variables() else expression.parameters()  # those of a variable are its bounds
+
+
 def is_convex_program(model: Any) -> bool:
     """Whether a ``cvxpy.Problem`` is not linear, and its objective holds a Parameter."""
-    if not model.objective.parameters():
+    if not in_objective(model):
         return False
     rows = ((type(row).__name__ in LINEAR, *(part.is_affine() for part in row.args)) for row in model.constraints)
     plain = not any(np.any(v.attributes.get(name)) for v in model.variables() for name in UNSUPPORTED)
     return not (plain and model.objective.args[0].is_affine() and all(all(row) for row in rows))
+
+
+def linear_with_costs(model: Any) -> tuple[LinearModel, ParameterCosts]:
+    """Read a linear ``cvxpy.Problem`` whose objective holds a Parameter; the objective of the result is ``h`` only.
+
+    Raises:
+        InputError: as ``parameter_costs`` and ``linear``, or the Parameter is also multiplied with numbers.
+    """
+    costs = parameter_costs(model, sorted_variables(model))
+    parameter, before = costs.parameter, costs.parameter.value
+    if costs.offset.any():
+        raise InputError(
+            f"the Parameter {parameter.name()!r} of the objective is multiplied with numbers and with variables; "
+            "no decision changes this part: leave it out"
+        )
+    parameter.value = np.zeros(parameter.shape)
+    try:
+        return linear(model), costs
+    finally:
+        parameter.value = before
 
 
 def parameter_costs(model: Any, variables: list[Any]) -> ParameterCosts:
@@ -69,18 +101,19 @@ def parameter_costs(model: Any, variables: list[Any]) -> ParameterCosts:
 
 
 def _parameter(model: Any) -> Any:
-    found = model.objective.parameters()
+    found = in_objective(model)
     if len(found) != 1:
         raise InputError(
-            "the objective of a convex cvxpy problem must hold exactly one Parameter, the predicted costs, got "
-            f"{len(found)}"
+            "the objective of a cvxpy problem must hold exactly one Parameter, the predicted costs, got "
+            f"{len(found)}: write known costs as numbers"
         )
     if any(np.any(value) for value in found[0].attributes.values()):
         raise InputError(
             f"the Parameter {found[0].name()!r} is restricted, but predicted costs may have any value: make it without "
             "attributes such as nonneg=True"
         )
-    if any(parameter is found[0] for row in model.constraints for parameter in row.parameters()):
+    rows_and_bounds = [*model.constraints, *model.variables()]
+    if any(parameter is found[0] for row in rows_and_bounds for parameter in row.parameters()):
         raise InputError(
             f"the Parameter {found[0].name()!r} is in the objective and in a constraint, but predicted costs must not "
             "change what is feasible: use another Parameter in the constraint"

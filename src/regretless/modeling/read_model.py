@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,9 @@ from regretless.errors import InputError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.modeling.convex import ConvexProgram
-from regretless.modeling.cost_parameter import is_convex_program
+from regretless.modeling.cost_parameter import in_objective, is_convex_program, linear_with_costs
 from regretless.modeling.cost_variables import cost_columns
-from regretless.modeling.linear_model import canonical
+from regretless.modeling.linear_model import LinearModel, canonical
 from regretless.types import Sense
 
 # The package of a model's class, so that nothing is imported to find the reader: the module with
@@ -41,7 +41,8 @@ class ModelRead:
         milp: the model; its ``names`` are the names of the variables. A convex problem of cvxpy that is not linear is a
             ``ConvexProgram`` instead.
         sense: sense of the objective.
-        cost_names: names of the variables that the predicted costs belong to, in the order of the costs.
+        cost_names: names of the variables that the predicted costs belong to, in the order of the costs; for a
+            Parameter that does not belong to single variables, of its elements.
     """
 
     milp: MILP | ConvexProgram
@@ -63,13 +64,14 @@ def read(
 
     The objective becomes ``c . x[cost_variables] + h . x + constant``: the predicted costs ``c`` replace the
     coefficients of the model on the cost variables, its coefficients on all other variables are the known costs ``h``.
-    Variables and rows keep their order; a row on a single variable becomes a bound. A convex problem of cvxpy that is
-    not linear is not turned into arrays; its predicted costs are the Parameter of its objective.
+    Variables and rows keep their order; a row on a single variable becomes a bound. Where the objective of a cvxpy
+    problem holds a Parameter, this is the predicted costs, and all other terms are known. A convex problem that is not
+    linear is not turned into arrays.
 
     Args:
         model: a path, or a model of CPMpy, Pyomo, cvxpy, OR-Tools MathOpt, gurobipy or linopy.
         cost_variables: names, or a pattern such as ``"x_*"``, of the variables that the predicted costs belong to;
-            ``None`` for the nonzeros of the objective.
+            ``None`` for the Parameter of the objective (cvxpy), or else for the nonzeros of the objective.
         constant: added to the constant of the objective, for libraries that cannot hold one (linopy).
         keep_rows: keep every row as it is written, with its name, so that ``Family.vary`` can vary it by name.
 
@@ -84,12 +86,22 @@ def read(
     reader = _reader(model)
     if reader == READERS["cvxpy"][0] and is_convex_program(model):
         return _convex(model, cost_variables, constant)
+    if reader == READERS["cvxpy"][0] and cost_variables is None and in_objective(model):
+        plain, costs = linear_with_costs(model)
+        return _as_arrays(canonical(plain, keep_rows=keep_rows), costs.map, costs.names(plain.names), constant)
     linear = canonical(importlib.import_module(reader).linear(model), keep_rows=keep_rows)
     chosen = cost_columns(linear.names, linear.objective, cost_variables)
-    n, d = len(linear.names), len(chosen)
-    fixed = linear.objective.copy()
-    fixed[chosen] = 0.0
-    every = chosen == list(range(n))
+    n, d, known = len(linear.names), len(chosen), linear.objective.copy()
+    known[chosen] = 0.0
+    cost_map = sparse.csr_array((np.ones(d), (np.arange(d), chosen)), shape=(d, n))
+    cost_names = tuple(linear.names[j] for j in chosen)
+    return _as_arrays(replace(linear, objective=known), cost_map, cost_names, constant)
+
+
+def _as_arrays(linear: LinearModel, cost_map: Any, cost_names: tuple[str, ...], constant: float) -> ModelRead:
+    """The model whose predicted costs belong to ``cost_map``, and whose objective holds the known costs."""
+    fixed, n = linear.objective, len(linear.names)
+    every = cost_map.shape == (n, n) and (cost_map != sparse.eye_array(n, format="csr")).nnz == 0
     milp = MILP(
         linear.A,
         row_lower=linear.row_lower,
@@ -97,13 +109,13 @@ def read(
         lower=linear.lower,
         upper=linear.upper,
         integer=linear.integer,
-        cost_map=None if every else sparse.csr_array((np.ones(d), (np.arange(d), chosen)), shape=(d, n)),
+        cost_map=None if every else cost_map,
         fixed_cost=fixed if fixed.any() else None,
         constant=linear.constant + float(constant),
         names=linear.names,
         row_names=linear.row_names,
     )
-    return ModelRead(milp, linear.sense, tuple(linear.names[j] for j in chosen))
+    return ModelRead(milp, linear.sense, cost_names)
 
 
 def model_and_sense(model: Any, sense: Sense | None) -> tuple[Any, Sense]:
