@@ -70,3 +70,11 @@ def test_large_and_empty_batches_call_the_function_itself():
     captured = CapturedFunction(squares, most=8)
     assert captured(torch.full((9, 1), 2.0)).tolist() == [[4.0]] * 9
     assert captured(torch.zeros(0, 3)).shape == (0, 3)
+
+
+@needs_gpu
+def test_a_graph_of_inference_mode_serves_later_calls():
+    captured, given = CapturedFunction(squares), torch.randn(3, 2, device="cuda")
+    with torch.inference_mode():
+        captured(given)
+    assert torch.equal(captured(given + 1), (given + 1) ** 2)

@@ -14,11 +14,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from regretless.cache import SolutionCache
 from regretless.errors import InputError, SolveError
 from regretless.family import Family
 from regretless.milp import MILP
 from regretless.modeling import read
 from regretless.problem import Problem
+from regretless.relaxation import QuadraticProgram, Relaxation
 from regretless.solvers.checked_solve import refuse_failures
 from regretless.types import Solved, Status
 
@@ -205,6 +207,14 @@ def test_the_oracle_wants_the_width_of_cost_space() -> None:
     problem = Problem(MILP([[1.0, 1.0]], fixed_cost=1.0))
     with pytest.raises(InputError, match=r"costs must have shape \(batch, 3\), got \(1, 2\)"):
         problem(torch.zeros(1, 2))
+
+
+def test_the_oracle_takes_no_integers_to_which_its_answers_would_be_rounded() -> None:
+    whole, problem = torch.tensor([[-4, -5, -6]]), Problem(MILP([[3.0, 4, 5]], row_upper=5, integer=False))
+    assert problem(whole.float()).tolist() == [[1.0, 0.5, 0.0]]
+    for ask in (problem, Relaxation(problem, QuadraticProgram(tau=1.0)), SolutionCache(problem, [[1.0, 0.5, 0.0]])):
+        with pytest.raises(InputError, match=r"floating-point numbers, got torch.int64: use costs.float\(\)"):
+            ask(whole)
 
 
 def test_an_empty_batch_is_solved() -> None:

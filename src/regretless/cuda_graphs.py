@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from regretless.most_recent import MostRecent
+from regretless.tensors import lasting_tensors
 
 # Threads that use a graph take turns, each until its result is copied: a graph reads and writes fixed places in memory.
 # There is one turn for all, because some work of other threads ends a capture, and because torch's linear algebra fails
@@ -65,7 +66,7 @@ class CapturedSteps(Generic[State]):
         batch = len(given)
         size = max(2, 1 << (batch - 1).bit_length())
         full = torch.cat([given, given[:1].expand(size - batch, *given.shape[1:])])
-        graphs = self._graphs.find(size, lambda: self._capture(full.clone()))
+        graphs = self._graphs.find(size, lambda: self._capture(full))
         graphs.place.copy_(full)
         graphs.begin.replay()
         for step in range(most):
@@ -76,7 +77,9 @@ class CapturedSteps(Generic[State]):
                 break
         return graphs.state
 
-    def _capture(self, place: Tensor) -> _StepGraphs[State]:
+    @lasting_tensors()
+    def _capture(self, given: Tensor) -> _StepGraphs[State]:
+        place = given.clone()
         state = self.begin(place)
 
         def begin() -> None:
@@ -121,6 +124,7 @@ class CapturedFunction:
             graph.replay()
             return value[:batch].clone()
 
+    @lasting_tensors()
     def _capture(self, size: int, given: tuple[Tensor, ...]) -> tuple[torch.cuda.CUDAGraph, list[Tensor], Tensor]:
         places = [one.new_zeros(size, *one.shape[1:]) for one in given]
         graph, value = capture(lambda: self.function(*places))

@@ -344,6 +344,8 @@ class Problem:
             raise InputError(f"instance must be between 0 and {self.instances - 1}, got {int(bad)}")
 
     def check_costs(self, costs: Tensor) -> None:
-        """Refuse costs of another shape than ``(batch, width)``."""
+        """Refuse costs of another shape than ``(batch, width)``, and integers, to which answers would be rounded."""
+        if not costs.is_floating_point():
+            raise InputError(f"costs must be floating-point numbers, got {costs.dtype}: use costs.float()")
         if costs.ndim != 2 or costs.shape[1] != self.width:
             raise InputError(f"costs must have shape (batch, {self.width}), got {tuple(costs.shape)}")

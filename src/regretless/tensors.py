@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -106,6 +106,17 @@ def without_graph(function: Callable[Arguments, Result]) -> Callable[Arguments, 
             torch.set_grad_enabled(before)
 
     return called
+
+
+@contextmanager
+def lasting_tensors() -> Iterator[None]:
+    """Inside of the block, tensors are made that can be written to and differentiated with later.
+
+    Those that are made under ``torch.inference_mode()`` cannot; what is kept from one call to the next must not depend
+    on the mode of the first one.
+    """
+    with torch.inference_mode(False), torch.no_grad():
+        yield
 
 
 def known_to_numpy(values: Tensor) -> bool:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -8,6 +10,7 @@ import torch
 
 from regretless import Dataset, Problem, fit
 from regretless.errors import InputError
+from regretless.estimator import DecisionRegressor
 from regretless.modeling import read
 from regretless.modeling.convex import ConvexProgram
 from regretless.training.methods import make_loss
@@ -228,3 +231,20 @@ def test_a_time_limit_that_leaves_no_solution_has_the_status_of_a_time_limit(sol
     found = ConvexProgram(cp.Problem(cp.Minimize(c @ x), rows), solver=solver, **options).solve(torch.ones(1, 60))
     assert (found.statuses, found.found.tolist()) == ([Status.TIME_LIMIT], [False])
     assert found.message[0].endswith("before a solution was proven to be optimal")
+
+
+def test_copies_share_what_is_compiled_and_other_processes_are_refused():
+    problem = Problem(ball(2), sense="max")
+    loss = make_loss("spo", problem, Dataset.solve(problem, np.eye(4), np.arange(1.0, 9.0).reshape(4, 2)))
+    copied = copy.deepcopy(loss)
+    assert copied.oracle is not problem
+    assert copied.oracle.solve([[3.0, 4.0]]).objective.item() == pytest.approx(5.0)
+    with pytest.raises(InputError, match="cannot be saved or sent to another process"):
+        pickle.dumps(problem)
+
+
+def test_it_can_be_cross_validated():
+    selection = pytest.importorskip("sklearn.model_selection")
+    features = np.random.default_rng(0).normal(size=(12, 2))
+    model = DecisionRegressor(Problem(ball(2), sense="max"), method="spo", epochs=1)
+    assert np.isfinite(selection.cross_val_score(model, features, 3 + features, cv=2)).all()

@@ -200,3 +200,14 @@ def test_a_large_cost_map_is_sparse_and_gives_the_same(random_model, monkeypatch
         Relaxation(Problem(model), QuadraticProgram(tau=1.0))(leaf).square().sum().backward()
         found.append(leaf.grad)
     torch.testing.assert_close(found[0], found[1])
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_first_call_in_inference_mode_leaves_no_trace(random_model, program):
+    layer = Relaxation(Problem(random_model(0)), program)
+    costs, weights = torch.linspace(-1, 1, 7, dtype=torch.float64)[None], torch.ones(1, 7)
+    with torch.inference_mode():
+        first = layer(costs).clone()
+    assert torch.equal(first, layer(costs))
+    other = Relaxation(Problem(random_model(0)), program)
+    assert torch.equal(exact_gradient(layer, costs, weights), exact_gradient(other, costs, weights))

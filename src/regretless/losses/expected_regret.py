@@ -127,7 +127,7 @@ class ExpectedRegret(ClosedFormLoss):
         count = scores.shape[1] if mask is None else mask.sum(1)
         mean = (scores if mask is None else scores * mask).sum(1) / count
         scores -= mean[:, None]
-        deviation = torch.linalg.vector_norm(scores if mask is None else scores * mask, dim=1) / count**0.5
+        deviation: Tensor = torch.linalg.vector_norm(scores if mask is None else scores * mask, dim=1) / count**0.5
         # Where all scores are equal up to rounding (one solution, zero or constant predictions), their deviation is
         # noise and would make the gradient explode. Any positive unit gives the uniform distribution.
         noise = 8 * torch.finfo(mean.dtype).eps * mean.abs()

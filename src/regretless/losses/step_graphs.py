@@ -15,6 +15,7 @@ from torch import Tensor
 from regretless.cuda_graphs import capture
 from regretless.losses.label_check import LabelCheck, Noted
 from regretless.most_recent import MostRecent
+from regretless.tensors import lasting_tensors
 
 # A graph of a growing S serves until its columns move, so few are of use at a time.
 GRAPHS = 4
@@ -80,6 +81,7 @@ class StepGraphs:
             return compute(*inputs)
         return self._replay(captured, inputs)
 
+    @lasting_tensors()
     def _capture(self, inputs: Inputs, compute: Compute, held: object) -> _StepGraph:
         places = [one.clone(memory_format=torch.contiguous_format) for one in inputs]
 

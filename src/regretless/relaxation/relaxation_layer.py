@@ -20,6 +20,7 @@ from regretless.problem import Problem
 from regretless.relaxation.smoothed_programs import Program, Smooth
 from regretless.solvers.batch_answers import sparse_or_dense
 from regretless.solvers.checked_solve import check_finite, refuse_failures
+from regretless.tensors import lasting_tensors
 from regretless.types import Solved, Status
 
 # Largest number of entries of a cost map that is kept dense.
@@ -145,6 +146,7 @@ class Relaxation:
         self._report(solution, parts, instance)
         return solution.to(costs.dtype)
 
+    @lasting_tensors()
     def _member(self, i: int, device: torch.device) -> _Member:
         home = torch.device("cpu")
         if (i, home) not in self._members:
