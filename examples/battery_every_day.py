@@ -4,9 +4,9 @@ A battery that trades every day
 
 A battery buys and sells power by predicted prices, with a capacity that changes daily. Two years of half-hourly prices
 come from a formula. The model is written in Pyomo. After training, sixty days are decided one by one, each with a
-capacity that training never saw, and logged. An audit compares them with the best decisions in hindsight and with those
-of two-stage. Then the run is retrained with the days that have passed. docs/production.md does the same in a shell. Run
-it with::
+capacity that did not occur in training, and logged. An audit compares them with the best decisions in hindsight and
+with those of two-stage. Then the run is retrained with the days that have passed. docs/production.md does the same in a
+shell. Run it with::
 
     pip install pandas pyomo
     python examples/battery_every_day.py [--days 730] [--new 60] [--files FOLDER]

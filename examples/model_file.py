@@ -2,8 +2,8 @@
 From the command line
 =====================
 
-A model file and CSV files: train, evaluate on new data, decide. The lines in ``COMMANDS`` are what you would type in
-a shell. Run it with::
+A model file and CSV files: train, evaluate on the held-out rows, decide. The lines in ``COMMANDS`` are what you would
+type in a shell. Run it with::
 
     python examples/model_file.py
 """
@@ -34,7 +34,7 @@ STALLS = ["stall_coffee", "stall_soup", "stall_fruit", "stall_bread"]
 COMMANDS = """
 regretless train market.lp --cost-variables 'stall_*' --features days.csv --costs takings.csv --method map-dc
   --p-solve 0.05 --seed 0 --validation 0.2 --test 0.2 --out run
-regretless evaluate run --features days.csv --costs takings.csv
+regretless evaluate run
 regretless decide run --features tomorrow.csv --out decisions.csv
 """
 

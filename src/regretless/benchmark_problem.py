@@ -20,7 +20,7 @@ class BenchmarkProblem:
         name: as in the table of problems.
         problem: the exact oracle, with its model.
         train: what training sees.
-        test: what training never sees.
+        test: what is not used in training.
         validation: for stopping and tuning; ``None`` where the split has none.
         model: ``seed -> fresh model`` that maps features to predicted costs.
         batch_size: instances per step, where neither the method nor the user sets another number.

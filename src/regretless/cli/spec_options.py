@@ -54,7 +54,7 @@ OnFailure = Annotated[
         help="After a failed solve: raise (stop; default), cache (use the best cached solution), skip (leave out)."
     ),
 ]
-_UNSEEN = "Category levels that training never saw: refuse (default), or other (none of the known ones)."
+_UNSEEN = "Category levels that did not occur in training: refuse (default), or other (none of the known ones)."
 _CONSTRAINTS = "Model file: right-hand sides, bounds or known costs per instance (.csv, .xlsx, .parquet)."
 Unseen = Annotated[encoded_column.Unseen | None, typer.Option(help=_UNSEEN)]
 Constraints = Annotated[Path | None, typer.Option(help=_CONSTRAINTS)]

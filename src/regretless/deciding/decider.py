@@ -92,8 +92,8 @@ class Decider:
             folder: of the run.
             engine: in place of the one it was trained with.
             workers: requests that are solved at the same time. Solves that hang are not among them.
-            unseen: ``"other"`` lets a level of a category that training never saw count as none of the known ones,
-                ``"refuse"`` makes it an error; by default as in training.
+            unseen: ``"other"`` lets a level of a category that did not occur in training count as none of the known
+                ones, ``"refuse"`` makes it an error; by default as in training.
             options: settings of the engine.
 
         Raises:

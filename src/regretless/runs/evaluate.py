@@ -78,7 +78,7 @@ def evaluate_run(
         constraints: file with right-hand sides, bounds or known costs of the other data.
         forecasts: file with costs that another model predicts for these data.
         two_stage: whether to compare with the run's two-stage baseline, which takes one more solve per instance.
-        unseen: what to do with levels of a category that training never saw; by default as in training.
+        unseen: what to do with levels of a category that did not occur in training; by default as in training.
         workers: instances that are solved at the same time.
         executor: who solves them: ``threads``, ``processes`` or ``ray[:ADDRESS]``.
         progress: show bars; by default on a terminal.

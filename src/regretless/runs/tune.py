@@ -152,7 +152,8 @@ def tune_settings(
 def _no_validation(spec: Spec) -> InputError:
     return InputError(
         f"{spec.problem} has no validation data to tune on, and test data are no substitute: "
-        "use --split chronological or random, or --validation 0.1 with a model file"
+        "use --validation 0.1 with a model file, --option validation=100 with data from a formula, or --split "
+        "chronological or random with data of files"
     )
 
 

@@ -122,7 +122,7 @@ def parse_executor(name: str, *, allowed: Sequence[str] = ()) -> tuple[str, str]
         words = [f"{word}[:ADDRESS]" if word == "ray" else word for word in allowed]
         raise InputError(f"executor must be one of {', '.join(words)}, got {name!r}")
     if kind == "ray":
-        need("ray", pip="regretless[ray]", why="run on Ray")
+        need("ray", pip="ray>=2.40", why="run on Ray")
     return kind, address
 
 

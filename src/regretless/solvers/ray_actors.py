@@ -83,7 +83,7 @@ class RayActors(Generic[Job, Result]):
     @staticmethod
     def check(work: Work[Any, Any]) -> bytes:
         """Pickle the work as Ray does, or raise an ``InputError``."""
-        ray = need("ray", pip="regretless[ray]", why="run on Ray")
+        ray = need("ray", pip="ray>=2.40", why="run on Ray")
         try:
             return bytes(ray.cloudpickle.dumps(work))
         except Exception as error:  # pickle raises whatever the object's own methods raise

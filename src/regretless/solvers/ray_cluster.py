@@ -35,7 +35,7 @@ def connect(address: str = "", *, cpus: int = 1) -> Any:
         MissingDependencyError: Ray is not installed.
         InputError: no cluster answers at the address, or this process is connected to another one.
     """
-    ray = need("ray", pip="regretless[ray]", why="run on Ray")
+    ray = need("ray", pip="ray>=2.40", why="run on Ray")
     if ray.is_initialized():
         here = ray.get_runtime_context().gcs_address
         if address not in ("", "auto", here):
