@@ -48,6 +48,22 @@ def test_zero_costs_converge(random_model):
     assert bool(done.all())
 
 
+@pytest.mark.parametrize("penalty", [1e7, 1e9])
+def test_the_gap_is_small_beside_the_objective_and_not_only_beside_a_penalty(penalty):
+    model = MILP([[1.0, 2.0, 1.0]], row_lower=3.0, upper=[2.0, 2.0, np.inf], integer=False)
+    values, done = solved(model, np.array([[1.0, 3.0, penalty]]))
+    assert bool(done.all())
+    assert values[0] == pytest.approx(3.5, rel=1e-5)
+
+
+@pytest.mark.parametrize("tolerance", [1e-7, 1e-12])
+def test_an_optimum_of_zero_converges_although_its_terms_are_large(tolerance):
+    model = MILP([[1.0, -1.0, 0.0], [1.0, 0.0, 1.0]], row_lower=[0.0, 3e5], row_upper=[np.inf, 4e5], upper=1e6)
+    values, done = solved(model, np.array([[1.0, -1.0, 0.0], [1.0, -0.5, -0.5]]), tolerance=tolerance)
+    assert bool(done.all())
+    assert values[0] == pytest.approx(0.0, abs=1e-5)
+
+
 def test_a_deadline_that_has_passed_leaves_programs_open(random_model, monkeypatch):
     monkeypatch.setattr(interior_point, "FIRST_CHECK", 0)
     model = random_model(0)

@@ -29,6 +29,8 @@ SCATTERED, RECENTER = 100.0, 0.5
 FIRST_CHECK = 5
 # Programs that have ended leave the batch when they are this share of it: moving the others has a cost as well.
 LEAVE = 0.2
+# The objective is known up to this share of the largest cost, and of the sum of its terms: the rest is rounding.
+ROUNDING = 1e-14
 # Numbers of a batch up to which a GPU is faster with captured launches than with a batch that shrinks.
 LAUNCH_BOUND = 1 << 22
 
@@ -83,8 +85,8 @@ def solve_interior(
 ) -> tuple[Iterate, Tensor, Tensor]:
     """Minimize ``c . x`` over the form.
 
-    A program has converged when its residuals and its gap are at most ``tolerance``, relative to 1 plus the right-hand
-    side, the largest cost and the objective.
+    A program has converged when the violations of its rows are at most ``tolerance``, relative to 1 plus the right-hand
+    side, and its dual residuals and its gap are so relative to the objective.
 
     Args:
         form: the constraints, with a strictly feasible start.
@@ -152,7 +154,7 @@ class _Method:
         reduced = state.cost - self.form.transposed(now.y)
         primal = self.form.b - self.form.apply(now.z)
         mu = (now.distance * now.multiplier).sum(dim=1, keepdim=True) / self.count
-        good = self._converged(state, reduced, primal)
+        good = self._converged(state, reduced, primal, mu[:, 0])
         new = (good & ~state.good)[:, None]
         for part, current in zip(state.final, now, strict=True):
             torch.where(new, current, part, out=part)
@@ -173,13 +175,18 @@ class _Method:
         multiplier = torch.cat([reduced, -reduced], dim=1).clamp(min=0.0) + mu / distance
         return Iterate(z, y, distance, self.has * multiplier)
 
-    def _converged(self, state: _State, reduced: Tensor, primal: Tensor) -> Tensor:
+    def _converged(self, state: _State, reduced: Tensor, primal: Tensor, mu: Tensor) -> Tensor:
         """Mask ``(batch,)`` of the programs whose residuals and gap are small."""
         now = state.now
         dual = reduced - self._folded(now.multiplier)
-        value = (state.cost * now.z).sum(dim=1)
+        terms = state.cost * now.z
+        value = terms.sum(dim=1)
         gap = value - now.y @ self.form.b - now.multiplier @ self.bound
-        good = (dual.abs().amax(dim=1) <= self.tolerance) & (gap.abs() <= self.tolerance * (1 + value.abs()))
+        # One large cost, such as a penalty on a slack, makes the objective small: the gap is relative to it alone.
+        limit = torch.maximum(self.tolerance * value.abs(), ROUNDING * (1.0 + terms.abs().sum(dim=1)))
+        # The residuals can cancel in the gap, so the products are tested as well.
+        good = (dual.abs().amax(dim=1) <= limit.clamp(max=self.tolerance)) & (gap.abs() <= limit)
+        good &= self.count * mu <= limit
         if primal.shape[1]:
             good &= primal.abs().amax(dim=1) <= self.tolerance * self.primal_size
         return good
