@@ -8,6 +8,7 @@ import torch
 
 from regretless.linear_programs.first_order import _State, solve_first_order
 from regretless.linear_programs.scaled_rows import ScaledRows
+from regretless.milp import MILP
 
 
 @pytest.mark.parametrize("seed", [0, 5, 10])
@@ -19,6 +20,21 @@ def test_values_are_those_of_highs(random_model, minimum, seed):
     assert model.relax().check(x.numpy(), 1e-5).all()
     best = np.array([minimum(model, c) for c in costs])
     assert np.abs((costs * x.numpy()).sum(axis=1) - best).max() <= 1e-5 * (1e3 + np.abs(best).max())
+
+
+def test_the_gap_is_small_beside_the_objective_and_not_only_beside_a_penalty():
+    model = MILP([[1.0, 2.0, 1.0]], row_lower=3.0, upper=[2.0, 2.0, np.inf], integer=False)
+    costs = torch.tensor([[1.0, 3.0, 1e6]], dtype=torch.float64)
+    x, done = solve_first_order(ScaledRows.of(model), costs, tolerance=1e-6)
+    assert bool(done.all())
+    assert float((costs * x).sum()) == pytest.approx(3.5, rel=1e-4)
+
+
+def test_costs_of_zero_converge(random_model):
+    model = random_model(0)
+    x, done = solve_first_order(ScaledRows.of(model), torch.zeros(2, model.n, dtype=torch.float64), tolerance=1e-6)
+    assert bool(done.all())
+    assert model.relax().check(x.numpy(), 1e-5).all()
 
 
 def test_what_has_not_converged_says_so(random_model):

@@ -55,10 +55,12 @@ class _Errors:
         gap = self.value - self.bound
         return ((weight * self.primal_norm) ** 2 + (self.dual_norm / weight) ** 2 + gap**2).sqrt()
 
-    def within(self, tolerance: float, size: float) -> Tensor:
-        """Mask of the programs that have converged."""
-        gap = (self.value - self.bound).abs() <= tolerance * (1.0 + self.value.abs())
-        return (self.primal <= tolerance * size) & (self.dual <= tolerance) & gap
+    def within(self, tolerance: float, size: float, least: Tensor) -> Tensor:
+        """Mask of the programs that have converged, with the smallest cost ``(batch,)`` that is not 0."""
+        # One large cost, such as a penalty on a slack, makes the objective small: the gap is relative to it alone.
+        limit = tolerance * (least + self.value.abs())
+        gap = (self.value - self.bound).abs() <= limit
+        return (self.primal <= tolerance * size) & (self.dual <= limit.clamp(max=tolerance)) & gap
 
 
 def solve_first_order(
@@ -66,8 +68,8 @@ def solve_first_order(
 ) -> tuple[Tensor, Tensor]:
     """Minimize ``c . x`` over the rows and bounds.
 
-    A program has converged when the violations of its rows and of its dual, and its gap, are at most ``tolerance``,
-    relative to 1 plus the largest bound of a row, the largest cost and the objective.
+    A program has converged when the violations of its rows are at most ``tolerance``, relative to 1 plus the largest
+    bound of a row, and those of its dual and its gap are so relative to the smallest cost plus the objective.
 
     Args:
         rows: the scaled constraints.
@@ -80,7 +82,9 @@ def solve_first_order(
         Points ``(batch, n)`` inside the bounds of the variables, and a mask ``(batch,)`` of those that converged.
     """
     size = c.abs().amax(dim=1, keepdim=True)
-    cost = (c / torch.where(size > 0, size, 1.0)).T.contiguous() * rows.column
+    size = torch.where(size > 0, size, 1.0)
+    cost = (c / size).T.contiguous() * rows.column
+    least = torch.where(c != 0, (c / size).abs(), 1.0).amin(dim=1)
     state = _State(rows, cost)
     batch = len(c)
     final, done = state.now.x.clone(), torch.zeros(batch, dtype=torch.bool, device=c.device)
@@ -90,7 +94,7 @@ def solve_first_order(
         if count % CHECK:
             continue
         candidate, errors = state.candidate()
-        good = errors.within(tolerance, rows.size)
+        good = errors.within(tolerance, rows.size, least[at])
         final[:, at] = candidate.x
         done[at] = good
         if bool(good.all()) or (deadline is not None and time.monotonic() > deadline):
