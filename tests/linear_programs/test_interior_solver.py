@@ -34,6 +34,17 @@ def test_costs_that_fall_along_free_variables_are_unbounded():
     assert answers.message == {}
 
 
+@pytest.mark.parametrize("large", [1e6, 1e7])
+def test_rows_with_a_large_coefficient_hold_as_exactly_as_others(large):
+    rows = [[1.0, 0.0, -large, 0.0], [0.0, 1.0, 0.0, -large], [1.0, 1.0, 0.0, 0.0]]
+    lower, upper = [-np.inf, -np.inf, 7.3], [0.0, 0.0, np.inf]
+    model = MILP(rows, row_lower=lower, row_upper=upper, upper=[np.inf, np.inf, 1.0, 1.0], integer=False)
+    costs = torch.tensor([[1.0, 2.0, 1000.0, 1.0], [1.0, 1.0, 1.0, 1.0], [2.0, 3.1, 70.0, 90.0]], dtype=torch.float64)
+    answers = InteriorSolver(model, tolerance=1e-7).solve(costs)
+    assert answers.status == [Status.OPTIMAL] * 3
+    assert bool(model.check(answers.x.numpy(), 1e-6).all())
+
+
 def test_a_model_that_presolve_solves_needs_no_method():
     answers = InteriorSolver(MILP([[1.0, 1.0]], row_lower=2.0, integer=False), tolerance=1e-8).solve(torch.ones(2, 2))
     assert answers.x.tolist() == [[1.0, 1.0], [1.0, 1.0]]

@@ -51,3 +51,11 @@ def test_the_start_lies_strictly_between_all_bounds(random_model):
     form = StandardForm.of(ConstraintSystem.of(random_model(4)).reduced())
     assert bool(((form.start > form.lower) | (form.has_lower == 0)).all())
     assert bool(((form.start < form.upper) | (form.has_upper == 0)).all())
+
+
+def test_residuals_count_in_the_units_of_the_model_where_these_are_stricter():
+    rows = [[3e6, 4e6], [0.0, 0.5], [3.0, 4.0]]
+    model = MILP(rows, row_lower=[-np.inf, 3.0, -np.inf], row_upper=[0.0, 3.0, 99.0])
+    form = StandardForm.of(ConstraintSystem.of(model))
+    assert form.weights.tolist() == [1 / 7, 5e6, 1 / 7]
+    assert form.steepest.tolist() == [3e6, 4e6]

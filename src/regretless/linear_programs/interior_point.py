@@ -86,7 +86,7 @@ def solve_interior(
     """Minimize ``c . x`` over the form.
 
     A program has converged when the violations of its rows are at most ``tolerance``, relative to 1 plus the right-hand
-    side, and its dual residuals and its gap are so relative to the objective.
+    side (see ``StandardForm.weights``), and its dual residuals and its gap are so relative to the objective.
 
     Args:
         form: the constraints, with a strictly feasible start.
@@ -139,7 +139,6 @@ class _Method:
         self.bound = torch.cat([form.lower, -form.upper])
         self.missing = 1.0 - self.has
         self.count = float(self.has.sum().clamp(min=1.0))
-        self.primal_size = 1.0 + (float(form.b.abs().max()) if len(form.b) else 0.0)
         self.captured = CapturedSteps(partial(self.begin, checked=False), self.advance)
 
     def begin(self, cost: Tensor, *, checked: bool = True) -> _State:
@@ -188,7 +187,7 @@ class _Method:
         good = (dual.abs().amax(dim=1) <= limit.clamp(max=self.tolerance)) & (gap.abs() <= limit)
         good &= self.count * mu <= limit
         if primal.shape[1]:
-            good &= primal.abs().amax(dim=1) <= self.tolerance * self.primal_size
+            good &= (primal * self.form.weights).abs().amax(dim=1) <= self.tolerance
         return good
 
     def _step(self, now: Iterate, reduced: Tensor, primal: Tensor, mu: Tensor) -> None:

@@ -101,6 +101,23 @@ class StandardForm:
         """Number of equality rows."""
         return int(len(self.A) - (len(self.lower) - self.n))
 
+    @cached_property
+    def weights(self) -> Tensor:
+        """``(rows,)`` by which residuals are multiplied before they are compared with a tolerance.
+
+        A residual must be small relative to 1 plus the largest right-hand side and, in the units of the model, to 1
+        plus the bounds of its row: with coefficients of 1e6, a small residual at length 1 is a large violation.
+        """
+        rows = self.b.abs()
+        rows[self.equalities :] = torch.maximum(self.lower.abs(), self.upper.abs())[self.n :]
+        whole = 1.0 + (self.b.abs().amax() if len(rows) else 0.0)
+        return (self.length / (1.0 + rows * self.length)).clamp(min=float(1.0 / whole))
+
+    @cached_property
+    def steepest(self) -> Tensor:
+        """``(n,)`` largest weighted coefficients of the columns: the most that a change of a variable does to a row."""
+        return (self.A.abs() * self.weights[:, None]).amax(dim=0) if len(self.A) else torch.zeros_like(self.origin)
+
     def to(self, device: torch.device) -> StandardForm:
         """The same form on another device."""
         if self.A.device == device:

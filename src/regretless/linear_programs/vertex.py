@@ -17,6 +17,8 @@ REFINEMENTS = 3
 EXACT = 1e-9
 # Multiple to which values are rounded, so that equal vertices have equal bytes whatever the batch was.
 GRAIN = 2.0**33
+# Variables with larger coefficients are not rounded, since that would violate their rows.
+STEEP = 2.0**10
 
 
 def to_vertex(form: StandardForm, end: Iterate) -> Tensor:
@@ -58,10 +60,11 @@ def _vertices(form: StandardForm, end: Tensor, distance: Tensor, multiplier: Ten
             y = torch.cholesky_solve(left, factor) if inverse is None else inverse.mT @ (inverse @ left)
             z = z + free * form.transposed(y[:, :, 0])
     room = EXACT * (1.0 + z.abs())
+    room[:, form.n :] /= form.weights[form.equalities :].clamp(min=1.0)
     inside = ((form.has_lower == 0) | (z >= form.lower - room)) & ((form.has_upper == 0) | (z <= form.upper + room))
     exact = inside.all(dim=1)
     if len(form.A):
-        exact &= (form.b - form.apply(z)).abs().amax(dim=1) <= EXACT * (1.0 + form.b.abs().max())
+        exact &= ((form.b - form.apply(z)) * form.weights).abs().amax(dim=1) <= EXACT
     z = torch.where(exact[:, None], z, end)[:, : form.n]
     rounded = torch.round(z * GRAIN) / GRAIN
-    return torch.where(z.abs() < 2.0**15, rounded, z)
+    return torch.where((z.abs() < 2.0**15) & (form.steepest < STEEP), rounded, z)
