@@ -30,6 +30,15 @@ def test_the_gap_is_small_beside_the_objective_and_not_only_beside_a_penalty():
     assert float((costs * x).sum()) == pytest.approx(3.5, rel=1e-4)
 
 
+def test_the_costs_of_fixed_variables_change_nothing():
+    model = MILP([[1.0, 2.0, 3.0, 0.0]], row_upper=3.0, lower=[0.0, 0.0, 0.0, 1.0], integer=False)
+    costs = torch.tensor([[-1.0, -1.5, -3.1, 0.0], [-1.0, -1.5, -3.1, 1e9]], dtype=torch.float64)
+    x, done = solve_first_order(ScaledRows.of(model), costs, tolerance=1e-7)
+    assert bool(done.all())
+    assert torch.equal(x[0], x[1])
+    assert torch.allclose(x[0], torch.tensor([0.0, 0.0, 1.0, 1.0], dtype=torch.float64), atol=1e-5)
+
+
 def test_costs_of_zero_converge(random_model):
     model = random_model(0)
     x, done = solve_first_order(ScaledRows.of(model), torch.zeros(2, model.n, dtype=torch.float64), tolerance=1e-6)

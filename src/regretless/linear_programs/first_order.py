@@ -81,6 +81,8 @@ def solve_first_order(
     Returns:
         Points ``(batch, n)`` inside the bounds of the variables, and a mask ``(batch,)`` of those that converged.
     """
+    # The costs of fixed variables change nothing, and a large one would hide the others.
+    c = torch.where(rows.lower < rows.upper, c, 0.0)
     size = c.abs().amax(dim=1, keepdim=True)
     size = torch.where(size > 0, size, 1.0)
     cost = (c / size).T.contiguous() * rows.column
