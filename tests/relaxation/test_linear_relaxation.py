@@ -58,6 +58,18 @@ def test_solves_are_made_by_the_workers_of_the_problem_unless_others_are_given()
         LinearRelaxation(problem, workers=0)
 
 
+def test_a_batch_in_one_computation_has_no_workers():
+    with pytest.raises(InputError, match="solves a batch in one computation: leave out workers="):
+        LinearRelaxation(knapsack(), workers=2, engine="batched-lp")
+    assert LinearRelaxation(knapsack(workers=2), engine="batched-lp").relaxed.workers == 1
+
+
+@pytest.mark.parametrize("engine", ["highs", "batched-lp"])
+def test_the_time_limit_of_the_problem_holds_for_its_relaxation(engine):
+    assert LinearRelaxation(knapsack(time_limit=7.0), engine=engine).relaxed.backend.time_limit == 7.0
+    assert LinearRelaxation(knapsack(), engine=engine).relaxed.backend.time_limit is None
+
+
 def test_training_counts_relaxed_solves_in_the_account_of_the_problem():
     problem = knapsack()
     loss = SPOPlus(LinearRelaxation(problem))

@@ -19,8 +19,8 @@ class LinearRelaxation:
     Optimization Problems*, AAAI 2020). Evaluation still uses the problem itself.
 
     Args:
-        problem: a problem with a model.
-        workers: threads of HiGHS; ``None`` for those of the problem.
+        problem: a problem with a model. Its time limit holds for the relaxation as well.
+        workers: threads of HiGHS; ``None`` for those of the problem. Only for the engine ``"highs"``.
         engine: ``"highs"``, whose solves start from the optimal basis of one reference objective, or ``"batched-lp"``,
             which solves a batch at once on the device of the costs.
     """
@@ -34,8 +34,9 @@ class LinearRelaxation:
             raise InputError("the linear relaxation needs a problem with a MILP, this one has only a solver function")
         if engine not in ("highs", "batched-lp"):
             raise InputError(f"engine must be 'highs' or 'batched-lp', got {engine!r}")
-        workers = int(getattr(problem.backend, "workers", 1)) if workers is None else workers
-        how: dict[str, Any] = {"warm": True, "workers": workers} if engine == "highs" else {}
+        how: dict[str, Any] = {"workers": workers, "time_limit": getattr(problem.backend, "time_limit", None)}
+        if engine == "highs":
+            how |= {"warm": True, "workers": problem.workers if workers is None else workers}
         self.problem, self.engine, self._how = problem, engine, how
         self.relaxed = self._relax()
 
