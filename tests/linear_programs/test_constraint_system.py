@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from regretless.errors import SolveError
-from regretless.linear_programs.constraint_system import ConstraintSystem
+from regretless.linear_programs.constraint_system import ConstraintSystem, has_huge
 from regretless.milp import MILP
 
 
@@ -45,6 +45,21 @@ def test_numbers_too_large_to_bind_count_as_infinite():
     system = ConstraintSystem.of(MILP([[1.0, 1.0]], row_upper=1e30, upper=1e21))
     assert np.isposinf(system.row_upper).all()
     assert np.isposinf(system.upper).all()
+
+
+def test_bounds_that_stand_for_infinity_are_infinite_and_large_values_are_kept():
+    lower, upper = [0.0, -(2.0**53), 1e13, 1e13, -1e9], [1e14, 2.0**63, 1e13, 2e13, 1e9]
+    system = ConstraintSystem.of(MILP(np.ones((1, 5)), row_upper=1e12, lower=lower, upper=upper))
+    assert system.lower.tolist() == [0.0, -np.inf, 1e13, 1e13, -1e9]
+    assert system.upper.tolist() == [np.inf, np.inf, 1e13, np.inf, 1e9]
+    assert system.row_upper.tolist() == [np.inf]
+
+
+def test_a_model_with_bounds_that_stand_for_infinity_is_told_from_one_without():
+    assert has_huge(MILP([[1.0]], row_upper=1.0, upper=1e14))
+    assert has_huge(MILP([[1.0]], row_lower=-1e14, row_upper=1.0))
+    assert not has_huge(MILP([[1.0]], row_upper=1.0, lower=-1e9, upper=np.inf))
+    assert not has_huge(MILP([[1.0]], row_upper=1e21, lower=1e13, upper=1e13))
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -35,3 +37,11 @@ def test_difficult_programs_get_more_iterations_and_then_an_error(monkeypatch):
     answers = FirstOrderSolver(bounded, tolerance=1e-13).solve(torch.tensor([[3.0, 2.0]], dtype=torch.float64))
     assert answers.status == [Status.ERROR]
     assert "did not converge to 1e-13" in answers.message[0]
+
+
+def test_bounds_that_stand_for_infinity_do_not_change_the_answer(random_model):
+    model = random_model(0).relax()
+    costs = torch.as_tensor(np.random.default_rng(0).normal(size=(2, model.n)))
+    plain = FirstOrderSolver(replace(model, upper=np.inf), tolerance=1e-6)
+    huge = FirstOrderSolver(replace(model, upper=1e14), tolerance=1e-6)
+    assert torch.equal(huge.solve(costs.abs()).x, plain.solve(costs.abs()).x)

@@ -45,6 +45,14 @@ def test_gradient_is_that_of_central_differences(random_model, program, seed):
     assert isinstance(program, QuadraticProgram) or error.max() < 1e-4
 
 
+def test_bounds_that_stand_for_infinity_do_not_change_the_solution():
+    costs = torch.tensor([[-0.1, -0.1, -0.2]], dtype=torch.float64)
+    rows = [[1.0, 2.0, 1.0], [2.0, 1.0, 1.0]]
+    for upper in (np.inf, 1e14, 2.0**53, 2.0**63 - 1):
+        layer = Relaxation(Problem(MILP(rows, row_upper=2.0, upper=upper)), QuadraticProgram(tau=0.5))
+        torch.testing.assert_close(layer(costs), torch.tensor([[0.2, 0.2, 0.4]], dtype=torch.float64))
+
+
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_batch_is_what_its_instances_are_alone(random_model, program):
     layer = Relaxation(Problem(random_model(3)), program)

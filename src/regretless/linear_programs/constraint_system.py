@@ -11,6 +11,8 @@ from regretless.errors import SolveError
 from regretless.milp import MILP, Floats, with_infinities
 
 TINY = 1e-9
+# Larger bounds stand for infinity: in their units, float64 has no digits for the distances to the other bounds.
+HUGE = 1e12
 Mask = NDArray[np.bool_]
 
 
@@ -37,8 +39,8 @@ class ConstraintSystem:
     @classmethod
     def of(cls, milp: MILP) -> ConstraintSystem:
         """Take the constraints of a MILP without its integrality."""
-        row_lower, row_upper = with_infinities(milp.row_lower), with_infinities(milp.row_upper)
-        lower, upper = with_infinities(milp.lower), with_infinities(milp.upper)
+        row_lower, row_upper = without_huge(milp.row_lower, milp.row_upper)
+        lower, upper = without_huge(milp.lower, milp.upper)
         return cls(milp.A.toarray(), row_lower, row_upper, lower, upper, np.arange(milp.n), np.zeros(milp.n))
 
     def rows(self, chosen: Mask) -> ConstraintSystem:
@@ -110,3 +112,19 @@ class ConstraintSystem:
             system = system.without_short_rows().without_fixed().shifted()
             if system.A.shape == shape:
                 return system
+
+
+def without_huge(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """Lower and upper bounds, infinite where they stand for infinity; equal bounds are a value and stay."""
+    lower, upper = with_infinities(lower), with_infinities(upper)
+    apart = lower < upper
+    return np.where(apart & (lower <= -HUGE), -np.inf, lower), np.where(apart & (upper >= HUGE), np.inf, upper)
+
+
+def has_huge(milp: MILP) -> bool:
+    """Whether a model has finite bounds that stand for infinity."""
+    for lower, upper in ((milp.lower, milp.upper), (milp.row_lower, milp.row_upper)):
+        for given, used in zip((lower, upper), without_huge(lower, upper), strict=True):
+            if (np.isinf(used) & np.isfinite(with_infinities(given))).any():
+                return True
+    return False

@@ -11,7 +11,8 @@ import torch
 from scipy import sparse
 from torch import Tensor
 
-from regretless.milp import MILP, Floats, with_infinities
+from regretless.linear_programs.constraint_system import without_huge
+from regretless.milp import MILP, Floats
 
 RUIZ = 10
 
@@ -59,8 +60,8 @@ class ScaledRows:
             wide = part.sum(axis=0) if last else part.max(axis=0).toarray().ravel()
             row, column = row / _root(np.asarray(tall)), column / _root(np.asarray(wide))
         scaled = (sparse.diags_array(row) @ A @ sparse.diags_array(column)).tocsr() if A.nnz else A
-        row_lower, row_upper = with_infinities(milp.row_lower), with_infinities(milp.row_upper)
-        lower, upper = with_infinities(milp.lower), with_infinities(milp.upper)
+        row_lower, row_upper = without_huge(milp.row_lower, milp.row_upper)
+        lower, upper = without_huge(milp.lower, milp.upper)
         bounds = np.concatenate([row_lower, row_upper])
         return cls(
             A=_compressed(scaled),
