@@ -45,6 +45,39 @@ def test_rows_with_a_large_coefficient_hold_as_exactly_as_others(large):
     assert bool(model.check(answers.x.numpy(), 1e-6).all())
 
 
+@pytest.mark.parametrize("bound", [1e14, 2.0**53, 2.0**63 - 1])
+def test_bounds_that_stand_for_infinity_do_not_change_the_answer(bound):
+    model = MILP([[1.0, 2.0, 1.0], [2.0, 1.0, 1.0]], row_upper=2.0, upper=bound, integer=False)
+    costs = torch.tensor([[-1.0, -2.0, -2.0], [1.0, 1.0, 1.0]], dtype=torch.float64)
+    answers = InteriorSolver(model, tolerance=1e-7).solve(costs)
+    assert answers.status == [Status.OPTIMAL] * 2
+    assert answers.x.tolist() == [[0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]
+
+
+def test_a_program_that_ends_at_such_a_bound_is_not_unbounded_and_has_no_answer():
+    rows = [[1.0, -1.0, 0.0]]
+    model = MILP(rows, row_upper=1.0, lower=0.0, upper=[1e14, 1e14, np.inf], integer=False)
+    costs = torch.tensor([[-1.0, -1.0, 1.0], [-1.0, -1.0, -1.0], [1.0, 1.0, 1.0]], dtype=torch.float64)
+    answers = InteriorSolver(model, tolerance=1e-7).solve(costs)
+    assert answers.status == [Status.ERROR, Status.UNBOUNDED, Status.OPTIMAL]
+
+
+def test_a_bounded_model_is_never_unbounded(monkeypatch):
+    def lost(form, c, **settings):
+        end, done, scale = real(form, c, **settings)
+        return end, torch.zeros_like(done), scale
+
+    def endless(form, c, **settings):
+        point, status = embedded(form, c, **settings)
+        return point, [Status.UNBOUNDED] * len(status)
+
+    real, embedded = module.solve_interior, module.solve_self_dual
+    solver = InteriorSolver(MILP([[1.0, 2.0]], row_upper=2.0, upper=1e9, integer=False), tolerance=1e-7)
+    monkeypatch.setattr(module, "solve_interior", lost)
+    monkeypatch.setattr(module, "solve_self_dual", endless)
+    assert solver.solve(torch.ones(1, 2, dtype=torch.float64)).status == [Status.ERROR]
+
+
 def test_a_model_that_presolve_solves_needs_no_method():
     answers = InteriorSolver(MILP([[1.0, 1.0]], row_lower=2.0, integer=False), tolerance=1e-8).solve(torch.ones(2, 2))
     assert answers.x.tolist() == [[1.0, 1.0], [1.0, 1.0]]

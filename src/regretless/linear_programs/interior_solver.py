@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from regretless.errors import SolveError
+from regretless.linear_programs.constraint_system import has_huge
 from regretless.linear_programs.feasibility import falls, is_feasible, rays
 from regretless.linear_programs.interior_point import Iterate, solve_interior
 from regretless.linear_programs.presolve import presolve
@@ -35,7 +36,7 @@ class InteriorSolver:
 
     def __init__(self, milp: MILP, *, tolerance: float) -> None:
         self.tolerance, self.feasible = tolerance, True
-        self._milp = milp
+        self._milp, self._loosened = milp, has_huge(milp)
         try:
             system, form = presolve(milp)
         except SolveError:
@@ -69,6 +70,9 @@ class InteriorSolver:
             x[first : first + part, keep] += moved
             status += ends
         status = [Status.UNBOUNDED if moves else end for moves, end in zip(endless, status, strict=True)]
+        if Status.UNBOUNDED in status and (self._loosened or rays(self._milp) is None):
+            # Without its huge bounds a program may have a ray that the model has not; a bounded model has none at all.
+            status = [Status.ERROR if end is Status.UNBOUNDED else end for end in status]
         self._tell_unbounded(c, status, deadline)
         return unsolved(x, status, self.tolerance, late=deadline is not None and time.monotonic() > deadline)
 
