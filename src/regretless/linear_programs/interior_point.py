@@ -139,6 +139,7 @@ class _Method:
         self.bound = torch.cat([form.lower, -form.upper])
         self.missing = 1.0 - self.has
         self.count = float(self.has.sum().clamp(min=1.0))
+        self.primal_room = tolerance / form.weights
         self.captured = CapturedSteps(partial(self.begin, checked=False), self.advance)
 
     def begin(self, cost: Tensor, *, checked: bool = True) -> _State:
@@ -152,8 +153,9 @@ class _Method:
         now = state.now
         reduced = state.cost - self.form.transposed(now.y)
         primal = self.form.b - self.form.apply(now.z)
-        mu = (now.distance * now.multiplier).sum(dim=1, keepdim=True) / self.count
-        good = self._converged(state, reduced, primal, mu[:, 0])
+        products = (now.distance * now.multiplier).sum(dim=1, keepdim=True)
+        mu = products / self.count
+        good = self._converged(state, reduced, primal, products[:, 0])
         new = (good & ~state.good)[:, None]
         for part, current in zip(state.final, now, strict=True):
             torch.where(new, current, part, out=part)
@@ -174,7 +176,7 @@ class _Method:
         multiplier = torch.cat([reduced, -reduced], dim=1).clamp(min=0.0) + mu / distance
         return Iterate(z, y, distance, self.has * multiplier)
 
-    def _converged(self, state: _State, reduced: Tensor, primal: Tensor, mu: Tensor) -> Tensor:
+    def _converged(self, state: _State, reduced: Tensor, primal: Tensor, products: Tensor) -> Tensor:
         """Mask ``(batch,)`` of the programs whose residuals and gap are small."""
         now = state.now
         dual = reduced - self._folded(now.multiplier)
@@ -184,10 +186,10 @@ class _Method:
         # One large cost, such as a penalty on a slack, makes the objective small: the gap is relative to it alone.
         limit = torch.maximum(self.tolerance * value.abs(), ROUNDING * (1.0 + terms.abs().sum(dim=1)))
         # The residuals can cancel in the gap, so the products are tested as well.
-        good = (dual.abs().amax(dim=1) <= limit.clamp(max=self.tolerance)) & (gap.abs() <= limit)
-        good &= self.count * mu <= limit
+        good = torch.maximum(gap.abs(), products) <= limit
+        good &= dual.abs().amax(dim=1) <= limit.clamp(max=self.tolerance)
         if primal.shape[1]:
-            good &= (primal * self.form.weights).abs().amax(dim=1) <= self.tolerance
+            good &= (primal.abs() <= self.primal_room).all(dim=1)
         return good
 
     def _step(self, now: Iterate, reduced: Tensor, primal: Tensor, mu: Tensor) -> None:
