@@ -107,7 +107,9 @@ def test_an_integer_variable_is_refused_by_name():
     ("options", "message"),
     [
         ({"method": "simplex"}, "method must be one of"),
-        ({"tolerance": 0.0}, "tolerance must be between"),
+        ({"tolerance": 0.0}, "tolerance must be a finite number above 0"),
+        ({"tolerance": "1e-8"}, "tolerance must be a finite number above 0, got .1e-8."),
+        ({"tolerance": 1}, "tolerance must be between 0 and 1, got 1"),
         ({"threads": 2}, "got 'threads'"),
     ],
 )

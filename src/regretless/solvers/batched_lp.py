@@ -18,6 +18,7 @@ from regretless.linear_programs.first_order_solver import FirstOrderSolver
 from regretless.linear_programs.interior_solver import InteriorSolver
 from regretless.linear_programs.program_answers import Answers, ProgramSolver
 from regretless.milp import MILP, Floats
+from regretless.number_checks import check_number
 from regretless.solvers.engine import Outcome
 from regretless.types import Status
 
@@ -58,8 +59,8 @@ class BatchedLP:
             )
         if method not in get_args(Method):
             raise InputError(f"method must be one of {', '.join(get_args(Method))}, got {method!r}")
-        if not 0 < tolerance < 1:
-            raise InputError(f"tolerance must be between 0 and 1, got {tolerance}")
+        if check_number("tolerance", tolerance) >= 1:
+            raise InputError(f"tolerance must be between 0 and 1, got {tolerance!r}")
         self.milp, self.time_limit, self.tolerance = milp, time_limit, tolerance
         self._programs: ProgramSolver = self._make(method)
 
