@@ -32,6 +32,11 @@ def need(module: str, *, pip: str, why: str) -> Any:
         ) from error
 
 
+def need_ray() -> Any:
+    """Import Ray, which three modules need."""
+    return need("ray", pip="ray>=2.40", why="run on Ray")
+
+
 def was_interrupted(error: ImportError) -> bool:
     """Whether Ctrl-C ended the import of a compiled module, which reports it as a failed import."""
     return isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)

@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from regretless.errors import InputError
 from regretless.number_checks import check_integer
-from regretless.optional import need
+from regretless.optional import need_ray
 from regretless.types import Status
 
 Job = TypeVar("Job")
@@ -122,7 +122,7 @@ def parse_executor(name: str, *, allowed: Sequence[str] = ()) -> tuple[str, str]
         words = [f"{word}[:ADDRESS]" if word == "ray" else word for word in allowed]
         raise InputError(f"executor must be one of {', '.join(words)}, got {name!r}")
     if kind == "ray":
-        need("ray", pip="ray>=2.40", why="run on Ray")
+        need_ray()
     return kind, address
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Generic
 
 from regretless.errors import InputError
-from regretless.optional import need
+from regretless.optional import need_ray
 from regretless.solvers import ray_cluster
 from regretless.solvers.executors import Job, Result, Unanswered, Work
 from regretless.solvers.ray_crew import Crew, Timed, Timing
@@ -83,7 +83,7 @@ class RayActors(Generic[Job, Result]):
     @staticmethod
     def check(work: Work[Any, Any]) -> bytes:
         """Pickle the work as Ray does, or raise an ``InputError``."""
-        ray = need("ray", pip="ray>=2.40", why="run on Ray")
+        ray = need_ray()
         try:
             return bytes(ray.cloudpickle.dumps(work))
         except Exception as error:  # pickle raises whatever the object's own methods raise

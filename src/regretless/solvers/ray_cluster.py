@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from regretless.errors import InputError
-from regretless.optional import need
+from regretless.optional import need_ray
 
 # Models and costs are small; Ray would reserve a third of the memory.
 STORE_BYTES = 128 * 2**20
@@ -35,7 +35,7 @@ def connect(address: str = "", *, cpus: int = 1) -> Any:
         MissingDependencyError: Ray is not installed.
         InputError: no cluster answers at the address, or this process is connected to another one.
     """
-    ray = need("ray", pip="ray>=2.40", why="run on Ray")
+    ray = need_ray()
     if ray.is_initialized():
         here = ray.get_runtime_context().gcs_address
         if address not in ("", "auto", here):
