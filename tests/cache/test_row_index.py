@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regretless.cache.row_index import RowIndex, new_rows, normalized
+from regretless.cache.row_index import RowIndex, new_rows, normalized, row_bytes
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -16,13 +17,15 @@ def test_keys_of_binary_rows_do_not_collide(dtype):
     rows = torch.tensor(list(itertools.product([0.0, 1.0], repeat=16)), dtype=dtype)
     wide = torch.zeros(len(rows), 48, dtype=dtype)
     wide[:, ::3] = rows
-    assert len(set(RowIndex.keys(wide.numpy()))) == len(rows)
+    assert len(set(RowIndex.keys(row_bytes(wide.numpy())))) == len(rows)
 
 
-def test_equal_rows_have_equal_keys_however_they_lie_in_memory():
+def test_rows_have_the_same_bytes_however_they_lie_in_memory():
     rows = np.arange(6.0).reshape(3, 2)
-    assert RowIndex.keys(rows) == RowIndex.keys(np.asfortranarray(rows))
-    assert RowIndex.keys(rows[:0]) == []
+    assert row_bytes(rows) == [row.tobytes() for row in rows] == row_bytes(np.asfortranarray(rows))
+    assert row_bytes(rows[:0]) == []
+    zeros = np.zeros((2, 2), dtype=np.float32)
+    assert row_bytes(zeros) == [bytes(8), bytes(8)]
 
 
 def test_the_first_of_two_rows_with_one_key_is_found_until_it_is_forgotten():
@@ -49,6 +52,14 @@ def test_equal_solutions_have_equal_bytes_in_every_type_and_layout(given, dtype)
     assert solutions.max() == 1.0
 
 
+def in_bytes(rows: list[tuple]) -> list[bytes]:
+    return row_bytes(np.array(rows))
+
+
+def bytes_at(stored: list[tuple]) -> Callable[[list[int]], list[bytes]]:
+    return lambda places: in_bytes([stored[place] for place in places])
+
+
 ROW = st.tuples(st.integers(0, 2), st.integers(0, 1))
 
 
@@ -64,10 +75,7 @@ def test_rows_are_fresh_repeated_or_stored(stored: list[tuple], rows: list[tuple
     first_with_key: dict[int, int] = {}
     for place, row in enumerate(stored):
         first_with_key.setdefault(key(row), place)
-    keys = [key(row) for row in rows]
-    found = new_rows(
-        np.array(rows), keys, [first_with_key.get(k) for k in keys], lambda places: np.array(stored)[places]
-    )
+    found = new_rows(in_bytes(rows), [first_with_key.get(key(row)) for row in rows], bytes_at(stored))
     assert all(rows[position] == stored[place] for position, place in found.stored)
     assert all(rows[position] == rows[before] and before < position for position, before in found.repeated)
     everything = [*found.fresh, *(p for p, _ in found.repeated), *(p for p, _ in found.stored)]
@@ -79,8 +87,7 @@ def test_rows_are_fresh_repeated_or_stored(stored: list[tuple], rows: list[tuple
 def test_where_no_two_rows_share_a_key_the_fresh_ones_are_the_first_of_those_not_stored(
     stored: list[tuple], rows: list[tuple]
 ) -> None:
-    keys = [3 * a + b for a, b in rows]
     places = [stored.index(row) if row in stored else None for row in rows]
-    found = new_rows(np.array(rows), keys, places, lambda at: np.array(stored)[at])
+    found = new_rows(in_bytes(rows), places, bytes_at(stored))
     assert [rows[p] for p in found.fresh] == list(dict.fromkeys(row for row in rows if row not in stored))
     assert [p for p, _ in found.stored] == [p for p, row in enumerate(rows) if row in stored]

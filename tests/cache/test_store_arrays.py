@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from regretless.cache.row_index import normalized
-from regretless.cache.store_arrays import FEW, Columns, LastUse, RunningMean, widened
+from regretless.cache.row_index import normalized, row_bytes
+from regretless.cache.store_arrays import FEW, FEW_BYTES, Columns, LastUse, RunningMean, widened
 
 
 def filled(count: int, size: int) -> Columns:
@@ -38,6 +38,8 @@ def test_solutions_are_read_by_their_places():
     assert columns.first(2).T.tolist() == [[0, 1, 2], [3, 4, 5]]
     assert columns.take(torch.tensor([3, 0])).tolist() == [[9, 10, 11], [0, 1, 2]]
     assert columns.arrays([3, 0]).tolist() == [[9, 10, 11], [0, 1, 2]]
+    for places in ([3, 0], [3, 0] * FEW_BYTES):
+        assert columns.bytes_at(places) == row_bytes(columns.take(torch.tensor(places)).numpy())
     many = columns.take(torch.tensor([3, 0]).repeat(FEW))
     assert torch.equal(many, columns.take(torch.tensor([3, 0])).repeat(FEW, 1))
     assert many.is_contiguous()
@@ -156,6 +158,7 @@ def test_the_mean_is_that_of_the_rows_that_stayed(kept, removed):
     mean.add(torch.tensor(removed), None, -1.0)
     expected = torch.tensor(kept, dtype=torch.float64).mean(dim=0)
     torch.testing.assert_close(mean.mean(torch.float64)[0], expected)
+    assert torch.equal(mean.of_all(torch.float64), mean.mean(torch.float64)[0])
     assert mean.count.tolist() == [len(kept)]
 
 

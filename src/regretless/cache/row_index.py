@@ -33,21 +33,26 @@ def normalized(solutions: Tensor, dtype: torch.dtype) -> NDArray[Any]:
     return normal
 
 
+def row_bytes(rows: NDArray[Any]) -> list[bytes]:
+    """The bytes of each row of ``(m, width)``; equal solutions have equal bytes once they are ``normalized``."""
+    raw: list[bytes] = np.ascontiguousarray(rows).view(f"V{rows.shape[1] * rows.itemsize}").ravel().tolist()
+    return raw
+
+
 class RowIndex:
     """A dictionary from rows to places that keeps 64 bits of a row, not the row.
 
-    The key is Python's hash of the row's bytes: one call in C per row. It is seeded anew in each process, so that no
-    file can be built to collide. Equal keys are a hint; the store compares the rows themselves.
+    The key is Python's hash of the row's bytes. It is seeded anew in each process, so that no file can be built to
+    collide. Equal keys are a hint; the store compares the bytes themselves.
     """
 
     def __init__(self) -> None:
         self._places: dict[int, int] = {}
 
     @staticmethod
-    def keys(rows: NDArray[Any]) -> list[int]:
-        """One key per row of ``(m, width)``."""
-        raw = np.ascontiguousarray(rows).view(f"V{rows.shape[1] * rows.itemsize}")
-        return list(map(hash, raw.ravel().tolist()))
+    def keys(raw: Iterable[bytes]) -> list[int]:
+        """One key per row, from ``row_bytes``."""
+        return list(map(hash, raw))
 
     def find(self, keys: Iterable[int]) -> list[int | None]:
         """Place of the first row with each key, or ``None``."""
@@ -81,35 +86,26 @@ class NewRows:
 
 
 def new_rows(
-    rows: NDArray[Any],
-    keys: Sequence[int],
-    places: Sequence[int | None],
-    stored_rows: Callable[[list[int]], NDArray[Any]],
+    raw: Sequence[bytes], places: Sequence[int | None], stored_bytes: Callable[[list[int]], list[bytes]]
 ) -> NewRows:
     """Compare the rows of an insertion.
 
     Args:
-        rows: ``(m, width)``.
-        keys: one hash per row; equal keys are a hint, the rows decide.
-        places: of the stored row with the same key, or ``None``.
-        stored_rows: the stored rows ``(k, width)`` at ``k`` places.
+        raw: the bytes of each row.
+        places: of the stored row with the same key, or ``None``; equal keys are a hint, the bytes decide.
+        stored_bytes: the bytes of the stored rows at places.
     """
+    known = [place for place in places if place is not None]
+    at_place = iter(stored_bytes(known) if known else ())
     fresh: list[int] = []
     repeated: list[tuple[int, int]] = []
-    first: dict[int, int] = {}
-    for position in (k for k, place in enumerate(places) if place is None):
-        before = first.setdefault(keys[position], position)
-        if before != position and np.array_equal(rows[position], rows[before]):
-            repeated.append((position, before))
-        else:
+    stored: list[tuple[int, int]] = []
+    first: dict[bytes, int] = {}
+    for position, (row, place) in enumerate(zip(raw, places, strict=True)):
+        if place is not None and next(at_place) == row:
+            stored.append((position, place))
+        elif (before := first.setdefault(row, position)) == position:
             fresh.append(position)
-    known = [(position, place) for position, place in enumerate(places) if place is not None]
-    if not known:
-        return NewRows(fresh, repeated, [])
-    same = rows[[position for position, _ in known]] == stored_rows([place for _, place in known])
-    if same.all():
-        return NewRows(fresh, repeated, known)
-    # Two different rows with one hash: both are stored.
-    same = same.all(axis=1)
-    fresh += [position for (position, _), equal in zip(known, same, strict=True) if not equal]
-    return NewRows(sorted(fresh), repeated, [pair for pair, equal in zip(known, same, strict=True) if equal])
+        else:
+            repeated.append((position, before))
+    return NewRows(fresh, repeated, stored)

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.cache import fp16_lookup
 from regretless.cache.lookup import Objective, StoreLookup, no_solution
-from regretless.cache.row_index import RowIndex, new_rows, normalized
+from regretless.cache.row_index import RowIndex, new_rows, normalized, row_bytes
 from regretless.cache.store_arrays import Columns, LastUse, RunningMean, aligned, widened
 from regretless.cache.store_state import StoreState, read_state
 from regretless.errors import InputError
@@ -144,8 +143,9 @@ class SolutionStore:
         device = self._columns.reserved.device
         here = normalized(solutions, self.dtype)
         serves = None if serves is None else serves.to(device, copy=True)
-        keys = self._index.keys(here)
-        fresh = self._fresh(here, keys, serves)
+        raw = row_bytes(here)
+        keys = self._index.keys(raw)
+        fresh = self._fresh(raw, keys, serves)
         if self.capacity is not None:
             fresh = fresh[-self.capacity :]
         if not fresh:
@@ -285,9 +285,10 @@ class SolutionStore:
     def mean(self, instance: Tensor | None = None) -> Tensor:
         """Mean of S, ``(width,)``; for families the mean of the feasible solutions per instance, ``(batch, width)``."""
         self.settle()
-        mean = self._mean.of(self._columns).mean(self.dtype)
+        added = self._mean.of(self._columns)
         if instance is None:
-            return mean[0]
+            return added.of_all(self.dtype)
+        mean = added.mean(self.dtype)
         if (lost := self._mean.unserved(instance)) is not None:
             raise no_solution(lost)
         return mean[instance]
@@ -319,9 +320,9 @@ class SolutionStore:
                 mean.sum.copy_(found.sum)  # the same bits, whatever the order of the first summation was
         self._use.clock, self.evicted = found.clock, found.evicted
 
-    def _fresh(self, rows: NDArray[Any], keys: list[int], serves: Tensor | None) -> list[int]:
+    def _fresh(self, raw: list[bytes], keys: list[int], serves: Tensor | None) -> list[int]:
         """Positions of rows that are neither stored nor repeated; a known row may come to serve more instances."""
-        found = new_rows(rows, keys, self._index.find(keys), self._columns.arrays)
+        found = new_rows(raw, self._index.find(keys), self._columns.bytes_at)
         if found.stored and self.capacity is not None and self.evict == "unused":  # found again counts as used
             self._use.use([place for _, place in found.stored])
         if serves is not None:
@@ -346,7 +347,7 @@ class SolutionStore:
         victims = self._use.oldest(start, wanted - free)
         gone, numbers = self.take(victims), victims.tolist()
         self._mean.add(gone, None if self.instances is None else self._serves[:, victims], -1.0)
-        self._index.forget(self._index.keys(gone.cpu().numpy()), numbers)
+        self._index.forget(self._index.keys(row_bytes(gone.cpu().numpy())), numbers)
         self.evicted += len(numbers)
         places = torch.cat([torch.arange(start, self._size, device=victims.device), victims])
         return places, [*range(start, self._size), *numbers]

@@ -9,10 +9,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regretless.cache.row_index import row_bytes
 from regretless.tensors import known_to_numpy, scalar
 
 # On a CPU NumPy takes up to so many solutions in half the time of torch's calls.
 FEW = 512
+# Up to so many solutions, one call for each takes less time than several for all.
+FEW_BYTES = 8
 # Columns that processors multiply together.
 ALIGNED = 16
 
@@ -78,6 +81,13 @@ class Columns:
             return self.reserved.index_select(1, torch.tensor(places, device=self.reserved.device)).T.cpu().numpy()
         taken: NDArray[Any] = self.array.T[places]
         return taken
+
+    def bytes_at(self, places: list[int]) -> list[bytes]:
+        """The bytes of each of the solutions at these places."""
+        if self.reserved.is_cuda or len(places) > FEW_BYTES:
+            return row_bytes(self.arrays(places))
+        array = self.array
+        return [array[:, place].tobytes() for place in places]
 
     def put(self, rows: Tensor, places: slice | Tensor) -> None:
         """Write solutions ``(m, width)``."""
@@ -193,12 +203,14 @@ class RunningMean:
             self.sum = torch.zeros(instances or 1, width, dtype=torch.float64)
             self.count = torch.zeros(instances or 1, dtype=torch.float64)
         self._mean: Tensor | None = None
+        self._of_all: Tensor | None = None
         self._all_served = False
         self._appended: list[slice] = []
 
     def to(self, device: torch.device) -> None:
         """Move to a device."""
-        self.sum, self.count, self._mean = self.sum.to(device), self.count.to(device), None
+        self.sum, self.count = self.sum.to(device), self.count.to(device)
+        self._changed()
 
     def append(self, places: slice) -> None:
         """Add the solutions of these columns when the mean is read; they must stay where they are."""
@@ -206,6 +218,8 @@ class RunningMean:
 
     def of(self, columns: Columns) -> RunningMean:
         """The mean with all solutions that were appended to these columns."""
+        if not self._appended:
+            return self
         for places in self._appended:
             self.add(columns.reserved[:, places].T.contiguous(), None)
         self._appended.clear()
@@ -225,14 +239,14 @@ class RunningMean:
             weight = serves.to(torch.float64)
             self.sum += sign * (weight @ rows.to(torch.float64))
             self.count += sign * weight.sum(dim=1)
-        self._mean = None
+        self._changed()
 
     def add_instances(self, rows: Tensor, serves: Tensor) -> None:
         """Append instances that solutions ``(m, width)`` serve, by a mask ``(new instances, m)``."""
         weight = serves.to(torch.float64)
         self.sum = torch.cat([self.sum, weight @ rows.to(torch.float64)])
         self.count = torch.cat([self.count, weight.sum(dim=1)])
-        self._mean = None
+        self._changed()
 
     def mean(self, dtype: torch.dtype) -> Tensor:
         """``(instances or 1, width)``; zeros where there is no solution."""
@@ -240,6 +254,19 @@ class RunningMean:
             self._mean = (self.sum / self.count.clamp(min=1.0)[:, None]).to(dtype)
             self._all_served = bool((self.count > 0).all())
         return self._mean
+
+    def of_all(self, dtype: torch.dtype) -> Tensor:
+        """``(width,)`` the mean for a problem that is no family, as ``mean`` has it."""
+        if self._of_all is None:
+            if self.sum.is_cpu:  # a step of NCE reads a new mean: NumPy takes a third of the time
+                count = max(self.count.item(), 1.0)
+                self._of_all = torch.from_numpy(self.sum.numpy()[0] / count).to(dtype)
+            else:
+                self._of_all = self.mean(dtype)[0]
+        return self._of_all
+
+    def _changed(self) -> None:
+        self._mean = self._of_all = None
 
     def unserved(self, instance: Tensor) -> int | None:
         """The first of these instances without a solution, or ``None``; after ``mean``."""

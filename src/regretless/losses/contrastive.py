@@ -17,6 +17,7 @@ from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.loss_checks import needs_cache
 from regretless.losses.members import members
 from regretless.oracle import Oracle
+from regretless.tensors import in_dtype
 
 Cost = Literal["c_hat", "c_hat-c", "2c_hat-c"]
 _COSTS = get_args(Cost)
@@ -62,7 +63,7 @@ class NCE(ClosedFormLoss):
         c = transformed(self.cost, predicted, true)
         self.grow(self.cache, c, predicted, instance)
         with self.cache.lock:  # other threads may add to S
-            mean = self.cache.store.mean(instance).to(c.dtype)  # refuses an instance without a feasible solution
+            mean = in_dtype(self.cache.store.mean(instance), c.dtype)  # refuses an instance without a feasible solution
             count = None if self.over == "mean" else self.cache.store.count(instance).to(c.dtype)
         if self.objective is None:
             lead = solution - mean
