@@ -23,6 +23,8 @@ Integers = NDArray[np.int64]
 # With more combinations of counts a dynamic program is faster.
 MOST_COMBINATIONS = 20_000
 MOST_MATRIX = 1 << 18
+# Batches of up to this size find their indices made: with few instances it takes long to make them.
+SMALL_BATCH = 64
 
 
 class WeightCounts:
@@ -41,9 +43,7 @@ class WeightCounts:
         self.members, self.counts, self.items = members, counts, items
         self.size = counts.size
         self._ranks = np.arange(members.shape[1])
-        # The same as one row, and the start of each class in it: flat indices are faster than pairs.
         self._flat = members.ravel()
-        self._first = np.arange(len(members))[:, None] * members.shape[1]
         # Whether a combination takes the best item of a class, the second best and so on. If that is small, one product
         # with it gives all totals: several times faster than to add up cumulative sums. A product adds up in an order
         # that depends on the batch. For costs in single precision that changes nothing, since double precision holds
@@ -54,6 +54,7 @@ class WeightCounts:
         if members.size * len(counts) <= MOST_MATRIX:
             self._taken = (self._ranks < counts[:, :, None]).reshape(len(counts), -1)
             self._matrix = np.ascontiguousarray(self._taken.T, dtype=np.float64)
+        self._small = self._flat_indices(SMALL_BATCH)
         self._on_device: dict[torch.device, tuple[Tensor, Tensor, Tensor, Tensor | None]] = {}
 
     def solve(self, costs: Tensor) -> Tensor:
@@ -66,16 +67,16 @@ class WeightCounts:
 
     def _solve(self, costs: NDArray[np.floating]) -> Floats:
         batch, shape = len(costs), self.members.shape
+        starts, targets = self._small if batch <= SMALL_BATCH else self._flat_indices(batch)
         # An item of positive cost is never taken. Counted as zero it keeps sums monotone, and it is dropped later.
         gains = np.zeros((batch, self.items + 1))
         gains[:, : self.items] = costs
         np.minimum(gains, 0.0, out=gains)
         classed = gains.take(self._flat, axis=1)
         order = classed.reshape(batch, *shape).argsort(axis=2, kind="stable")
-        order += self._first
+        order += starts[:batch]
         places = order.reshape(batch, -1)
-        rows = np.arange(batch)[:, None]
-        best = classed.ravel().take(places + rows * self._flat.size)
+        best = classed.ravel().take(places)
         if self._matrix is not None and self._taken is not None and costs.dtype != np.float64:
             taken = self._taken.take((best @ self._matrix).argmin(axis=1), axis=0)
         else:
@@ -83,10 +84,21 @@ class WeightCounts:
             total = np.sum([sums[:, j].take(self.counts[:, j], axis=1) for j in range(shape[0])], axis=0)
             chosen = self.counts.take(total.argmin(axis=1), axis=0)
             taken = (self._ranks < chosen[:, :, None]).reshape(batch, -1)
+        taken &= best < 0.0
         solution = np.empty_like(gains)
-        # What pads the classes is behind the last item.
-        solution.put(self._flat.take(places) + rows * (self.items + 1), taken & (best < 0.0))
+        solution.put(targets.take(places), taken)
         return solution[:, : self.items]
+
+    def _flat_indices(self, batch: int) -> tuple[Integers, Integers]:
+        """What a batch of at most this size needs to index whole arrays by one number, which is faster than by several.
+
+        Returns:
+            The start ``(batch, classes, 1)`` of every class among the class members of a batch, and for every class
+            member its place in ``(batch, items + 1)`` solutions; what pads the classes is behind the last item.
+        """
+        rows = np.arange(batch)[:, None]
+        classes = np.arange(len(self.members))[:, None] * self.members.shape[1]
+        return rows[:, :, None] * self._flat.size + classes, (self._flat + rows * (self.items + 1)).ravel()
 
     def _solve_on_device(self, costs: Tensor) -> Tensor:
         members, counts, ranks, matrix = self._constants(costs.device)
