@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,73 @@ def test_a_lean_step_is_a_step_bit_for_bit():
         ours.lean_step()
         theirs.step()
         assert all(map(torch.equal, lean.parameters(), usual.parameters()))
+
+
+def new_memory(net: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    nn.utils.vector_to_parameters(2 * nn.utils.parameters_to_vector(net.parameters()).detach(), net.parameters())
+
+
+def loaded_state(net: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    optimizer.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+
+
+def one_more_group(net: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    last = optimizer.param_groups[0]["params"].pop()
+    optimizer.add_param_group({"params": [last], "lr": 0.01})
+
+
+def other_weights(net: nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    copied = [nn.Parameter(p.detach().clone()) for p in net.parameters()]
+    for parameter, old in zip(copied, net.parameters(), strict=True):
+        parameter.grad = old.grad
+    net[0].weight, net[0].bias, net[1].weight, net[1].bias = copied
+    optimizer.param_groups[0]["params"][:] = copied
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        new_memory,
+        loaded_state,
+        one_more_group,
+        other_weights,
+        lambda net, optimizer: optimizer.state.clear(),
+        lambda net, optimizer: setattr(net[0].weight, "grad", None),
+        lambda net, optimizer: setattr(net[0].weight, "grad", torch.ones(4, 3)),
+        lambda net, optimizer: optimizer.param_groups[0].update(lr=0.01),
+    ],
+)
+def test_a_lean_step_collects_its_arguments_again_after_every_change(change: Callable) -> None:
+    lean, usual = two_layers(), two_layers()
+    ours = LeanAdam(list(lean.parameters()), lr=0.1)
+    theirs = torch.optim.Adam(usual.parameters(), lr=0.1, fused=True)
+    for net in (lean, usual):
+        set_gradients(net, 0)
+    for step in range(6):
+        if step == 3:
+            change(lean, ours)
+            change(usual, theirs)
+        ours.lean_step()
+        theirs.step()
+        assert all(map(torch.equal, lean.parameters(), usual.parameters()))
+        for net in (lean, usual):
+            for parameter in net.parameters():
+                if parameter.grad is not None:
+                    parameter.grad *= -0.7  # in the same memory, as ``LinearStep`` writes it
+
+
+def test_a_copy_of_an_optimizer_steps_its_own_weights():
+    net = two_layers()
+    optimizer = LeanAdam(list(net.parameters()), lr=0.1)
+    set_gradients(net, 0)
+    optimizer.lean_step()
+    optimizer.lean_step()
+    other_net, other = copy.deepcopy((net, optimizer))
+    before = [p.detach().clone() for p in net.parameters()]
+    set_gradients(other_net, 1)
+    other.lean_step()
+    assert all(map(torch.equal, net.parameters(), before))
+    assert not any(map(torch.equal, other_net.parameters(), before))
 
 
 def test_both_ways_can_be_mixed_and_the_state_is_torchs():

@@ -7,6 +7,7 @@ around both and nothing else depends on it: ``step_of`` uses it where it applies
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from inspect import unwrap
 from typing import Any, final
 
@@ -31,6 +32,7 @@ class LeanAdam(torch.optim.Adam):
     add_param_group, zero_grad = unwrap(ADAM.add_param_group), unwrap(ADAM.zero_grad)
     state_dict, load_state_dict = unwrap(ADAM.state_dict), unwrap(ADAM.load_state_dict)
     step = torch.no_grad()(unwrap(ADAM.step))
+    _steps: Sequence[_FusedStep] = ()  # of the last lean step; a copy has none
 
     def __init__(self, parameters: list[nn.Parameter], lr: float, *, eps: float = EPS) -> None:
         try:
@@ -40,34 +42,67 @@ class LeanAdam(torch.optim.Adam):
 
     def lean_step(self) -> None:
         """Do what ``step()`` does; the first step of a parameter, which creates its state, is left to ``step()``."""
-        groups = []
-        for group in self.param_groups:
-            parameters = [p for p in group["params"] if p.grad is not None]
-            states = [self.state[p] for p in parameters]
-            if not group["fused"] or not all(states):
+        steps = self._steps
+        if len(steps) != len(self.param_groups) or not all(
+            one.fits(group, self.state) for one, group in zip(steps, self.param_groups, strict=True)
+        ):
+            steps = self._steps = [_FusedStep(group, self.state) for group in self.param_groups]
+            if not all(one.possible for one in steps):
+                self._steps = []
                 self.step()
                 return
-            if parameters:
-                groups.append((group, parameters, states))
-        for group, parameters, states in groups:
-            steps = [state["step"] for state in states]
-            for count in steps:
-                count += scalar(1.0, count)
-            torch._fused_adam_(
-                [p.detach() for p in parameters],  # the same memory, without a graph
-                [p.grad for p in parameters],
-                [state["exp_avg"] for state in states],
-                [state["exp_avg_sq"] for state in states],
-                [],
-                steps,
-                amsgrad=False,
-                lr=group["lr"],
-                beta1=group["betas"][0],
-                beta2=group["betas"][1],
-                weight_decay=group["weight_decay"],
-                eps=group["eps"],
-                maximize=False,
-            )
+        for one in steps:
+            one.do()
+
+
+class _FusedStep:
+    """A step of the fused kernel for one group of parameters, whose arguments are collected once.
+
+    Args:
+        group: of ``param_groups``.
+        state: of the optimizer.
+
+    Attributes:
+        possible: whether the kernel can do this step.
+    """
+
+    def __init__(self, group: dict[str, Any], state: dict[Any, Any]) -> None:
+        self._group = group
+        self._members = [(p, p.grad, state.get(p), p.data_ptr()) for p in group["params"]]
+        moving = [p for p in group["params"] if p.grad is not None]
+        states = [state.get(p) or {} for p in moving]
+        self.possible = bool(group["fused"]) and all(states)
+        self._counts: list[Any] = [own.get("step") for own in states]
+        moments = ([own.get(name) for own in states] for name in ("exp_avg", "exp_avg_sq"))
+        # Detached parameters have the same memory, without a graph.
+        self._tensors = [p.detach() for p in moving], [p.grad for p in moving], *moments, [], self._counts
+
+    def fits(self, group: dict[str, Any], state: dict[Any, Any]) -> bool:
+        """Whether parameters, gradients, states and memory are still those that were collected."""
+        if group is not self._group or len(group["params"]) != len(self._members):
+            return False
+        for now, (p, gradient, own, address) in zip(group["params"], self._members, strict=True):
+            if now is not p or p.grad is not gradient or state.get(p) is not own or p.data_ptr() != address:
+                return False
+        return True
+
+    def do(self) -> None:
+        """Do the step."""
+        group = self._group
+        if not self._counts:
+            return
+        for count in self._counts:
+            count += scalar(1.0, count)
+        torch._fused_adam_(
+            *self._tensors,
+            amsgrad=False,
+            lr=group["lr"],
+            beta1=group["betas"][0],
+            beta2=group["betas"][1],
+            weight_decay=group["weight_decay"],
+            eps=group["eps"],
+            maximize=False,
+        )
 
 
 @final
@@ -102,7 +137,7 @@ class LinearStep:
             output = torch.mv(self._rows, self._shared_weight)  # faster than ``linear`` where there is one output
             if self._bias is not None:
                 output += self._bias
-            output = output.view(rows.shape[:-1])
+            output = output.view(*rows.shape[:-1])  # numbers: torch takes four times as long for a shape
         else:
             self._rows = rows
             output = nn.functional.linear(rows, self._weight, self._bias)
