@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+import torch
 from torch import Tensor
 
 from regretless.losses.base import Reduction, dot
@@ -43,6 +44,6 @@ class Blackbox(ClosedFormLoss):
         width = scalar(self.lambda_, true)
         perturbed = predicted + width * true
         here, there = self.query([predicted, perturbed], predicted, true, solution, instance)
-        # The zero is NaN where a prediction is NaN, which the regret alone would not show.
-        regret = dot(true, here - solution) + scalar(0.0, predicted) * predicted.sum(1)
-        return regret, (there - here) / width
+        # The true costs, or NaN where a prediction is NaN: the regret alone would not show it.
+        shown = torch.add(true, predicted, alpha=0.0)
+        return dot(shown, here - solution), (there - here) / width

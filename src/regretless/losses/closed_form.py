@@ -16,7 +16,7 @@ from regretless.losses.base import Loss, Reduction
 from regretless.losses.loss_checks import needs_oracle, needs_tensor, refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle
-from regretless.tensors import ids, in_dtype, no_autocast, scalar, without_graph
+from regretless.tensors import ids, in_dtype, mean, no_autocast, scalar, without_graph
 
 
 class ClosedFormLoss(Loss):
@@ -115,7 +115,7 @@ class ClosedFormLoss(Loss):
             value = value.sum()
         elif self.reduction == "mean":
             count = self._instances(predicted.shape[0])
-            value = value.mean() if count == value.shape[0] else value.sum() / count
+            value = mean(value) if count == value.shape[0] else value.sum() / count
             factor /= count
         return value, in_dtype(gradient * scalar(factor, gradient), predicted.dtype)
 

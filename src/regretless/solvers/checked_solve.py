@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -24,8 +25,16 @@ def check_finite(costs: Tensor) -> None:
 
 
 def all_finite(values: Tensor) -> bool:
-    """Whether no value is NaN or infinite: a finite sum proves it at a third of the time of looking at each value."""
-    return math.isfinite(values.sum().item()) or bool(torch.isfinite(values).all())
+    """Whether no value is NaN or infinite: one finite number proves it at a third of the time of looking at each value.
+
+    It is the sum of the values; on a CPU the sum of their squares, since a product takes less time than a sum.
+    """
+    if values.is_cpu and values.dtype in (torch.float32, torch.float64):
+        array = values.numpy()
+        one = np.vdot(array, array)  # the only product of NumPy that does not warn where it overflows
+    else:
+        one = values.sum().item()
+    return math.isfinite(one) or bool(torch.isfinite(values).all())
 
 
 def checked_solve(

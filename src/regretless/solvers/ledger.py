@@ -56,8 +56,10 @@ class SolveStatistics:
         """Count a batch of solves for the current purpose; threads may do so at the same time."""
         count, bad = solved.solution.shape[0], solved.not_optimal
         failed = int((~solved.found).sum()) if bad else 0
+        purpose = _purpose.get() or DEFAULT
         with _lock:
-            part = self.by_purpose.setdefault(_purpose.get() or DEFAULT, PurposeCount())
+            if (part := self.by_purpose.get(purpose)) is None:
+                part = self.by_purpose[purpose] = PurposeCount()
             part.solves += count
             part.seconds += seconds
             self.solves += count
