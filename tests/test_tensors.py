@@ -13,6 +13,7 @@ from regretless.tensors import (
     hash_of,
     ids,
     in_dtype,
+    mean,
     pullback,
     rows_at,
     scalar,
@@ -173,6 +174,16 @@ def test_rows_of_any_precision_are_written_at_their_positions(dtype: torch.dtype
     write_rows(into, torch.tensor([2, 0]), rows.requires_grad_(rows.is_floating_point()))
     assert into.tolist() == [[1, 1], [0, 0], [1, 1]]
     assert not into.requires_grad
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_mean_is_that_of_torch(dtype: torch.dtype) -> None:
+    values = torch.randn(2, 24, generator=torch.Generator().manual_seed(0)).to(dtype)
+    for one in (values[0], values[:, 3], values[0, :1]):
+        torch.testing.assert_close(mean(one), one.mean())
+        assert mean(one).dtype == dtype
+    values[0, 5] = torch.nan
+    assert mean(values[0]).isnan()
 
 
 def test_a_function_without_a_graph_leaves_the_mode_as_it_was() -> None:

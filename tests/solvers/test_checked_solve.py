@@ -7,7 +7,7 @@ import torch
 
 from regretless.errors import InputError, SolveError
 from regretless.problem import Problem
-from regretless.solvers.checked_solve import refuse_better_than_label, value_scale
+from regretless.solvers.checked_solve import all_finite, refuse_better_than_label, value_scale
 from regretless.types import Solved, Status
 
 
@@ -129,3 +129,16 @@ def test_an_answer_that_is_no_solved_is_named() -> None:
 
     with pytest.raises(SolveError, match=r"Own.solve must return a Solved, got Tensor"):
         Problem(oracle=Own(), dimension=2).attempt(torch.ones(1, 2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
+def test_one_value_that_is_not_finite_is_found_among_any(dtype: torch.dtype, bad: float) -> None:
+    largest = torch.finfo(dtype).max
+    for values in (torch.full((2, 3), largest, dtype=dtype), torch.zeros(2, 3, dtype=dtype)):
+        assert all_finite(values)  # though the sum of the largest ones is infinite
+        assert all_finite(values.T.requires_grad_())
+        values[1, 1] = bad
+        assert not all_finite(values)
+        assert not all_finite(values.T)
+    assert all_finite(torch.empty(0, 3, dtype=dtype))

@@ -29,7 +29,7 @@ def all_finite(values: Tensor) -> bool:
 
     It is the sum of the values; on a CPU the sum of their squares, since a product takes less time than a sum.
     """
-    if values.is_cpu and values.dtype in (torch.float32, torch.float64):
+    if values.is_cpu and values.dtype in (torch.float32, torch.float64) and not values.requires_grad:
         array = values.numpy()
         one = np.vdot(array, array)  # the only product of NumPy that does not warn where it overflows
     else:

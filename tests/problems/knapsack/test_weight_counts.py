@@ -21,6 +21,17 @@ def test_the_steps_for_a_gpu_are_those_for_a_cpu(matrix, monkeypatch):
     assert torch.equal(counts.solve(value), counts._solve_on_device(value))
 
 
+@pytest.mark.parametrize("kept", [1, 1 << 14])
+def test_a_batch_of_any_size_has_the_answers_of_its_rows(kept, monkeypatch):
+    monkeypatch.setattr(weight_counts, "MOST_KEPT", kept)
+    chance = np.random.default_rng(1)
+    counts = make_counts(np.repeat([3, 5, 7], [4, 2, 3]), 20)
+    costs = torch.as_tensor(chance.normal(-1, 5, (3000, 9)), dtype=torch.float32)
+    one_by_one = torch.cat([counts.solve(row[None]) for row in costs[:50]])
+    assert torch.equal(counts.solve(costs)[:50], one_by_one)
+    assert torch.equal(counts.solve(costs[:50]), one_by_one)
+
+
 def test_every_count_fits_and_leaves_no_room_for_one_more_of_the_largest_class():
     weights = np.array([2, 2, 3, 3, 3])
     counts = make_counts(weights, 7)

@@ -23,8 +23,8 @@ Integers = NDArray[np.int64]
 # With more combinations of counts a dynamic program is faster.
 MOST_COMBINATIONS = 20_000
 MOST_MATRIX = 1 << 18
-# Batches of up to this size find their indices made: with few instances it takes long to make them.
-SMALL_BATCH = 64
+# Indices of small batches that are kept: for few instances it takes long to make them.
+MOST_KEPT = 1 << 14
 
 
 class WeightCounts:
@@ -54,7 +54,8 @@ class WeightCounts:
         if members.size * len(counts) <= MOST_MATRIX:
             self._taken = (self._ranks < counts[:, :, None]).reshape(len(counts), -1)
             self._matrix = np.ascontiguousarray(self._taken.T, dtype=np.float64)
-        self._small = self._flat_indices(SMALL_BATCH)
+        self._small = max(1, MOST_KEPT // members.size)
+        self._kept = self._flat_indices(self._small)
         self._on_device: dict[torch.device, tuple[Tensor, Tensor, Tensor, Tensor | None]] = {}
 
     def solve(self, costs: Tensor) -> Tensor:
@@ -67,7 +68,7 @@ class WeightCounts:
 
     def _solve(self, costs: NDArray[np.floating]) -> Floats:
         batch, shape = len(costs), self.members.shape
-        starts, targets = self._small if batch <= SMALL_BATCH else self._flat_indices(batch)
+        starts, targets = self._kept if batch <= self._small else self._flat_indices(batch)
         # An item of positive cost is never taken. Counted as zero it keeps sums monotone, and it is dropped later.
         gains = np.zeros((batch, self.items + 1))
         gains[:, : self.items] = costs
