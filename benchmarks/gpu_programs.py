@@ -7,6 +7,7 @@ Adam with 0.01. There SPO+ reaches a regret of 24.9 % in about 68 s.
 
 from __future__ import annotations
 
+import statistics
 import time
 
 import numpy as np
@@ -20,6 +21,7 @@ from regretless.problems.polynomial_costs import Formula
 
 ITEMS, ROWS, CAPACITY, FEATURES = 10_000, 50, 500.0, 5
 BATCH, EPOCHS, RATE, EACH = 32, 10, 0.01, 1000
+SEEDS = 8
 COMPARED = 20
 
 
@@ -37,10 +39,10 @@ def programs_on_gpu() -> bool:
     data = Dataset.solve(problem, torch.as_tensor(features), torch.as_tensor(values))
     print(f"labels of {len(data):,} instances: {time.perf_counter() - start:.1f} s")
     train, test = split(data)
-    taken, regret = training("SPO+, every instance solved", problem, train, test, None)
+    taken, regret = trainings("SPO+, every instance solved", problem, train, test, None)
     good &= line("training with SPO+, seconds", taken, at_most=20.0)
-    good &= line("its test regret in %, to the one decimal of the notebook", round(regret, 1), at_most=24.9)
-    taken, _ = training("SPO+ with a cache, 5 % solved", problem, train, test, 0.05)
+    good &= line("its test regret in %", regret, at_most=24.9)
+    taken, _ = trainings("SPO+ with a cache, 5 % solved", problem, train, test, 0.05)
     return good & line("training with the cache, seconds", taken, at_most=6.0)
 
 
@@ -78,17 +80,28 @@ def split(data: Dataset) -> tuple[Dataset, Dataset]:
     return data[torch.as_tensor(order[EACH:])], data[torch.as_tensor(order[:EACH])]
 
 
-def training(name: str, problem: Problem, train: Dataset, test: Dataset, p_solve: float | None) -> tuple[float, float]:
-    """Train; return the seconds and the test regret in per cent."""
-    torch.manual_seed(42)
+def trainings(name: str, problem: Problem, train: Dataset, test: Dataset, p_solve: float | None) -> tuple[float, float]:
+    """Train with several seeds of the weights, the order and the coin; longest time, and mean test regret in %."""
+    found = [training(problem, train, test, p_solve, seed) for seed in range(SEEDS)]
+    taken, solves, regrets = zip(*found, strict=True)
+    print(
+        f"{name}: {min(taken):.1f} to {max(taken):.1f} s, {min(solves):,} to {max(solves):,} solves, test regret "
+        f"{min(regrets):.2f} to {max(regrets):.2f} %, mean of {SEEDS} seeds {statistics.mean(regrets):.2f} %"
+    )
+    return max(taken), statistics.mean(regrets)
+
+
+def training(
+    problem: Problem, train: Dataset, test: Dataset, p_solve: float | None, seed: int
+) -> tuple[float, int, float]:
+    """Train; return the seconds, the solves, and the test regret in per cent."""
+    torch.manual_seed(seed)
     model = torch.nn.Linear(FEATURES, ITEMS).cuda()
-    oracle = problem if p_solve is None else SolutionCache(problem, train.solutions, p_solve=p_solve)
+    oracle = problem if p_solve is None else SolutionCache(problem, train.solutions, p_solve=p_solve, seed=seed)
     before = problem.statistics.solves
     torch.cuda.synchronize()
     start = time.perf_counter()
-    fit(model, SPOPlus(oracle), train, epochs=EPOCHS, lr=RATE, batch_size=BATCH, progress=False)
+    fit(model, SPOPlus(oracle), train, epochs=EPOCHS, lr=RATE, batch_size=BATCH, seed=seed, progress=False)
     torch.cuda.synchronize()
     taken, solves = time.perf_counter() - start, problem.statistics.solves - before
-    regret = 100 * evaluate(model, test, problem).relative_regret
-    print(f"{name}: {taken:.1f} s, {solves:,} solves, test regret {regret:.2f} %")
-    return taken, regret
+    return taken, solves, 100 * evaluate(model, test, problem).relative_regret
