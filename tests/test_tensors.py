@@ -9,6 +9,7 @@ import torch
 
 from regretless.errors import InputError
 from regretless.tensors import (
+    MOST_SHARES,
     features_tensor,
     hash_of,
     ids,
@@ -179,11 +180,12 @@ def test_rows_of_any_precision_are_written_at_their_positions(dtype: torch.dtype
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_a_mean_is_that_of_torch(dtype: torch.dtype) -> None:
     values = torch.randn(2, 24, generator=torch.Generator().manual_seed(0)).to(dtype)
-    for one in (values[0], values[:, 3], values[0, :1]):
+    for one in (values[0], values[:, 3], values[0, :1], values[0].repeat(MOST_SHARES)):
         torch.testing.assert_close(mean(one), one.mean())
         assert mean(one).dtype == dtype
     values[0, 5] = torch.nan
     assert mean(values[0]).isnan()
+    assert mean(values[0, :0]).isnan()
 
 
 def test_a_function_without_a_graph_leaves_the_mode_as_it_was() -> None:

@@ -19,6 +19,8 @@ Result = TypeVar("Result")
 
 # What values that are no floats raise when they are converted; the last one is for integers beyond all floats.
 NOT_NUMBERS = (TypeError, ValueError, OverflowError)
+# Values whose mean is a product: with more of them torch's own mean is fast, and more exact.
+MOST_SHARES = 1024
 
 
 def tensor(name: str, value: Any) -> Tensor:
@@ -154,13 +156,15 @@ def scalar(number: float, like: Tensor) -> Tensor | float:
 
 
 def mean(values: Tensor) -> Tensor:
-    """The mean of ``(n,)`` floating-point values; on a CPU by a product, in a third of the time of torch's own mean."""
-    return torch.dot(values, _shares(values.shape[0], values.dtype)) if values.is_cpu else values.mean()
+    """The mean of ``(n,)`` floating-point values; of a few on a CPU by a product, in a third of the time of torch's."""
+    count = values.shape[0]
+    few = values.is_cpu and 0 < count <= MOST_SHARES
+    return torch.dot(values, _shares(count, values.dtype)) if few else values.mean()
 
 
 @lru_cache(maxsize=256)
 def _shares(count: int, dtype: torch.dtype) -> Tensor:
-    with torch.inference_mode(False):
+    with torch.inference_mode(False):  # as for ``_constant``
         return torch.full((count,), 1.0 / count, dtype=dtype)
 
 

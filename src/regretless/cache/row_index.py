@@ -96,13 +96,13 @@ def new_rows(
         stored_bytes: the bytes of the stored rows at places.
     """
     known = [place for place in places if place is not None]
-    at_place = iter(stored_bytes(known) if known else ())
+    at_place = dict(zip(known, stored_bytes(known), strict=True)) if known else {}
     fresh: list[int] = []
     repeated: list[tuple[int, int]] = []
     stored: list[tuple[int, int]] = []
     first: dict[bytes, int] = {}
     for position, (row, place) in enumerate(zip(raw, places, strict=True)):
-        if place is not None and next(at_place) == row:
+        if place is not None and at_place[place] == row:
             stored.append((position, place))
         elif (before := first.setdefault(row, position)) == position:
             fresh.append(position)

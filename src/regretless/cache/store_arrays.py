@@ -256,13 +256,9 @@ class RunningMean:
         return self._mean
 
     def of_all(self, dtype: torch.dtype) -> Tensor:
-        """``(width,)`` the mean for a problem that is no family, as ``mean`` has it."""
+        """``(width,)`` the mean for a problem that is no family; kept, since torch takes long to read a row."""
         if self._of_all is None:
-            if self.sum.is_cpu:  # a step of NCE reads a new mean: NumPy takes a third of the time
-                count = max(self.count.item(), 1.0)
-                self._of_all = torch.from_numpy(self.sum.numpy()[0] / count).to(dtype)
-            else:
-                self._of_all = self.mean(dtype)[0]
+            self._of_all = self.mean(dtype)[0]
         return self._of_all
 
     def _changed(self) -> None:
