@@ -38,7 +38,7 @@ from regretless.training.checkpoint import Parts, Progress
 from regretless.training.checkpoint import load as load_checkpoint
 from regretless.training.checkpoint import save as save_checkpoint
 from regretless.training.direct import direct
-from regretless.training.fast_linear import LeanAdam
+from regretless.training.lean_adam import LeanAdam
 from regretless.training.stack_checkpoint import KIND as STACKED
 
 MPS = """NAME t

@@ -9,7 +9,8 @@ from torch import nn
 from regretless.errors import InputError
 from regretless.losses import MAP
 from regretless.training import Callback, fit
-from regretless.training.fast_linear import LeanAdam, LinearStep
+from regretless.training.fast_linear import LinearStep
+from regretless.training.lean_adam import LeanAdam
 from regretless.training.step import GradientStep, step_of
 
 from .runs import cache, data, model, weights

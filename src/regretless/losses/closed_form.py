@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,7 +15,7 @@ from regretless.losses.base import Loss, Reduction
 from regretless.losses.loss_checks import needs_oracle, needs_tensor, refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle
-from regretless.tensors import ids, in_dtype, mean, no_autocast, scalar, without_graph
+from regretless.tensors import ids, in_dtype, mean, no_autocast, scalar, with_gradient, without_graph
 
 
 class ClosedFormLoss(Loss):
@@ -62,9 +61,8 @@ class ClosedFormLoss(Loss):
         weight: Tensor | None = None,
     ) -> Tensor:
         """Compute the loss; see ``Loss.forward``."""
-        known = self.loss_and_gradient(predicted, true, solution, instance, weight)
-        loss: Tensor = _WithGradient.apply(predicted, *known)  # type: ignore[no-untyped-call]
-        return loss
+        value, gradient = self.loss_and_gradient(predicted, true, solution, instance, weight)
+        return with_gradient(predicted, value, gradient)
 
     @without_graph
     def loss_and_gradient(
@@ -153,18 +151,3 @@ class ClosedFormLoss(Loss):
         if self._frozen is not None:
             return self._frozen(queries)
         return self.oracle.answer(queries, predicted, instance)  # computed without a graph
-
-
-class _WithGradient(torch.autograd.Function):
-    """A known loss with a known gradient at the prediction."""
-
-    @staticmethod
-    def forward(ctx: Any, predicted: Tensor, loss: Tensor, gradient: Tensor) -> Tensor:
-        ctx.save_for_backward(gradient)
-        return loss
-
-    @staticmethod
-    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor, None, None]:
-        (gradient,) = ctx.saved_tensors
-        factor = upstream if upstream.ndim == 0 else upstream[:, None]
-        return in_dtype(factor * gradient, gradient.dtype), None, None

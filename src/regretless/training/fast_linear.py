@@ -7,102 +7,13 @@ around both and nothing else depends on it: ``step_of`` uses it where it applies
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from inspect import unwrap
-from typing import Any, final
+from typing import final
 
 import torch
 from torch import Tensor, nn
 
-from regretless.tensors import scalar
+from regretless.training.lean_adam import LeanAdam
 from regretless.training.linear_model import LinearModel, find_linear
-from regretless.training.scaling import EPS
-
-ADAM: Any = torch.optim.Adam
-
-
-@final
-class LeanAdam(torch.optim.Adam):
-    """torch's fused Adam with a second method to step, which calls the same kernel directly.
-
-    State and arithmetic are torch's, so that both methods can be mixed and a checkpoint fits either. The methods that
-    torch wraps for its compiler are used without the wrapper: its import takes more than a second in every process.
-    """
-
-    add_param_group, zero_grad = unwrap(ADAM.add_param_group), unwrap(ADAM.zero_grad)
-    state_dict, load_state_dict = unwrap(ADAM.state_dict), unwrap(ADAM.load_state_dict)
-    step = torch.no_grad()(unwrap(ADAM.step))
-    _steps: Sequence[_FusedStep] = ()  # of the last lean step; a copy has none
-
-    def __init__(self, parameters: list[nn.Parameter], lr: float, *, eps: float = EPS) -> None:
-        try:
-            super().__init__(parameters, lr=lr, eps=eps, fused=True)
-        except RuntimeError:  # older versions of torch have it on GPUs only
-            super().__init__(parameters, lr=lr, eps=eps)
-
-    def lean_step(self) -> None:
-        """Do what ``step()`` does; the first step of a parameter, which creates its state, is left to ``step()``."""
-        steps = self._steps
-        if len(steps) != len(self.param_groups) or not all(
-            one.fits(group, self.state) for one, group in zip(steps, self.param_groups, strict=True)
-        ):
-            steps = self._steps = [_FusedStep(group, self.state) for group in self.param_groups]
-            if not all(one.possible for one in steps):
-                self._steps = []
-                self.step()
-                return
-        for one in steps:
-            one.do()
-
-
-class _FusedStep:
-    """A step of the fused kernel for one group of parameters, whose arguments are collected once.
-
-    Args:
-        group: of ``param_groups``.
-        state: of the optimizer.
-
-    Attributes:
-        possible: whether the kernel can do this step.
-    """
-
-    def __init__(self, group: dict[str, Any], state: dict[Any, Any]) -> None:
-        self._group = group
-        self._members = [(p, p.grad, state.get(p), p.data_ptr()) for p in group["params"]]
-        moving = [p for p in group["params"] if p.grad is not None]
-        states = [state.get(p) or {} for p in moving]
-        self.possible = bool(group["fused"]) and all(states)
-        self._counts: list[Any] = [own.get("step") for own in states]
-        moments = ([own.get(name) for own in states] for name in ("exp_avg", "exp_avg_sq"))
-        # Detached parameters have the same memory, without a graph.
-        self._tensors = [p.detach() for p in moving], [p.grad for p in moving], *moments, [], self._counts
-
-    def fits(self, group: dict[str, Any], state: dict[Any, Any]) -> bool:
-        """Whether parameters, gradients, states and memory are still those that were collected."""
-        if group is not self._group or len(group["params"]) != len(self._members):
-            return False
-        for now, (p, gradient, own, address) in zip(group["params"], self._members, strict=True):
-            if now is not p or p.grad is not gradient or state.get(p) is not own or p.data_ptr() != address:
-                return False
-        return True
-
-    def do(self) -> None:
-        """Do the step."""
-        group = self._group
-        if not self._counts:
-            return
-        for count in self._counts:
-            count += scalar(1.0, count)
-        torch._fused_adam_(
-            *self._tensors,
-            amsgrad=False,
-            lr=group["lr"],
-            beta1=group["betas"][0],
-            beta2=group["betas"][1],
-            weight_decay=group["weight_decay"],
-            eps=group["eps"],
-            maximize=False,
-        )
 
 
 @final
@@ -112,7 +23,6 @@ class LinearStep:
     def __init__(self, model: LinearModel, optimizer: LeanAdam) -> None:
         self.model = model
         self.optimizer: torch.optim.Optimizer = optimizer
-        self._lean_step = optimizer.lean_step
         self._parameters = model.layer.weight, model.layer.bias
         self._intercepts = None if model.intercepts is None else model.intercepts.intercepts
         self._view()
@@ -158,7 +68,7 @@ class LinearStep:
         weight.grad = torch.mm(outputs, self._rows, out=of_weight)
         if bias is not None:
             bias.grad = torch.sum(outputs, 1, out=of_bias)
-        self._lean_step()
+        self.optimizer.step()
 
 
 def _addresses(weight: Tensor, bias: Tensor | None) -> tuple[int, int | None]:

@@ -11,7 +11,8 @@ from regretless.errors import InputError
 from regretless.ranks import unwrapped
 from regretless.tensors import pullback
 from regretless.training.evaluation import predicted_costs
-from regretless.training.fast_linear import LeanAdam, linear_step
+from regretless.training.fast_linear import linear_step
+from regretless.training.lean_adam import LeanAdam
 from regretless.training.scaling import cost_unit, eps_for, gradient_factor
 
 
@@ -104,7 +105,7 @@ class ScaledStep:
 
 def own_optimizer(model: nn.Module, lr: float) -> LeanAdam:
     """The optimizer of a model for which the user gives none."""
-    return LeanAdam(list(model.parameters()), lr, eps=eps_for(cost_unit(unwrapped(model))))
+    return LeanAdam(model.parameters(), lr, eps=eps_for(cost_unit(unwrapped(model))))
 
 
 def step_of(model: nn.Module, optimizer: torch.optim.Optimizer, clip: float | None = None) -> Step:

@@ -15,10 +15,10 @@ from regretless.losses import TwoStage
 from regretless.number_checks import LARGEST_SEED, check_integer
 from regretless.training.callbacks import Callback, EarlyStopping, TrainingState
 from regretless.training.evaluation import predict
-from regretless.training.fast_linear import LeanAdam
 from regretless.training.fit_loop import fit
 from regretless.training.folds import make_folds, rest_of
 from regretless.training.history import History
+from regretless.training.lean_adam import LeanAdam
 from regretless.training.linear_model import find_linear
 from regretless.training.model_check import check_model
 from regretless.training.ridge import ridge
@@ -108,7 +108,7 @@ def fit_two_stage(
 def _adam(model: nn.Module, rate: float, costs: Tensor, criterion: str) -> LeanAdam:
     """Adam for costs of any size."""
     eps = eps_for(float(deviation_or_one(costs))) if criterion == "mse" else EPS
-    return LeanAdam(list(model.parameters()), rate, eps=eps)
+    return LeanAdam(model.parameters(), rate, eps=eps)
 
 
 class HeldOutError(Callback):
