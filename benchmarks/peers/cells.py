@@ -40,7 +40,8 @@ class Job:
         backend: the solver of PyEPO; for regretless the policy (default: one coin per instance).
         loop: ``"loader"``: PyEPO reads batches from a ``DataLoader``, as in its documentation; ``"sliced"``: it slices
             tensors. ``"fit"``: regretless trains with ``fit``; ``"steps"``: in a loop of one's own with ``Batches`` and
-            ``make_step``; ``"torch"``: in one with ``backward()`` and an optimizer of torch.
+            ``make_step``; ``"backward"``: in one with ``Batches``, ``backward()`` and ``LeanAdam``; ``"torch"``: in one
+            of which only the loss is ours.
         turns: whether the process waits for its turns.
     """
 

@@ -38,6 +38,7 @@ from figures import (  # noqa: E402
     OWN_STEPS_BATCH_COIN,
     SIDES,
     SLICED,
+    TORCH_LOOP,
     Row,
     Side,
     of_side,
@@ -169,7 +170,7 @@ def _sides(problem: str, p_solve: float) -> tuple[Side, ...]:
     # How batches are read matters where there are few solves. It does not depend on the data, so one problem suffices.
     by_hand = SLICED if problem == EMBEDDED and p_solve < 1.0 else ()
     # PyEPO flips one coin per batch: the same policy is measured beside our default.
-    loops = (OWN_STEPS, OWN_LOOP, BATCH_COIN, OWN_STEPS_BATCH_COIN, OWN_LOOP_BATCH_COIN)
+    loops = (OWN_STEPS, OWN_LOOP, TORCH_LOOP, BATCH_COIN, OWN_STEPS_BATCH_COIN, OWN_LOOP_BATCH_COIN)
     alike = loops if p_solve < 1.0 else ()
     return (OURS, *alike, ORTOOLS, GUROBI, *by_hand)
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from cells import BATCH_SIZE, POOL, ROWS, WIDTH, Clock, Job, answer, read_job
 
-from regretless import Batches, Dataset, Problem, SolutionCache, fit, make_loss, make_step
+from regretless import Batches, Dataset, LeanAdam, Problem, SolutionCache, fit, make_loss, make_step
 from regretless.losses import NCE, Loss
 from regretless.paper.training_defaults import training_defaults
 from regretless.problems import load
@@ -94,6 +94,8 @@ def trained(
     with clock:
         if job.loop == "torch":
             torch_loop(model, loss, train, data[f"orders_{job.seed}"][:epochs], lr, clock)
+        elif job.loop == "backward":
+            backward_loop(model, loss, train, job.seed, epochs, lr, clock)
         elif job.loop == "steps":
             steps_loop(model, loss, train, job.seed, epochs, lr, clock)
         else:
@@ -125,9 +127,22 @@ def steps_loop(
         clock.epoch_done()
 
 
+def backward_loop(
+    model: SharedLinear, loss: Loss, train: Dataset, seed: int, epochs: int, lr: float, clock: Clock
+) -> None:
+    """Train in a loop of one's own with ``backward()`` (``docs/coming_from_pyepo.md``)."""
+    batches, optimizer = Batches(train, model, batch_size=BATCH_SIZE, seed=seed), LeanAdam(model.parameters(), lr=lr)
+    for _ in range(epochs):
+        for batch in batches:
+            value = loss(model(batch.features), *batch[1:])
+            optimizer.zero_grad()
+            value.backward()
+            optimizer.step()
+        clock.epoch_done()
+
+
 def torch_loop(model: SharedLinear, loss: Loss, train: Dataset, orders: np.ndarray, lr: float, clock: Clock) -> None:
-    """Train in the loop of torch (``docs/coming_from_pyepo.md``)."""
-    # Fused, as on PyEPO's side and in fit: the optimizer is not part of the comparison.
+    """Train in a loop of torch with our loss: torch's indices, torch's Adam, fused as on PyEPO's side."""
     optimizer = torch.optim.Adam(model.parameters(), lr=lr, fused=True)
     for order in torch.from_numpy(orders):
         for batch in order.split(BATCH_SIZE):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time a name is loaded
     from regretless.problem import Problem
     from regretless.problems import load
     from regretless.search import AutoResult, Committee, Verdict, auto, train
-    from regretless.training import Batches, EarlyStopping, Watch, evaluate, fit, make_step, predict
+    from regretless.training import Batches, EarlyStopping, LeanAdam, Watch, evaluate, fit, make_step, predict
     from regretless.training.methods import make_loss
     from regretless.training.models import make_model
     from regretless.training.nearest_neighbors import neighbor_labels
@@ -42,7 +42,7 @@ __version__ = "0.2.0"
 __all__ = [
     "LAVA", "MAP", "MILP", "NCE", "QPTL", "AdaptiveImplicitMLE", "AutoResult", "AutogradLoss", "Batches", "Bernoulli",
     "Blackbox", "ClosedFormLoss", "Committee", "ConeAlignment", "Dataset", "Decider", "EarlyStopping",
-    "ExpectedRegret", "Falling", "Family", "GapAbove", "ImplicitMLE", "Interior", "LargestGap", "Listwise",
+    "ExpectedRegret", "Falling", "Family", "GapAbove", "ImplicitMLE", "Interior", "LargestGap", "LeanAdam", "Listwise",
     "LoggedDecider", "Loss", "NegativeIdentity", "Pairwise", "PairwiseDifference", "PerturbationGradient",
     "PerturbedFenchelYoung", "PerturbedOptimizer", "Pointwise", "Problem", "RegularizedFenchelYoung",
     "RegularizedOptimizer", "SPOPlus", "SmoothedContrastive", "SolutionCache", "Status", "TwoStage", "Verdict",
@@ -62,7 +62,7 @@ _HOMES = {
     "problem": ("Problem",),
     "problems": ("load",),
     "search": ("AutoResult", "Committee", "Verdict", "auto", "train"),
-    "training": ("Batches", "EarlyStopping", "Watch", "evaluate", "fit", "make_step", "predict"),
+    "training": ("Batches", "EarlyStopping", "LeanAdam", "Watch", "evaluate", "fit", "make_step", "predict"),
     "training.methods": ("make_loss",),
     "training.models": ("make_model",),
     "training.nearest_neighbors": ("neighbor_labels",),

@@ -54,7 +54,7 @@ def pullback(output: Tensor, gradient: Tensor) -> Tensor:
 
     ``torch.autograd.backward(output, gradient)`` needs no such number, but imports sympy, which takes half a second.
     """
-    return torch.dot(output.reshape(-1), gradient.reshape(-1).to(output.dtype))
+    return torch.dot(output.reshape(-1), in_dtype(gradient.reshape(-1), output.dtype))
 
 
 def with_gradient(output: Tensor, value: Tensor, gradient: Tensor) -> Tensor:

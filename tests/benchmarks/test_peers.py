@@ -60,6 +60,8 @@ def test_targets_are_those_of_each_solver_and_share(module: Any) -> None:
     assert figures.target(figures.OURS, figures.ORTOOLS, "nce", 0.05) == 2.5
     assert figures.target(figures.OURS, figures.SLICED[0], "nce", 0.05) is None
     assert figures.target(figures.OWN_LOOP, figures.ORTOOLS, "nce", 0.05) == 3.0
+    assert figures.target(figures.OWN_STEPS, figures.ORTOOLS, "nce", 0.05) == 3.0
+    assert figures.target(figures.TORCH_LOOP, figures.ORTOOLS, "nce", 0.05) is None
 
 
 def test_the_gain_of_fit_is_also_given_as_a_geometric_mean(module: Any) -> None:

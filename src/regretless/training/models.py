@@ -55,16 +55,13 @@ class SharedLinear(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Predict one cost per slot."""
-        return slot_costs(x, self.linear.weight, self.linear.bias)
-
-
-def slot_costs(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """One cost per slot, ``(batch, slots, features) -> (batch, slots)``."""
-    # A product with one vector has a shorter graph than nn.Linear on three dimensions, or than x @ weight[0].
-    rows, vector = x.reshape(-1, x.shape[-1]), weight.view(-1)
-    # ``addmv`` of no rows is the bias.
-    costs = torch.mv(rows, vector) if bias is None or not rows.shape[0] else torch.addmv(bias, rows, vector)
-    return costs.view(*x.shape[:-1])
+        # A product with one vector has a shorter graph than nn.Linear on three dimensions, or than x @ weight[0].
+        layer, rows = self.linear, x.reshape(-1, x.shape[-1])
+        if x.shape[0]:
+            costs = torch.addmv(layer.bias, rows, layer.weight.view(-1))
+        else:  # ``addmv`` of no rows is the bias
+            costs = torch.mv(rows, layer.weight.view(-1))
+        return costs.view(*x.shape[:-1])
 
 
 def make_model(
