@@ -1,7 +1,7 @@
 """A faster training step for one linear layer with Adam, the case of the paper's experiments.
 
-With 10 to 1,000 weights the bookkeeping of autograd and of ``Optimizer.step()`` takes most of a step. This file goes
-around both and nothing else depends on it: ``step_of`` uses it where it applies. The arithmetic is torch's.
+With 10 to 1,000 weights the bookkeeping of autograd takes most of a step. This file goes around it and nothing else
+depends on it: ``step_of`` uses it where it applies. The arithmetic is torch's.
 ``benchmarks/step.py`` measures what it saves; below 1.25 times it should be deleted.
 """
 

@@ -112,7 +112,8 @@ def step_of(model: nn.Module, optimizer: torch.optim.Optimizer, clip: float | No
     """The step of a model and an optimizer: the fast one where it applies."""
     fast = linear_step(model, optimizer) if clip is None else None
     step = fast or GradientStep(model, optimizer, clip)
-    # The user's numbers are in units of the gradient.
-    own = isinstance(optimizer, LeanAdam) and clip is None and not any(g["weight_decay"] for g in optimizer.param_groups)
+    # Numbers of the user, of a clip or a decay, are in units of the gradient.
+    plain = clip is None and not any(group.get("weight_decay") for group in optimizer.param_groups)
+    own = isinstance(optimizer, LeanAdam) and plain
     factor = gradient_factor(cost_unit(unwrapped(model))) if own else 1.0
     return step if factor == 1.0 else ScaledStep(step, factor)
