@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -29,9 +29,6 @@ SMALL_BLOCK = 1 << 18
 # Columns that a product on a GPU takes at a time: cuBLAS chooses a kernel for every new shape, which takes longer than
 # the product, and a growing S would have a new shape in every step.
 ROUNDED = 512
-# Scores of a look-up. To compute more of them takes longer than the launches that a graph saves, and a store reserves
-# up to twice the columns that it needs.
-MOST_FROZEN = 1 << 24
 
 
 class CpuLookup:
@@ -198,29 +195,6 @@ def _smallest(scores: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor]:
     array = scores.detach().numpy()
     position = array.argmin(axis=1)
     return torch.from_numpy(array[np.arange(len(position)), position]), torch.from_numpy(position)
-
-
-class FrozenLookup:
-    """Look-ups among all columns that a store has reserved, in place of those that hold a solution of their own.
-
-    The others repeat the first solution, so they change no answer, and the columns keep their shape and their place
-    while S grows into them.
-
-    Args:
-        columns: ``(width, reserved)``, see ``SolutionStore.reserved_columns``.
-    """
-
-    def __init__(self, columns: Tensor) -> None:
-        self.columns = columns
-        self.count = 0  # of queries that were answered
-
-    def __call__(self, queries: Sequence[Tensor]) -> list[Tensor]:
-        """Best solutions, one ``(batch, width)`` tensor per query ``(batch, width)``."""
-        costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
-        self.count += costs.shape[0]
-        position = torch.mm(costs.to(self.columns.dtype), self.columns).min(dim=1).indices
-        found = self.columns.T.index_select(0, position).to(costs.dtype)
-        return list(found.chunk(len(queries)))
 
 
 class StoreLookup:

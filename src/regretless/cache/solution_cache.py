@@ -15,9 +15,10 @@ from torch import Tensor
 
 from regretless.cache import cache_files
 from regretless.cache.bounds import Bound, BoundKind
+from regretless.cache.frozen_lookup import MOST_FROZEN, FrozenLookup
 from regretless.cache.gaps import GapBound
 from regretless.cache.growing import GrowAt, Growing
-from regretless.cache.lookup import MOST_FROZEN, FrozenLookup, Objective
+from regretless.cache.lookup import Objective
 from regretless.cache.overlay import overlay
 from regretless.cache.policies import Bernoulli, Coins, Policy, checked_policy
 from regretless.cache.served_instances import check_instance, join_members, refuse_infeasible, served, sharing_note

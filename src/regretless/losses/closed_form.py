@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from regretless.cache import SolutionCache
-from regretless.cache.lookup import FrozenLookup
+from regretless.cache.frozen_lookup import FrozenLookup
 from regretless.losses.base import Loss, Reduction
 from regretless.losses.loss_checks import needs_oracle, needs_tensor, refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
