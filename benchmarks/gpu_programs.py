@@ -84,8 +84,9 @@ def trainings(name: str, problem: Problem, train: Dataset, test: Dataset, p_solv
     """Train with several seeds of the weights, the order and the coin; longest time, and mean test regret in %."""
     found = [training(problem, train, test, p_solve, seed) for seed in range(SEEDS)]
     taken, solves, regrets = zip(*found, strict=True)
+    counts = " to ".join(f"{count:,}" for count in sorted({min(solves), max(solves)}))
     print(
-        f"{name}: {min(taken):.1f} to {max(taken):.1f} s, {min(solves):,} to {max(solves):,} solves, test regret "
+        f"{name}: {min(taken):.1f} to {max(taken):.1f} s, {counts} solves, test regret "
         f"{min(regrets):.2f} to {max(regrets):.2f} %, mean of {SEEDS} seeds {statistics.mean(regrets):.2f} %"
     )
     return max(taken), statistics.mean(regrets)
