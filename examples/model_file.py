@@ -32,23 +32,23 @@ end
 """
 STALLS = ["stall_coffee", "stall_soup", "stall_fruit", "stall_bread"]
 COMMANDS = """
-regretless train market.lp --cost-variables 'stall_*' --features days.csv --costs takings.csv --method map-dc
-  --p-solve 0.05 --seed 0 --validation 0.2 --test 0.2 --out run
+regretless train market.lp --cost-variables 'stall_*' --features days.csv --costs takings.csv --test 0.2
+  --epochs 30 --out run
 regretless evaluate run
 regretless decide run --features tomorrow.csv --out decisions.csv
 """
 
 
 def write(folder: Path) -> None:
-    """Write the model, and a hundred days of weather with the takings of each stall."""
+    """Write the model, and two hundred days of weather with the takings of each stall."""
     generator = np.random.default_rng(0)
-    weather = generator.normal(size=(101, 3))
-    takings = np.exp(2.2 + 0.2 * weather @ generator.normal(size=(3, 4))) + generator.normal(size=(101, 4))
+    weather = generator.normal(size=(201, 3))
+    takings = np.exp(2.2 + 0.6 * weather @ generator.normal(size=(3, 4))) + generator.normal(size=(201, 4))
     (folder / "market.lp").write_text(MODEL)
     for name, header, values in (
-        ("days", ["sun", "wind", "weekend"], weather[:100]),
-        ("takings", STALLS, takings[:100]),
-        ("tomorrow", ["weekend", "sun", "wind"], weather[100:, [2, 0, 1]]),  # columns are matched by name
+        ("days", ["sun", "wind", "weekend"], weather[:200]),
+        ("takings", STALLS, takings[:200]),
+        ("tomorrow", ["weekend", "sun", "wind"], weather[200:, [2, 0, 1]]),  # columns are matched by name
     ):
         np.savetxt(folder / f"{name}.csv", values, delimiter=",", header=",".join(header), comments="")
 
