@@ -10,7 +10,7 @@ from torch import Tensor
 from regretless.errors import InputError
 from regretless.losses.base import Loss
 from regretless.losses.loss_checks import needs_tensor, refuse_result
-from regretless.tensors import ids, no_autocast
+from regretless.tensors import ids, mean, no_autocast
 
 
 class AutogradLoss(Loss):
@@ -48,7 +48,10 @@ class AutogradLoss(Loss):
         self._labels.finish()
         if self.reduction == "none":
             return values
-        return values.sum() if self.reduction == "sum" else values.sum() / self._instances(len(predicted))
+        if self.reduction == "sum":
+            return values.sum()
+        count = self._instances(values.shape[0])
+        return mean(values) if count == values.shape[0] else values.sum() / count
 
     def loss_and_gradient(
         self,
@@ -65,7 +68,7 @@ class AutogradLoss(Loss):
             if not loss.requires_grad:
                 self._refuse_no_graph(len(leaf))
                 return loss.detach(), torch.zeros_like(leaf)
-            (gradient,) = torch.autograd.grad(loss.sum(), leaf)
+            (gradient,) = torch.autograd.grad(loss.sum() if loss.ndim else loss, leaf)
         return loss.detach(), gradient
 
     def _refuse_no_graph(self, batch: int) -> None:
