@@ -19,6 +19,7 @@ from regretless.tensors import (
     rows_at,
     scalar,
     tensor,
+    with_gradient,
     without_graph,
     write_rows,
 )
@@ -205,3 +206,25 @@ def test_a_function_without_a_graph_leaves_the_mode_as_it_was() -> None:
             with pytest.raises(ValueError):
                 doubled(leaf, fail=True)
             assert torch.is_grad_enabled() is mode
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize("rows", [False, True])
+def test_a_value_with_a_known_gradient_has_both_to_the_bit(dtype, rows):
+    generator = torch.Generator().manual_seed(0)
+    output = torch.randn(4, 3, generator=generator).to(dtype).requires_grad_()
+    gradient = torch.randn(4, 3, generator=generator).to(dtype)
+    value = torch.randn(4 if rows else (), generator=generator)  # in the precision of the loss
+    found = with_gradient(output, value, gradient)
+    assert torch.equal(found, value)
+    assert found.dtype == value.dtype
+    upstream = torch.tensor([1.0, 2.0, 0.0, -4.0]) if rows else torch.tensor(2.0)
+    (got,) = torch.autograd.grad(found, output, upstream)
+    assert torch.equal(got, gradient * (upstream[:, None] if rows else upstream).to(dtype))
+
+
+def test_a_value_has_no_graph_where_none_is_built():
+    value, output = torch.tensor(1.0), torch.ones(2, 2, requires_grad=True)
+    with torch.no_grad():
+        assert with_gradient(output, value, torch.ones(2, 2)) is value
+    assert with_gradient(output.detach(), value, torch.ones(2, 2)) is value
