@@ -15,6 +15,7 @@ from measure import interleaved, line
 from regretless import Dataset, LeanAdam, TwoStage, fit, make_loss
 from regretless.cache import SolutionStore
 from regretless.problems import BenchmarkProblem, load
+from regretless.tensors import with_gradient
 
 EPOCHS, BATCH = 5, 24
 WIDTH, BATCHES, SIZES = 48, (24, 240, 1536), (700, 5_000, 50_000)
@@ -79,12 +80,12 @@ def own_loop_over_bare_operations(loaded: BenchmarkProblem) -> bool:
         lead = solution - columns.T.index_select(0, best)
         return (c * lead).sum(1).mean(), (lead + lead) * (-1 / len(c))
 
-    def with_gradient(predicted, true, solution):
-        return WithGradient.apply(predicted, *bare(predicted, true, solution))
+    def bare_loss(predicted, true, solution):
+        return with_gradient(predicted, *bare(predicted, true, solution))
 
     losses = {
         "no loss": lambda predicted, true, solution: (predicted * true).sum(),
-        "bare operations": with_gradient,
+        "bare operations": bare_loss,
         "SPO+ without solves": loss,
         "SPO+, 5 % solved": solving,
     }
@@ -110,19 +111,6 @@ def own_loop_over_bare_operations(loaded: BenchmarkProblem) -> bool:
         line(f"own loop with {name} over one with its bare operations", seconds[name] / seconds["bare operations"])
     ratio = seconds["SPO+, 5 % solved"] / seconds[lean]
     return line("own loop with torch's fused Adam over one with LeanAdam, 5 % solved", ratio, at_least=1.1)
-
-
-class WithGradient(torch.autograd.Function):
-    """A number with a known gradient."""
-
-    @staticmethod
-    def forward(ctx, predicted, value, gradient):
-        ctx.save_for_backward(gradient)
-        return value
-
-    @staticmethod
-    def backward(ctx, upstream):
-        return upstream * ctx.saved_tensors[0], None, None
 
 
 def perturbed_epoch() -> bool:

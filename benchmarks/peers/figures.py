@@ -68,7 +68,7 @@ def of_side(side: Side) -> dict[str, Any]:
 
 def target(mine: Side, side: Side, method: str, p_solve: float) -> float | None:
     """Smallest speed-up of one of our sides over a side that counts as met."""
-    if side in SLICED or mine == TORCH_LOOP:
+    if side in SLICED or mine == TORCH_LOOP:  # most of which is not ours
         return None
     if mine not in (OURS, BATCH_COIN):
         return 3.0 if side == ORTOOLS else None

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from regretless.errors import InputError
-from regretless.training.models import Standardized, make_model
+from regretless.training.models import SharedLinear, Standardized, make_model
 
 
 def features(*shape: int) -> torch.Tensor:
@@ -129,3 +129,14 @@ def test_features_and_costs_that_give_no_scale_are_refused(features, costs, mess
 def test_features_of_another_shape_need_a_model_of_the_users_own():
     with pytest.raises(InputError, match=r"\(n, 6, k\) for variables, got \(4, 1, 8, 8\); .* a torch module of your"):
         make_model(torch.zeros(4, 1, 8, 8), 6)
+
+
+@pytest.mark.parametrize("shape", [(5, 4, 3), (0, 4, 3), (5, 0, 3), (4, 3)])
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_shared_layer_is_a_linear_layer_with_one_output(shape, bias):
+    model = SharedLinear(3)
+    model.linear = torch.nn.Linear(3, 1, bias=bias)
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    found, expected = model(x), model.linear(x).squeeze(-1)
+    assert found.shape == expected.shape == shape[:-1]
+    assert torch.allclose(found, expected, atol=1e-6)

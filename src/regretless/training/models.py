@@ -57,10 +57,10 @@ class SharedLinear(nn.Module):
         """Predict one cost per slot."""
         # A product with one vector has a shorter graph than nn.Linear on three dimensions, or than x @ weight[0].
         layer, rows = self.linear, x.reshape(-1, x.shape[-1])
-        if x.shape[0]:
-            costs = torch.addmv(layer.bias, rows, layer.weight.view(-1))
-        else:  # ``addmv`` of no rows is the bias
+        if layer.bias is None or not rows.shape[0]:  # ``addmv`` of no rows is the bias
             costs = torch.mv(rows, layer.weight.view(-1))
+        else:
+            costs = torch.addmv(layer.bias, rows, layer.weight.view(-1))
         return costs.view(*x.shape[:-1])
 
 
