@@ -28,6 +28,7 @@ def all_work_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(begun_solves, "WORTH", 0.0)
     monkeypatch.setattr(run_folder, "WORTH", 0.0)
     monkeypatch.setattr("regretless.solvers.executors.cores", lambda: 1)  # the batches of one worker are 1, 2, 4, ...
+    monkeypatch.setattr("regretless.solve_batches.SHORT", float("inf"))  # also where the machine stands still
 
 
 class Interrupt:
