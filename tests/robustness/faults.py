@@ -66,7 +66,7 @@ class Faulty:
         if fault == "exits":
             sys.exit("injected")
         if fault == "hangs":
-            time.sleep(1.0)
+            time.sleep(3.0)
         answers: dict[str, Outcome] = {
             "infeasible": Outcome(np.ones(self.milp.n), Status.OPTIMAL),
             "short": Outcome(np.zeros(self.milp.n - 1), Status.OPTIMAL),
@@ -83,4 +83,4 @@ def install(monkeypatch: pytest.MonkeyPatch, injector: Injector) -> None:
     module.build = injector.build  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "faulty_engine", module)
     monkeypatch.setitem(engines.TABLE, "faulty", EngineEntry("faulty_engine", "numpy", "numpy", "MIT"))
-    monkeypatch.setattr("regretless.solvers.pool.GRACE", 0.1)
+    monkeypatch.setattr("regretless.solvers.pool.GRACE", 0.5)

@@ -14,7 +14,7 @@ from . import small
 from .faults import FAULTS, Faulty, Injector, install
 
 SHARE = 0.2
-LIMIT = 0.15  # seconds; the pool gives up after 0.4, which every test with a hang waits, and a fault hangs for one
+LIMIT = 0.25  # seconds; the pool gives up after 1, which every test with a hang waits, and a fault hangs for three
 
 
 def rules() -> list[Any]:

@@ -258,7 +258,7 @@ def test_an_engine_that_hangs_past_its_limit_costs_one_instance(
 ) -> None:
     monkeypatch.setattr("regretless.solvers.pool.GRACE", 0.1)
     pool = EnginePool(OPEN, engine="scripted", workers=workers, time_limit=0.05)
-    costs = torch.tensor([[1.0, 1.0], [800.0, 1.0], [2.0, 2.0], [-1.0, 0.0]])
+    costs = torch.tensor([[1.0, 1.0], [3000.0, 1.0], [2.0, 2.0], [-1.0, 0.0]])
     solved = pool.solve(costs)
     assert solved.statuses == [Status.OPTIMAL, Status.TIME_LIMIT, Status.OPTIMAL, Status.ERROR]
     assert solved.found.tolist() == [True, False, True, False]
