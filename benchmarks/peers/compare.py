@@ -188,8 +188,9 @@ def conditions(rows: list[Row], epochs: int) -> list[str]:
         f"torch {torch.__version__}, Python {platform.python_version()}; {machine}.",
         f"Code measured: {', '.join(dict.fromkeys(row.get('commit', 'not recorded') for row in rows))}.",
         f"Medians over {repeats} repeats. Each side of a repeat is a separate process. The sides take turns of "
-        f"{EPOCHS_PER_TURN} epochs, one at a time, so that a slow phase of the machine affects all of them alike. Each "
-        f"figure is the mean over {epochs} epochs of 552 days in batches of 24.",
+        f"{EPOCHS_PER_TURN} epochs, one at a time, so that a slow phase of the machine affects all of them alike; a "
+        "ratio is the median of the ratios within each repeat. Each figure is the mean over "
+        f"{epochs} epochs of 552 days in batches of 24.",
         f"Load average of the machine during the measurement: {loads[0]:.1f} to {loads[-1]:.1f}, median "
         f"{loads[len(loads) // 2]:.1f}. If it exceeds the number of cores, compare CPU times, not wall times.",
     ]

@@ -1,4 +1,8 @@
-"""Rows of measurements -> medians, ratios and their targets. Nothing is measured here."""
+"""Rows of measurements -> medians, ratios and their targets. Nothing is measured here.
+
+A ratio is the median of the ratios within each repeat. The machine is fast or slow for minutes, and both sides of a
+repeat share that; the median of each side may be from another repeat.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +65,23 @@ def median(rows: Sequence[Row], figure: str, **where: Any) -> float | None:
     return statistics.median(known) if known else None
 
 
+def faster(rows: Sequence[Row], figure: str, mine: Row, other: Row) -> float | None:
+    """Median over the repeats of the other side's figure over ours; ``None`` where no repeat has both.
+
+    Args:
+        rows: measurements.
+        figure: a time.
+        mine, other: the fields that identify the rows of either side.
+    """
+    sides: list[dict[int, float]] = [
+        {row["repeat"]: row[figure] for row in rows if all(row.get(key) == value for key, value in where.items())}
+        for where in (mine, other)
+    ]
+    ours, theirs = sides
+    both = [theirs[repeat] / ours[repeat] for repeat in ours.keys() & theirs.keys()]
+    return statistics.median(both) if both else None
+
+
 def of_side(side: Side) -> dict[str, Any]:
     """The fields that identify the rows of a side."""
     return dict(zip(("side", "backend", "loop"), side, strict=True))
@@ -85,13 +106,10 @@ def ratios(rows: Sequence[Row], problem: str) -> list[Ratio]:
     peers = [side for side in SIDES if side[0] != "ours"]
     for p_solve, mine, side, method in itertools.product(SHARES, NAMES, peers, METHODS):
         cell = {"problem": problem, "method": method, "p_solve": p_solve}
-        both = [
-            (median(rows, kind, **cell, **of_side(side)), median(rows, kind, **cell, **of_side(mine)))
-            for kind in ("cpu", "wall")
-        ]
-        if any(theirs is None or ours is None for theirs, ours in both):
+        own, other = cell | of_side(mine), cell | of_side(side)
+        cpu, wall = (faster(rows, kind, own, other) for kind in ("cpu", "wall"))
+        if cpu is None or wall is None:
             continue
-        cpu, wall = (theirs / ours for theirs, ours in both if theirs is not None and ours is not None)
         what = f"{problem}, {TITLES[method]} at {p_solve:.0%}, {SIDES[side]} over ours{NAMES[mine]}"
         sides = f"{p_solve:.0%}: {SIDES[side]} over {SIDES[mine]}"
         found.append(Ratio(what, cpu, wall, target(mine, side, method, p_solve), sides, method))
@@ -116,12 +134,9 @@ def scale_ratios(rows: Sequence[Row]) -> list[Ratio]:
         ("insert", "insertion of 32 solutions into 50,000 x 500", 1000.0),
         ("nce", "NCE with its gradient on this cache", 100.0),
     ):
-        both = {
-            kind: [median(rows, f"{figure}_{kind}", side=side, problem="scale") for side in ("pyepo", "ours")]
-            for kind in ("cpu", "wall")
-        }
-        if any(value is None for values in both.values() for value in values):
+        own, other = ({"problem": "scale", "side": side} for side in ("ours", "pyepo"))
+        cpu, wall = (faster(rows, f"{figure}_{kind}", own, other) for kind in ("cpu", "wall"))
+        if cpu is None or wall is None:
             continue
-        cpu, wall = (values[0] / values[1] for values in both.values())  # type: ignore[operator]
         found.append(Ratio(f"{what}, PyEPO over ours", cpu, wall, least))
     return found

@@ -45,9 +45,10 @@ def rows(figures: ModuleType, ours: list[float], theirs: list[float], **cell: An
     ]
 
 
-def test_ratio_is_of_medians_and_knows_its_target(module: Any) -> None:
+def test_a_ratio_is_the_median_over_the_repeats_and_knows_its_target(module: Any) -> None:
     figures = module("figures")
-    (ratio,) = figures.ratios(rows(figures, [1.0, 2.0, 90.0], [30.0, 1.0, 40.0]), "p")
+    # The machine is slow in the second and third repeat; the fourth was not measured on the other side.
+    (ratio,) = figures.ratios(rows(figures, [1.0, 20.0, 30.0, 5.0], [15.0, 320.0, 420.0]), "p")
     assert ratio.cpu == pytest.approx(15.0)
     assert ratio.wall == pytest.approx(15.0)
     assert ratio.target == 15.0
@@ -68,7 +69,8 @@ def test_the_gain_of_fit_is_also_given_as_a_geometric_mean(module: Any) -> None:
     figures = module("figures")
     times = dict(zip(figures.METHODS, (2.0, 4.0, 8.0, 4.0), strict=True))
     rows = [
-        {"problem": "p", "p_solve": 0.05, "method": method, "cpu": time, "wall": time, **figures.of_side(side)}
+        {"problem": "p", "p_solve": 0.05, "method": method, "cpu": time, "wall": time, "repeat": 0}
+        | figures.of_side(side)
         for method, slow in times.items()
         for side, time in ((figures.OURS, 1.0), (figures.ORTOOLS, slow))
     ]
