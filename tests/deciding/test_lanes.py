@@ -95,6 +95,8 @@ def test_lanes_must_be_positive() -> None:
 
 def test_the_end_of_the_process_waits_for_a_job_that_was_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_EVERY", type(module._EVERY)())  # without the lanes of other tests
+    monkeypatch.setattr(threads, "EXIT_SECONDS", 60.0)
+    threads._wait_at_exit()  # for engines of other tests
     lanes, go_on = Lanes(1), threading.Event()
     assert not threads.at_work()
     left_behind, waiting = lanes.submit(go_on.wait), lanes.submit(lambda: 1)
@@ -102,7 +104,6 @@ def test_the_end_of_the_process_waits_for_a_job_that_was_left_behind(monkeypatch
     left_behind.abandoned = True
     assert threads.at_work()
     threading.Timer(0.05, go_on.set).start()
-    monkeypatch.setattr(threads, "EXIT_SECONDS", 60.0)
     threads._wait_at_exit()
     assert not threads.at_work()
     assert waiting.answer == 1
