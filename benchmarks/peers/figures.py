@@ -60,8 +60,7 @@ class Ratio:
 
 def median(rows: Sequence[Row], figure: str, **where: Any) -> float | None:
     """Median of a figure over the rows that match; ``None`` where there are none or they have no such figure."""
-    values = [row.get(figure) for row in rows if all(row.get(key) == value for key, value in where.items())]
-    known = [value for value in values if value is not None]
+    known = [row[figure] for row in _matching(rows, where) if row.get(figure) is not None]
     return statistics.median(known) if known else None
 
 
@@ -73,13 +72,13 @@ def faster(rows: Sequence[Row], figure: str, mine: Row, other: Row) -> float | N
         figure: a time.
         mine, other: the fields that identify the rows of either side.
     """
-    sides: list[dict[int, float]] = [
-        {row["repeat"]: row[figure] for row in rows if all(row.get(key) == value for key, value in where.items())}
-        for where in (mine, other)
-    ]
-    ours, theirs = sides
+    ours, theirs = ({row["repeat"]: row[figure] for row in _matching(rows, side)} for side in (mine, other))
     both = [theirs[repeat] / ours[repeat] for repeat in ours.keys() & theirs.keys()]
     return statistics.median(both) if both else None
+
+
+def _matching(rows: Sequence[Row], where: Row) -> list[Row]:
+    return [row for row in rows if all(row.get(key) == value for key, value in where.items())]
 
 
 def of_side(side: Side) -> dict[str, Any]:
