@@ -123,11 +123,15 @@ def test_one_worker_without_a_limit_runs_in_the_calling_thread() -> None:
     assert threading.get_ident() not in several.map([0, 1, 2])
 
 
-def test_the_end_of_the_process_waits_for_jobs_that_were_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("timed", [True, False])  # the clock of a job starts when its engine is built
+def test_the_end_of_the_process_waits_for_jobs_that_were_left_behind(
+    timed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def fail_or_wait(fails: bool, clock: Clock) -> None:
-        clock()
+        if timed:
+            clock()
         if fails:  # after the other one has begun: jobs that have not are dropped
             assert begun.wait(10)
             raise ZeroDivisionError

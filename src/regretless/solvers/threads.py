@@ -134,6 +134,11 @@ class _Thread(threading.Thread):
         self._position = -1
         self.start()
 
+    @property
+    def busy(self) -> bool:
+        """Whether it works on a job, also before the clock of the job starts and after it was given up on."""
+        return self._batch is not None or self.since is not None
+
     def abandon(self, late: Unanswered, limit: float) -> bool:
         """Answer the current job with ``late`` and end after it, if it takes longer than ``limit`` seconds."""
         with self.lock:
@@ -168,7 +173,7 @@ class _Thread(threading.Thread):
 def at_work() -> bool:
     """Whether a thread still works on a job, as after an interruption or where it was given up on."""
     ours = (thread for thread in threading.enumerate() if isinstance(thread, _Thread))
-    return any(thread.since is not None for thread in ours) or any(others() for others in OTHERS_AT_WORK)
+    return any(thread.busy for thread in ours) or any(others() for others in OTHERS_AT_WORK)
 
 
 @atexit.register
