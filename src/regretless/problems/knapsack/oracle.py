@@ -77,11 +77,8 @@ class KnapsackOracle:
         return Solved(self._solve_costs(costs), finite=True)
 
     def _solve_costs(self, costs: Tensor) -> Tensor:
-        if costs.shape[0] <= self._block:
-            return self._solve(costs)
-        return torch.cat([self._solve(part) for part in torch.split(costs, self._block)])
-
-    def _solve(self, costs: Tensor) -> Tensor:
+        if costs.shape[0] > self._block:
+            return torch.cat([self._solve_costs(part) for part in torch.split(costs, self._block)])
         return self._dynamic_program(-costs.to(torch.float64)) if self.counts is None else self.counts.solve(costs)
 
     def _dynamic_program(self, value: Tensor) -> Tensor:

@@ -1,8 +1,8 @@
 """Knapsacks with few distinct weights: all counts per weight, evaluated at once.
 
 Items of one weight differ only in their value, so an optimum takes the best items of each weight class, and only the
-*counts* per class are unknown. All counts of the other classes are combined with the largest count of the largest class
-that still fits: some hundred sums per instance and no loop.
+*counts* per class are unknown. Counts that leave room for one more item need not be looked at. What is left are some
+hundred sums per instance and no loop.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class WeightCounts:
         self.size = counts.size
         self._ranks = np.arange(members.shape[1])
         self._flat = members.ravel()
+        (padding,) = (self._flat == items).nonzero()
+        self._padding = padding if padding.size else None
         # Whether a combination takes the best item of a class, the second best and so on. If that is small, one product
         # with it gives all totals: several times faster than to add up cumulative sums. A product adds up in an order
         # that depends on the batch. For costs in single precision that changes nothing, since double precision holds
@@ -70,23 +72,23 @@ class WeightCounts:
         batch, shape = len(costs), self.members.shape
         starts, targets = self._kept if batch <= self._small else self._flat_indices(batch)
         # An item of positive cost is never taken. Counted as zero it keeps sums monotone, and it is dropped later.
-        gains = np.zeros((batch, self.items + 1))
-        gains[:, : self.items] = costs
-        np.minimum(gains, 0.0, out=gains)
-        classed = gains.take(self._flat, axis=1)
+        classed = costs.take(self._flat, axis=1, mode="clip")
+        np.minimum(classed, 0.0, out=classed)
+        if self._padding is not None:
+            classed[:, self._padding] = 0.0
         order = classed.reshape(batch, *shape).argsort(axis=2, kind="stable")
         order += starts[:batch]
         places = order.reshape(batch, -1)
         best = classed.ravel().take(places)
         if self._matrix is not None and self._taken is not None and costs.dtype != np.float64:
-            taken = self._taken.take((best @ self._matrix).argmin(axis=1), axis=0)
+            taken = self._taken.take((best.astype(np.float64) @ self._matrix).argmin(axis=1), axis=0)
         else:
             sums = np.pad(best.reshape(batch, *shape).cumsum(axis=2), ((0, 0), (0, 0), (1, 0)))
             total = np.sum([sums[:, j].take(self.counts[:, j], axis=1) for j in range(shape[0])], axis=0)
             chosen = self.counts.take(total.argmin(axis=1), axis=0)
             taken = (self._ranks < chosen[:, :, None]).reshape(batch, -1)
         taken &= best < 0.0
-        solution = np.empty_like(gains)
+        solution = np.empty((batch, self.items + 1))
         solution.put(targets.take(places), taken)
         return solution[:, : self.items]
 
@@ -144,7 +146,7 @@ def make_counts(weights: Integers, capacity: int) -> WeightCounts | None:
 
 
 def _combinations(weights: Integers, sizes: list[int], capacity: int) -> Integers | None:
-    """All counts ``(combinations, classes)`` that fit and cannot take more of the last class; ``None`` if too many."""
+    """All counts ``(combinations, classes)`` that fit and leave no room for one more item; ``None`` if too many."""
     most = [min(size, capacity // int(weight)) for size, weight in zip(sizes, weights, strict=True)]
     if math.prod(count + 1 for count in most[:-1]) > MOST_COMBINATIONS:
         return None
@@ -153,4 +155,7 @@ def _combinations(weights: Integers, sizes: list[int], capacity: int) -> Integer
     left = capacity - grid @ weights[:-1]
     last = np.minimum(left // weights[-1], most[-1])[:, None]
     fitting: Integers = np.concatenate([grid, last], axis=1)[left >= 0]
-    return fitting
+    # Where one more item of any class fits, other counts take it, too, and are no worse.
+    slack = capacity - fitting @ weights
+    one_more = (fitting < sizes) & (weights <= slack[:, None])
+    return fitting[~one_more.any(axis=1)]
