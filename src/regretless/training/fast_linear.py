@@ -24,6 +24,7 @@ class LinearStep:
         self.model = model
         self.optimizer: torch.optim.Optimizer = optimizer
         self._parameters = model.layer.weight, model.layer.bias
+        self._inputs = model.layer.in_features
         self._intercepts = None if model.intercepts is None else model.intercepts.intercepts
         self._view()
         self._rows = self._weight
@@ -43,11 +44,11 @@ class LinearStep:
             self._view()  # as after ``vector_to_parameters``
         rows = model.inputs(x)
         if model.shared:
-            self._rows = rows.reshape(-1, rows.shape[-1])
+            self._rows = rows.reshape(-1, self._inputs)
             output = torch.mv(self._rows, self._shared_weight)  # faster than ``linear`` where there is one output
             if self._bias is not None:
                 output += self._bias
-            output = output.view(*rows.shape[:-1])  # numbers: torch takes four times as long for a shape
+            output = output.view(-1, rows.size(1))  # numbers: torch takes four times as long for a shape
         else:
             self._rows = rows
             output = nn.functional.linear(rows, self._weight, self._bias)
@@ -65,9 +66,13 @@ class LinearStep:
         outputs = gradient.reshape(1, -1) if self.model.shared else gradient.t()
         of_weight, of_bias = self._gradients
         weight, bias = self._parameters
-        weight.grad = torch.mm(outputs, self._rows, out=of_weight)
+        torch.mm(outputs, self._rows, out=of_weight)
+        if weight.grad is not of_weight:
+            weight.grad = of_weight
         if bias is not None:
-            bias.grad = torch.sum(outputs, 1, out=of_bias)
+            torch.sum(outputs, 1, out=of_bias)
+            if bias.grad is not of_bias:
+                bias.grad = of_bias
         self.optimizer.step()
 
 

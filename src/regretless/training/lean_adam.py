@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from inspect import unwrap
+from operator import is_
 from typing import Any, final
 
 import torch
 from torch.optim import Optimizer
 from torch.optim.optimizer import _global_optimizer_post_hooks, _global_optimizer_pre_hooks
 
-from regretless.tensors import without_graph
 from regretless.training.scaling import EPS
 
 ADAM: Any = torch.optim.Adam
 KERNEL: Any = torch._fused_adam_
-HOOKS = _global_optimizer_pre_hooks, _global_optimizer_post_hooks
+BEFORE_ALL, AFTER_ALL = _global_optimizer_pre_hooks, _global_optimizer_post_hooks
 
 
 @final
@@ -50,6 +50,7 @@ class LeanAdam(torch.optim.Adam):
     _usual_step = Optimizer.profile_hook_step(torch.no_grad()(unwrap(ADAM.step)))
     _usual_zero_grad = unwrap(ADAM.zero_grad)
     _steps: Sequence[_FusedStep] = ()  # of the last step; a copy has none
+    _states: Sequence[Any] = ()
 
     def __init__(
         self,
@@ -85,27 +86,33 @@ class LeanAdam(torch.optim.Adam):
         Returns:
             The result of the closure, or ``None``.
         """
-        more = closure is not None or self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks
+        hooked = self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks or BEFORE_ALL or AFTER_ALL
         # A ``GradScaler`` sets ``found_inf`` for its step.
-        if more or any(HOOKS) or "found_inf" in vars(self) or not self._lean_step():
+        if closure is not None or hooked or "found_inf" in self.__dict__ or not self._lean_step():
             return self._usual_step(closure)
         return None
 
     step.hooked = True  # type: ignore[attr-defined]  # for torch: hooks are called, so nothing has to be wrapped around
 
-    @without_graph
     def _lean_step(self) -> bool:
         """Do a step without hooks; return whether it was possible, which the first step of a weight is not."""
-        steps = self._steps
-        if len(steps) != len(self.param_groups) or not all(
-            one.fits(group, self.state) for one, group in zip(steps, self.param_groups, strict=True)
-        ):
-            steps = self._steps = [_FusedStep(group, self.state) for group in self.param_groups]
-            if not all(one.possible for one in steps):
+        groups, state, steps = self.param_groups, self.state, self._steps
+        # Its dictionaries are compared, not looked up: the hash of a tensor is a function of Python.
+        same = len(steps) == len(groups) and len(state) == len(self._states)
+        if same and all(map(is_, state.values(), self._states)):
+            gradients = [step.gradients(group) for step, group in zip(steps, groups, strict=True)]
+        else:
+            gradients = [None]
+        if None in gradients:
+            self._states = list(state.values())
+            self._steps = steps = [_FusedStep(group, state) for group in groups]
+            gradients = [step.gradients(group) for step, group in zip(steps, groups, strict=True)]
+            if None in gradients:
                 self._steps = ()
                 return False
-        for one in steps:
-            one.do()
+        for step, found in zip(steps, gradients, strict=True):
+            if found:
+                step.do(found)
         return True
 
 
@@ -115,48 +122,50 @@ class _FusedStep:
     Args:
         group: of ``param_groups``.
         state: of the optimizer.
-
-    Attributes:
-        possible: whether the kernel can do this step.
     """
 
     def __init__(self, group: dict[str, Any], state: dict[Any, Any]) -> None:
         self._group = group
-        self._members = [(p, p.grad is None, state.get(p), p.data_ptr()) for p in group["params"]]
-        self._moving: list[Any] = [p for p in group["params"] if p.grad is not None]
-        states = [state.get(p) or {} for p in self._moving]
+        # In the memory of each parameter as it is now, and without its graph.
+        self._members = [(p, p.grad is None, p.data_ptr()) for p in group["params"]]
+        moving: list[Any] = [p for p in group["params"] if p.grad is not None]
+        states = [state.get(p) or {} for p in moving]
         # Others go their own ways in torch: other settings, and weights that one call of the kernel cannot take.
         plain = group["fused"] and not group["amsgrad"] and not group.get("decoupled_weight_decay")
-        kinds = {(p.device, p.dtype, p.grad.layout) for p in self._moving}
-        self.possible = bool(plain) and all(states) and len(kinds) <= 1
+        kinds = {(p.device, p.dtype, p.grad.layout) for p in moving}
+        self._possible = bool(plain) and all(states) and len(kinds) <= 1
         self._counts: list[Any] = [own.get("step") for own in states]
         # The same memory for NumPy: on a CPU torch takes four times as long to count.
-        self._numbers = [count.numpy() for count in self._counts if self.possible and count.is_cpu]
+        self._numbers = [count.numpy() for count in self._counts if self._possible and count.is_cpu]
         self._moments: list[list[Any]] = [[own.get(name) for own in states] for name in ("exp_avg", "exp_avg_sq")]
-        self._detached = [p.detach() for p in self._moving]  # in the same memory
+        self._detached = [p.detach() for p in moving]
 
-    def fits(self, group: dict[str, Any], state: dict[Any, Any]) -> bool:
-        """Whether parameters, states and memory are still those that were collected."""
-        if group is not self._group or len(group["params"]) != len(self._members):
-            return False
-        for now, (p, still, own, address) in zip(group["params"], self._members, strict=True):
-            if now is not p or (p.grad is None) is not still or state.get(p) is not own or p.data_ptr() != address:
-                return False
-        return True
+    def gradients(self, group: dict[str, Any]) -> list[Any] | None:
+        """The gradients of a step; ``None`` where it is not one of this kernel, of these parameters and this memory."""
+        parameters, found = group["params"], []
+        if group is not self._group or len(parameters) != len(self._members) or not self._possible:
+            return None
+        for now, (p, still, address) in zip(parameters, self._members, strict=True):
+            gradient = now.grad
+            if now is not p or (gradient is None) is not still or now.data_ptr() != address:
+                return None
+            if gradient is not None:
+                if gradient.requires_grad:  # the kernel has no derivative
+                    return None
+                found.append(gradient)
+        return found
 
-    def do(self) -> None:
+    def do(self, gradients: list[Any]) -> None:
         """Do the step."""
         group = self._group
-        if not self._counts:
-            return
         if self._numbers:
             for number in self._numbers:
-                number[()] += 1
+                number.fill(number.item() + 1.0)
         else:
             torch._foreach_add_(self._counts, 1)
         KERNEL(
             self._detached,
-            [p.grad for p in self._moving],
+            gradients,
             *self._moments,
             [],
             self._counts,

@@ -56,11 +56,13 @@ class SharedLinear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Predict one cost per slot."""
         # A product with one vector has a shorter graph than nn.Linear on three dimensions, or than x @ weight[0].
-        layer, rows = self.linear, x.reshape(-1, x.shape[-1])
-        if layer.bias is None or not rows.shape[0]:  # ``addmv`` of no rows is the bias
-            costs = torch.mv(rows, layer.weight.view(-1))
+        layer = self.linear
+        weight, bias = layer.weight, layer.bias  # a module finds its parameters slowly
+        rows = x.reshape(-1, layer.in_features)
+        if bias is None or not rows.shape[0]:  # ``addmv`` of no rows is the bias
+            costs = torch.mv(rows, weight.view(-1))
         else:
-            costs = torch.addmv(layer.bias, rows, layer.weight.view(-1))
+            costs = torch.addmv(bias, rows, weight.view(-1))
         return costs.view(*x.shape[:-1])
 
 
