@@ -9,12 +9,10 @@ import torch
 
 from regretless.errors import InputError
 from regretless.tensors import (
-    MOST_SHARES,
     features_tensor,
     hash_of,
     ids,
     in_dtype,
-    mean,
     pullback,
     rows_at,
     scalar,
@@ -176,17 +174,6 @@ def test_rows_of_any_precision_are_written_at_their_positions(dtype: torch.dtype
     write_rows(into, torch.tensor([2, 0]), rows.requires_grad_(rows.is_floating_point()))
     assert into.tolist() == [[1, 1], [0, 0], [1, 1]]
     assert not into.requires_grad
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_a_mean_is_that_of_torch(dtype: torch.dtype) -> None:
-    values = torch.randn(2, 24, generator=torch.Generator().manual_seed(0)).to(dtype)
-    for one in (values[0], values[:, 3], values[0, :1], values[0].repeat(MOST_SHARES)):
-        torch.testing.assert_close(mean(one), one.mean())
-        assert mean(one).dtype == dtype
-    values[0, 5] = torch.nan
-    assert mean(values[0]).isnan()
-    assert mean(values[0, :0]).isnan()
 
 
 def test_a_function_without_a_graph_leaves_the_mode_as_it_was() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regretless.arrays import Numbers, with_ones
 from regretless.cost_columns import by_name, checked_names
 from regretless.errors import InputError
 from regretless.family import Family
@@ -207,7 +208,7 @@ class Problem:
             return self.solver
         return None if self.identity.unknown else f"{self.solver}({self.identity.digest})"
 
-    def to_minimization(self, costs: Tensor, instance: Tensor | None = None) -> Tensor:
+    def to_minimization(self, costs: Numbers, instance: Tensor | None = None) -> Numbers:
         """Costs in the user's sense ``(batch, d)`` to minimizing costs ``(batch, width)``.
 
         Known costs of a model are one more coordinate whose cost is 1. Known costs of a family are added to the
@@ -220,9 +221,9 @@ class Problem:
         if isinstance(self.model, Family):
             if self.model.known is not None:
                 self.check_instance(instance, len(costs))
-                costs = self._known.add(costs, instance)
+                costs = self._known.add(costs, instance)  # type: ignore[arg-type, assignment]  # always tensors
         elif self.width > self.dimension:
-            costs = torch.cat([costs, costs.new_ones(len(costs), 1)], dim=1)
+            costs = with_ones(costs)
         return -costs if self.sense == "max" else costs
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
@@ -263,10 +264,12 @@ class Problem:
         Raises:
             InputError: costs are not finite or of the wrong shape, or an instance is unknown.
         """
-        costs = costs.detach()
+        if costs.requires_grad:
+            costs = costs.detach()
         self.check_costs(costs)
         check_finite(costs)
-        self.check_instance(instance, costs.shape[0])
+        if instance is not None or self.is_family:
+            self.check_instance(instance, costs.shape[0])
         start = time.perf_counter()
         wanted = decision or self.found is not None
         solved = checked_solve(self.backend, costs, instance, decision=wanted, width=self.width, starts=starts)

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from regretless.errors import InputError
@@ -17,10 +18,9 @@ from regretless.errors import InputError
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
+AS_IT_IS: AbstractContextManager[None] = nullcontext()
 # What values that are no floats raise when they are converted; the last one is for integers beyond all floats.
 NOT_NUMBERS = (TypeError, ValueError, OverflowError)
-# Values whose mean is a product: with more of them torch's own mean is fast, and more exact.
-MOST_SHARES = 1024
 
 
 def tensor(name: str, value: Any) -> Tensor:
@@ -54,7 +54,9 @@ def pullback(output: Tensor, gradient: Tensor) -> Tensor:
 
     ``torch.autograd.backward(output, gradient)`` needs no such number, but imports sympy, which takes half a second.
     """
-    return torch.dot(output.reshape(-1), in_dtype(gradient.reshape(-1), output.dtype))
+    if gradient.dtype != output.dtype:
+        gradient = gradient.to(output.dtype)
+    return torch.dot(output.reshape(-1), gradient.reshape(-1))
 
 
 def with_gradient(output: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
@@ -71,7 +73,8 @@ def with_gradient(output: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
     if not (output.requires_grad and torch.is_grad_enabled()):
         return value
     result = pullback(output, gradient) if value.ndim == 0 else (output * gradient).sum(1)
-    result = in_dtype(result, value.dtype)
+    if result.dtype != value.dtype:
+        result = result.to(value.dtype)
     result.detach().copy_(value)  # in the same memory
     return result
 
@@ -117,14 +120,18 @@ def in_dtype(values: Tensor, dtype: torch.dtype) -> Tensor:
 def without_graph(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """A function that builds no graph, as by ``torch.no_grad()``, which takes five times as long."""
 
+    # Torch's own ``set_grad_enabled`` is an object around this function, and takes several times as long.
+    set_enabled = torch._C._set_grad_enabled
+
     @wraps(function)
     def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        before = torch.is_grad_enabled()
-        torch.set_grad_enabled(False)
+        if not torch.is_grad_enabled():
+            return function(*args, **kwargs)
+        set_enabled(False)
         try:
             return function(*args, **kwargs)
         finally:
-            torch.set_grad_enabled(before)
+            set_enabled(True)
 
     return called
 
@@ -145,8 +152,10 @@ def known_to_numpy(values: Tensor) -> bool:
     return values.is_cpu and values.dtype != torch.bfloat16
 
 
-def rows_at(values: Tensor, positions: Tensor) -> Tensor:
+def rows_at(values: Tensor | NDArray[Any], positions: Tensor) -> Tensor:
     """Rows ``(m, ...)`` of detached values ``(n, ...)`` at positions ``(m,)``, as a tensor of their own."""
+    if isinstance(values, np.ndarray):
+        return torch.from_numpy(values.take(positions.numpy(), axis=0))
     if known_to_numpy(values):
         return torch.from_numpy(values.numpy().take(positions.numpy(), axis=0))
     return values.index_select(0, positions)
@@ -163,7 +172,7 @@ def write_rows(into: Tensor, positions: Tensor, rows: Tensor) -> None:
 
 def no_autocast(kind: str) -> AbstractContextManager[object]:
     """Switch autocast off on a kind of device: in half precision the product of a look-up confuses members of S."""
-    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else nullcontext()
+    return torch.autocast(kind, enabled=False) if torch.is_autocast_enabled(kind) else AS_IT_IS
 
 
 def scalar(number: float, like: Tensor) -> Tensor | float:
@@ -172,19 +181,6 @@ def scalar(number: float, like: Tensor) -> Tensor | float:
     On a CPU torch takes twice as long to convert a number as to multiply a small tensor by it.
     """
     return _constant(number, like.dtype) if like.is_cpu else number
-
-
-def mean(values: Tensor) -> Tensor:
-    """The mean of ``(n,)`` floating-point values; of a few on a CPU by a product, in a third of the time of torch's."""
-    count = values.shape[0]
-    few = values.is_cpu and 0 < count <= MOST_SHARES
-    return torch.dot(values, _shares(count, values.dtype)) if few else values.mean()
-
-
-@lru_cache(maxsize=256)
-def _shares(count: int, dtype: torch.dtype) -> Tensor:
-    with torch.inference_mode(False):  # as for ``_constant``
-        return torch.full((count,), 1.0 / count, dtype=dtype)
 
 
 @lru_cache(maxsize=256)

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from regretless.arrays import dot
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.losses import MAP, AutogradLoss, ClosedFormLoss, SPOPlus, TwoStage, WarmUp
-from regretless.losses.base import dot
 from regretless.milp import MILP
 from regretless.problem import Problem
 

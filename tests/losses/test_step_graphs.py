@@ -82,7 +82,9 @@ def test_a_replay_is_the_step_itself(name, reduction, replayed, monkeypatch):
     by_graph = steps(losses[0], true, best)
     assert replayed.captured >= 2
     monkeypatch.setattr(closed_form, "captured_on", lambda predicted: False)
-    torch.testing.assert_close(by_graph, steps(losses[1], true, best))
+    for (value, gradient), (expected, slope) in zip(by_graph, steps(losses[1], true, best), strict=True):
+        assert torch.equal(gradient, slope)
+        torch.testing.assert_close(value, expected, atol=1e-3, rtol=1e-5)  # NumPy adds up in another order
     assert torch.equal(caches[0].solutions, caches[1].solutions)
     counted = [
         (c.statistics.asked, c.statistics.solves, c.statistics.lookups, c.statistics.added, c.statistics.hits)

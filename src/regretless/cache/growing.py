@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
-from functools import partial
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.arrays import Array
 from regretless.cache.gaps import GapBound
 from regretless.cache.heads import Growth, Heads, exchange, solve_heads
 from regretless.cache.policies import Batch, Coins, Mask, Policy, checked_mask
@@ -25,6 +26,7 @@ from regretless.problem import Problem
 from regretless.ranks import Ranks
 
 GrowAt = Literal["predicted", "transformed"]
+UNLOCKED: AbstractContextManager[Any] = nullcontext()
 
 
 class Growing:
@@ -122,7 +124,11 @@ class Growing:
                 self._one_coin = None
 
     def step(
-        self, policy: Policy, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None
+        self,
+        policy: Policy,
+        queries: Sequence[Tensor | Array],
+        predicted: Tensor | Array,
+        instance: Tensor | None,
     ) -> Heads | None:
         """Choose the heads, solve them where S grows, and add what is found; ``None`` where there is no head."""
         at = [predicted] if self.grow_at == "predicted" else queries
@@ -137,12 +143,13 @@ class Growing:
                     self.statistics.asked += batch
                 else:  # the others may have found something
                     none = None if instance is None else instance[:0]
-                    self._insert(Growth(predicted.new_empty(0, self.problem.width), none, asked=batch))
+                    empty = torch.as_tensor(predicted).new_empty(0, self.problem.width)
+                    self._insert(Growth(empty, none, asked=batch))
                 return None
         positions = torch.from_numpy(chosen)
-        if not predicted.is_cpu:
+        if not isinstance(predicted, np.ndarray) and not predicted.is_cpu:
             positions = positions.to(predicted.device, non_blocking=True)
-        with self.lock if self.starts is not None else nullcontext():
+        with UNLOCKED if self.starts is None else self.lock:
             solves = solve_heads(self.problem, at, positions, instance, self.starts)
         stop = solves.failed is not None and self.problem.on_failure == "raise"
         with self.lock:
@@ -153,10 +160,15 @@ class Growing:
                 self.bound.learn(solves.costs, solves.ids, solves.solved.solution)
         return solves.heads()
 
-    def _flip(self, policy: Policy, at: Sequence[Tensor], queries: Sequence[Tensor], instance: Tensor | None) -> Mask:
+    def _flip(
+        self,
+        policy: Policy,
+        at: Sequence[Tensor | Array],
+        queries: Sequence[Tensor | Array],
+        instance: Tensor | None,
+    ) -> Mask:
         """Mask of the instances that are solved exactly."""
-        gaps = partial(self._gaps, instance=instance)
-        batch = Batch(at, queries, asked=self.statistics.asked, gaps_at=gaps)
+        batch = Batch(at, queries, asked=self.statistics.asked, gaps_at=lambda costs: self._gaps(costs, instance))
         mask = checked_mask(policy, policy.choose(batch, self.coins.of_step(self.ranks)), batch.size)
         if self._one_coin is not None:
             self._one_coin.append(mask)
@@ -174,17 +186,20 @@ class Growing:
         used.failed += growth.failed
         used.lookups += growth.lookups
         if not stop and growth.rows.shape[0]:
-            join_members(self.problem, self.store)
-            new = self.store.stage(growth.rows, served(self.problem, growth.rows, growth.ids))
+            serves = None
+            if self.store.instances is not None:
+                join_members(self.problem, self.store)
+                serves = served(self.problem, growth.rows, growth.ids)
+            new = self.store.stage(growth.rows, serves)
             if new is not None:  # else ``SolutionCache.statistics`` counts them
                 used.added += new
                 used.hits += growth.rows.shape[0] - new
         used.seconds += time.perf_counter() - start
 
-    def _gaps(self, costs: Tensor, instance: Tensor | None) -> Floats | None:
+    def _gaps(self, costs: Tensor | Array, instance: Tensor | None) -> Floats | None:
         """Gaps for the policy, which enter the statistics; the bound may learn."""
         if self.bound.get() is None:
             return None
-        gaps: Floats = self.bound.gaps(self.store, costs, instance, note=True).cpu().numpy()
+        gaps: Floats = self.bound.gaps(self.store, torch.as_tensor(costs), instance, note=True).cpu().numpy()
         self.statistics.add_gaps(gaps)
         return gaps

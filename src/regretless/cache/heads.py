@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from regretless.arrays import Array
 from regretless.cache.warm_starts import WarmStarts
 from regretless.errors import SolveError
 from regretless.problem import Problem
@@ -121,13 +122,17 @@ class HeadSolves(NamedTuple):
 
 
 def solve_heads(
-    problem: Problem, at: Sequence[Tensor], positions: Tensor, instance: Tensor | None, starts: WarmStarts | None
+    problem: Problem,
+    at: Sequence[Tensor | Array],
+    positions: Tensor,
+    instance: Tensor | None,
+    starts: WarmStarts | None,
 ) -> HeadSolves:
     """Solve instances of a batch exactly.
 
     Args:
         problem: what to solve.
-        at: tensors ``(batch, width)`` of minimizing costs; every head is solved at each of them.
+        at: tensors or arrays ``(batch, width)`` of minimizing costs; every head is solved at each of them.
         positions: ``(heads,)`` in the batch.
         instance: ``(batch,)`` ids, for families.
         starts: decisions to start from, to which those of these solves are added; ``None`` for none.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regretless.arrays import Array
 from regretless.errors import InputError, RegretlessWarning
 from regretless.milp import Floats
 from regretless.number_checks import check_integer, check_number
@@ -34,14 +35,19 @@ class Batch:
     """
 
     def __init__(
-        self, at: Sequence[Tensor], queries: Sequence[Tensor], *, asked: int, gaps_at: Callable[[Tensor], Floats | None]
+        self,
+        at: Sequence[Tensor | Array],
+        queries: Sequence[Tensor | Array],
+        *,
+        asked: int,
+        gaps_at: Callable[[Tensor | Array], Floats | None],
     ) -> None:
-        self._costs, self._gaps_at = {"solve": at, "lookup": queries}, gaps_at
         self.size, self.asked = at[0].shape[0], asked
+        self._at, self._queries, self._gaps_at = at, queries, gaps_at
 
     def gaps(self, at: GapAt) -> Floats | None:
         """Certified relative gaps ``(size,)``, computed on request: the largest of each instance over its costs."""
-        found = [self._gaps_at(costs) for costs in self._costs[at]]
+        found = [self._gaps_at(costs) for costs in (self._at if at == "solve" else self._queries)]
         known = [gaps for gaps in found if gaps is not None]
         return np.stack(known).max(axis=0) if known else None
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -70,8 +69,7 @@ class RowIndex:
                 del self._places[key]
 
 
-@dataclass(frozen=True)
-class NewRows:
+class NewRows(NamedTuple):
     """What a comparison found.
 
     Attributes:

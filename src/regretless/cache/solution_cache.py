@@ -13,7 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from regretless.arrays import Array
 from regretless.cache import cache_files
+from regretless.cache.array_answers import answer_arrays
 from regretless.cache.bounds import Bound, BoundKind
 from regretless.cache.frozen_lookup import MOST_FROZEN, FrozenLookup
 from regretless.cache.gaps import GapBound
@@ -217,16 +219,28 @@ class SolutionCache:
 
     def answer(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None = None) -> list[Tensor]:
         """Do one step of Algorithm 2 for a batch; see ``regretless.oracle.Oracle``."""
-        queries, predicted = [_detached(query) for query in queries], _detached(predicted)
-        heads = self._growing.step(self.policy, queries, predicted, instance)
-        failed = None if heads is None else heads.failed_positions
+        queries = [query.detach() if query.requires_grad else query for query in queries]
+        predicted, growing = predicted.detach() if predicted.requires_grad else predicted, self._growing
+        heads = growing.step(self.policy, queries, predicted, instance)
+        if heads is None:
+            answers = self._best_members(queries, instance)
+            growing.count_lookups(queries[0].shape[0] * len(queries))
+            return answers
+        failed = heads.failed_positions
         left_out = failed if self.problem.on_failure == "skip" else None
         if failed is not None and self.problem.on_failure == "cache" and len(self) == 0:
             raise SolveError("every solve of the step failed and the cache is empty: nothing to train on")
         solved = heads if self.grow_at == "transformed" else None
         answers, looked_up = overlay(queries, instance, solved, left_out, self._best_members)
-        self._growing.count_lookups(looked_up * len(queries))
+        growing.count_lookups(looked_up * len(queries))
         return answers
+
+    def answer_arrays(self, queries: Sequence[Array], predicted: Array) -> list[Array] | None:
+        """``answer`` for arrays, for losses of problems that raise failures; ``None`` where it needs tensors."""
+        growing = self._growing
+        if growing.ranks is not None or self.store.instances is not None or type(self.policy) is not Bernoulli:
+            return None
+        return answer_arrays(growing, self.policy, queries, predicted, self._best_members)
 
     def one_coin(self) -> AbstractContextManager[None]:
         """Flip one coin per instance for all answers inside of the block, for losses whose queries follow from answers.
@@ -242,7 +256,8 @@ class SolutionCache:
         Returns:
             Positions in the batch of failed solves, or ``None`` where there is none.
         """
-        heads = self._growing.step(self.policy, [query.detach() for query in queries], predicted.detach(), instance)
+        queries = [query.detach() if query.requires_grad else query for query in queries]
+        heads = self._growing.step(self.policy, queries, predicted.detach(), instance)
         return None if heads is None else heads.failed_positions
 
     def look_up(
@@ -260,8 +275,8 @@ class SolutionCache:
         costs = queries[0] if len(queries) == 1 else torch.cat(list(queries))
         self.problem.check_costs(costs)
         members = instance if instance is None or len(queries) == 1 else instance.repeat(len(queries))
-        with self.lock:
-            if self.problem.instances is not None or members is not None:
+        with self._growing.lock:
+            if members is not None or self.store.instances is not None:
                 check_instance(self.problem, self.store, members, len(costs))
             found = in_dtype(self.store.best(costs, members, objective), costs.dtype)
             self._statistics.seconds += time.perf_counter() - start
@@ -369,7 +384,3 @@ class SolutionCache:
         if "seed" in settings:
             state |= Coins(settings["seed"]).state_dict()
         return cache_files.restored(path, state, lambda saved: cls(problem, **(saved | settings)), settings)
-
-
-def _detached(costs: Tensor) -> Tensor:
-    return costs.detach() if costs.requires_grad else costs

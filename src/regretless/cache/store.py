@@ -8,6 +8,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from regretless.arrays import Array
 from regretless.cache import fp16_lookup
 from regretless.cache.lookup import Objective, StoreLookup, no_solution
 from regretless.cache.row_index import RowIndex, new_rows, normalized, row_bytes
@@ -194,8 +195,8 @@ class SolutionStore:
         start = self.columns_searched
         self._reserve(start + count)
         places = slice(start, start + count)
-        if on_cpu:
-            self._columns.put_normalized(solutions, places)
+        if on_cpu:  # -0.0 becomes 0.0 when they are compared
+            self._columns.put(solutions, places)
         else:  # the same in one call: on a GPU every call costs more than the work
             moved = solutions.detach().to(self._columns.reserved.device)
             torch.add(moved.T, 0.0, out=self._columns.reserved[:, places])
@@ -251,6 +252,12 @@ class SolutionStore:
         """Return the best solution for each cost vector, ``(batch, width)``; the arguments are those of ``look_up``."""
         position, last = self.look_up(costs, instance, objective), self._lookup.cpu
         return self._columns.take(position, last.places if position is last.positions else None)
+
+    def best_arrays(self, costs: Tensor) -> Array:
+        """``best`` for costs without a gradient on a CPU, as an array in their precision."""
+        position, last = self.look_up(costs), self._lookup.cpu
+        found = self._columns.arrays(last.places if position is last.positions else position.numpy())
+        return found if costs.dtype == self._columns.reserved.dtype else found.astype(costs.numpy().dtype)
 
     def look_up(self, costs: Tensor, instance: Tensor | None = None, objective: Objective | None = None) -> Tensor:
         """Return the position in S of the best solution for each cost vector ``(batch, width)``; ties to the first.

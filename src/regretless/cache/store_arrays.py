@@ -72,7 +72,7 @@ class Columns:
         if self.reserved.is_cuda:  # one kernel in place of two; on a CPU it would be up to four times slower
             return self.reserved.T.index_select(0, positions)
         if positions.shape[0] <= FEW:
-            return torch.from_numpy(self.arrays(positions.numpy() if places is None else places))
+            return torch.from_numpy(self.array.T[positions.numpy() if places is None else places])
         return self.reserved.index_select(1, positions).T.contiguous()
 
     def arrays(self, places: list[int] | NDArray[np.int64]) -> NDArray[Any]:
@@ -90,18 +90,12 @@ class Columns:
         return [array[:, place].tobytes() for place in places]
 
     def put(self, rows: Tensor, places: slice | Tensor) -> None:
-        """Write solutions ``(m, width)``."""
-        if self.reserved.is_cpu and isinstance(places, slice):  # NumPy takes a fifth of the time for a few solutions
-            self.array[:, places] = rows.numpy().T
+        """Write solutions ``(m, width)`` of any precision."""
+        # NumPy takes a fifth of the time for a few solutions.
+        if self.reserved.is_cpu and isinstance(places, slice) and known_to_numpy(rows):
+            self.array[:, places] = rows.detach().numpy().T if rows.requires_grad else rows.numpy().T
         else:
-            self.reserved[:, places] = rows.T
-
-    def put_normalized(self, solutions: Tensor, places: slice) -> None:
-        """Write a few solutions ``(m, width)`` of any precision as ``normalized`` has them, on a CPU."""
-        if solutions.requires_grad or not known_to_numpy(solutions):
-            solutions = solutions.detach().to("cpu", self.reserved.dtype)
-        into = self.array
-        np.add(solutions.numpy().T, 0.0, out=into[:, places], dtype=into.dtype, casting="same_kind")
+            self.reserved[:, places] = rows.detach().T.to(self.reserved.device)
 
     def to(self, device: torch.device) -> None:
         """Move to a device."""

@@ -7,10 +7,11 @@ from abc import abstractmethod
 import torch
 from torch import Tensor
 
+from regretless.arrays import mean
 from regretless.errors import InputError
 from regretless.losses.base import Loss
 from regretless.losses.loss_checks import needs_tensor, refuse_result
-from regretless.tensors import ids, mean, no_autocast
+from regretless.tensors import ids, no_autocast
 
 
 class AutogradLoss(Loss):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import torch
 from torch import Tensor, nn
 
+from regretless.arrays import Numbers
 from regretless.cache import SolutionCache
 from regretless.cache.lookup import Objective
 from regretless.cache.served_instances import check_instance
@@ -54,6 +55,7 @@ class Loss(nn.Module, ABC):
             raise InputError(f"reduction must be 'mean', 'sum' or 'none', got {reduction!r}")
         self.oracle = None if oracle is None else needs_oracle(type(self).__name__, oracle)
         self.reduction = reduction
+        self._decides = isinstance(oracle, Problem | SolutionCache)  # a relaxation may beat the best decision
         self._left_out: Tensor | None = None
         self._labels = LabelCheck()
 
@@ -156,9 +158,12 @@ class Loss(nn.Module, ABC):
                 self._left_out = left_out if self._left_out is None else self._left_out | left_out
                 answers = [torch.where(left_out[:, None], solution.to(answer), answer) for answer in answers]
         answers = [in_dtype(answer, predicted.dtype) for answer in answers]
-        if isinstance(self.oracle, Problem | SolutionCache):  # a relaxation may beat the best decision
-            self._labels.note(answers, true, solution, instance, self.oracle.problem)
+        self._note(answers, true, solution, instance)
         return answers
+
+    def _note(self, answers: Sequence[Numbers], true: Numbers, solution: Numbers, instance: Tensor | None) -> None:
+        if self._decides and self.oracle is not None:
+            self._labels.note(answers, true, solution, instance, self.oracle.problem)
 
     def _answers(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None) -> list[Tensor]:
         assert self.oracle is not None
@@ -175,8 +180,9 @@ class Loss(nn.Module, ABC):
         Members that have joined a family are known afterwards.
         """
         # A step without a solve checks no ids, and without ids the S of a family would be read as one feasible set.
-        with cache.lock:  # new members of a family join the store
-            check_instance(cache.problem, cache.store, instance, len(query))
+        if instance is not None or cache.problem.is_family:
+            with cache.lock:  # new members of a family join the store
+                check_instance(cache.problem, cache.store, instance, len(query))
         failed = cache.grow([query], predicted, instance)
         if len(cache) == 0:
             raise InputError("the cache is empty: add solutions first, for example cache.add(train.solutions)")
@@ -211,22 +217,22 @@ class Loss(nn.Module, ABC):
         if true is not None and self.objective is None:
             self._labels.refuse_beaten(true, solution, instance, self.oracle.problem, status)
 
-    def _checked(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+    def _checked(self, predicted: Tensor, true: Any, solution: Any, instance: Tensor | None) -> tuple[Tensor, Tensor]:
         """Check shapes and types, and return true costs and solutions as tensors."""
         problem = None if self.oracle is None else self.oracle.problem
-        true, solution = _as_tensor("true", true, predicted), _as_tensor("solution", solution, predicted)
-        if predicted.ndim != 2 or (problem is not None and predicted.shape[1] != problem.dimension):
+        if not isinstance(true, Tensor):
+            true = tensor("true", true).to(predicted)
+        if not isinstance(solution, Tensor):
+            solution = tensor("solution", solution).to(predicted)
+        shape = predicted.shape
+        if len(shape) != 2 or (problem is not None and shape[1] != problem.dimension):
             d = "d" if problem is None else problem.dimension
-            raise InputError(f"predicted must have shape (batch, {d}), got {tuple(predicted.shape)}")
+            raise InputError(f"predicted must have shape (batch, {d}), got {tuple(shape)}")
         if not predicted.is_floating_point():
             raise InputError(f"predicted must be floating-point numbers, got {predicted.dtype}")
-        if true.shape != predicted.shape:
-            raise InputError(
-                f"true must have the shape of predicted, {tuple(predicted.shape)}, got {tuple(true.shape)}"
-            )
-        if problem is not None and solution.shape != (expected := (predicted.shape[0], problem.width)):
+        if true.shape != shape:
+            raise InputError(f"true must have the shape of predicted, {tuple(shape)}, got {tuple(true.shape)}")
+        if problem is not None and solution.shape != (expected := (shape[0], problem.width)):
             raise InputError(f"solution must have shape {expected}, got {tuple(solution.shape)}")
         if not self._labels.known and len(solution):
             self.check_labels(solution, instance, true)
@@ -236,23 +242,29 @@ class Loss(nn.Module, ABC):
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Check the arguments and return minimizing costs and solutions in one precision; forget the last step."""
-        problem = None if self.oracle is None else self.oracle.problem
+        predicted, true, solution = self._begun(predicted, true, solution, instance)
+        if self.oracle is None:
+            return predicted, true, solution
+        problem = self.oracle.problem
+        return problem.to_minimization(predicted, instance), problem.to_minimization(true, instance), solution
+
+    def _begun(
+        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Check the arguments and return them in one precision; forget the last step."""
         true, solution = self._checked(predicted, true, solution, instance)
         if self._left_out is not None:  # a module sets attributes slowly
             self._left_out = None
         self._labels.begin(true)
         if predicted.dtype in (torch.float16, torch.bfloat16):
             predicted = predicted.to(torch.float32)
-        true, solution = in_dtype(true, predicted.dtype), in_dtype(solution, predicted.dtype)
-        if problem is None:
-            return predicted, true, solution
-        return problem.to_minimization(predicted, instance), problem.to_minimization(true, instance), solution
+        return predicted, in_dtype(true, predicted.dtype), in_dtype(solution, predicted.dtype)
 
     def _factors(self, weight: Tensor | None, predicted: Tensor) -> Tensor | None:
         """Weights in the precision of the loss; those that are not one per instance are refused."""
         if weight is None:
             return None
-        weight = _as_tensor("weight", weight, predicted)
+        weight = weight if isinstance(weight, Tensor) else tensor("weight", weight)
         if weight.shape != predicted.shape[:1]:
             raise InputError(f"weight must have shape ({len(predicted)},), got {tuple(weight.shape)}")
         return weight.to(predicted)
@@ -269,13 +281,3 @@ def plain_settings(loss: Loss) -> dict[str, Any]:
         for name, value in sorted(vars(loss).items())
         if not name.startswith("_") and name != "training" and isinstance(value, str | int | float | None)
     }
-
-
-def _as_tensor(name: str, value: Any, like: Tensor) -> Tensor:
-    """Labels as a tensor; one that is given stays as it is."""
-    return value if isinstance(value, Tensor) else tensor(name, value).to(like)
-
-
-def dot(a: Tensor, b: Tensor) -> Tensor:
-    """Inner products of the rows: ``(batch, d), (batch, d) -> (batch,)``."""
-    return (a * b).sum(1)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-import torch
 from torch import Tensor
 
-from regretless.losses.base import Reduction, dot
+from regretless.arrays import Numbers, dot, times
+from regretless.losses.base import Reduction
 from regretless.losses.closed_form import ClosedFormLoss
 from regretless.number_checks import check_number
 from regretless.oracle import Oracle
-from regretless.tensors import scalar
 
 
 class Blackbox(ClosedFormLoss):
@@ -37,13 +36,16 @@ class Blackbox(ClosedFormLoss):
         """See ``ClosedFormLoss.operations``."""
         return self.lambda_ if type(self) is Blackbox else None
 
+    def takes_arrays(self) -> bool:
+        """See ``ClosedFormLoss.takes_arrays``."""
+        return type(self) is Blackbox
+
     def value_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+        self, predicted: Numbers, true: Numbers, solution: Numbers, instance: Tensor | None
+    ) -> tuple[Numbers, Numbers]:
         """Regrets and interpolated gradients."""
-        width = scalar(self.lambda_, true)
-        perturbed = predicted + width * true
+        perturbed = predicted + times(true, self.lambda_)
         here, there = self.query([predicted, perturbed], predicted, true, solution, instance)
         # The true costs, or NaN where a prediction is NaN: the regret alone would not show it.
-        shown = torch.add(true, predicted, alpha=0.0)
-        return dot(shown, here - solution), (there - here) / width
+        shown = true + 0.0 * predicted
+        return dot(shown, here - solution), (there - here) / self.lambda_

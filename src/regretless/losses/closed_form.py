@@ -5,17 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence
 from functools import partial
+from typing import Any, cast
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.arrays import MOST, Numbers, as_array, as_tensor, like, mean, times
 from regretless.cache import SolutionCache
 from regretless.cache.frozen_lookup import FrozenLookup
 from regretless.losses.base import Loss, Reduction
 from regretless.losses.loss_checks import needs_oracle, needs_tensor, refuse_result
 from regretless.losses.step_graphs import Step, StepGraphs, captured_on
 from regretless.oracle import Oracle
-from regretless.tensors import ids, in_dtype, mean, no_autocast, scalar, with_gradient, without_graph
+from regretless.tensors import ids, in_dtype, no_autocast, with_gradient, without_graph
 
 
 class ClosedFormLoss(Loss):
@@ -42,6 +45,14 @@ class ClosedFormLoss(Loss):
 
         Called without gradients; both results must be tensors of their own.
         """
+
+    def takes_arrays(self) -> bool:
+        """Whether the formula takes NumPy's arrays in place of tensors, too; see ``regretless.arrays``.
+
+        Such a formula consists of operators, of ``query`` and of what that module has. As with ``operations``, the
+        losses of this library return ``False`` for subclasses.
+        """
+        return False
 
     def operations(self) -> Hashable:
         """What decides, beside the shapes of a batch, which operations the formula launches; ``None`` if more does.
@@ -74,7 +85,9 @@ class ClosedFormLoss(Loss):
         weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Compute loss and gradient; see ``Loss.loss_and_gradient``."""
-        instance, predicted = ids(instance), needs_tensor(predicted).detach()
+        if instance is not None:
+            instance = ids(instance)
+        predicted = needs_tensor(predicted).detach()
         captured = weight is None and captured_on(predicted)
         result = self._from_graph(predicted, true, solution, instance) if captured else None
         if result is None:
@@ -91,31 +104,55 @@ class ClosedFormLoss(Loss):
         weight: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Loss and gradient, before the answers are compared with the labels."""
-        assert self.oracle is not None
-        c_hat, c, v = self._minimizing(predicted, true, solution, instance)
+        c_hat, c, v = self._begun(predicted, true, solution, instance)
+        factors = None if weight is None else self._factors(weight, c_hat)
         with no_autocast(predicted.device.type):
-            found = self.value_and_gradient(c_hat, c, v, instance)
+            if instance is None and self._with_arrays(c_hat, c, v):
+                of_arrays = None if factors is None else as_array(factors)
+                number, array = self._by_formula(c_hat.numpy(), c.numpy(), v.numpy(), None, of_arrays)
+                value, gradient = as_tensor(number), torch.from_numpy(array)
+            else:
+                value, gradient = self._by_formula(c_hat, c, v, instance, factors)
+        return value, in_dtype(gradient, predicted.dtype)
+
+    def _with_arrays(self, predicted: Tensor, true: Tensor, solution: Tensor) -> bool:
+        """Whether the formula of this step is computed with arrays."""
+        assert self.oracle is not None
+        if not self.takes_arrays() or not predicted.is_cpu or predicted.numel() > MOST or self._frozen is not None:
+            return False
+        return self.oracle.problem.on_failure == "raise" and not (true.requires_grad or solution.requires_grad)
+
+    def _by_formula(
+        self, predicted: Numbers, true: Numbers, solution: Numbers, instance: Tensor | None, factors: Numbers | None
+    ) -> tuple[Numbers, Numbers]:
+        """Loss and gradient at costs in the user's sense."""
+        assert self.oracle is not None
+        problem, formula = self.oracle.problem, cast(Any, self.value_and_gradient)  # some take arrays, too
+        c_hat = problem.to_minimization(predicted, instance)
+        found = formula(c_hat, problem.to_minimization(true, instance), solution, instance)
+        value: Numbers
+        gradient: Numbers
         try:
             value, gradient = found
         except (TypeError, ValueError):
             refuse_result(self, "value_and_gradient", c_hat, found)
-        tensors = isinstance(value, Tensor) and isinstance(gradient, Tensor)
-        if not tensors or value.shape != c_hat.shape[:1] or gradient.shape != c_hat.shape:
+        same = isinstance(value, type(solution)) and isinstance(gradient, type(solution))
+        if not same or value.shape != c_hat.shape[:1] or gradient.shape != c_hat.shape:
             refuse_result(self, "value_and_gradient", c_hat, found)
         if self._left_out is not None:
             value[self._left_out], gradient[self._left_out] = 0.0, 0.0
-        if (factors := self._factors(weight, c_hat)) is not None:
+        if factors is not None:
             value, gradient = factors * value, factors[:, None] * gradient
         if gradient.shape[1] > predicted.shape[1]:  # known costs are not predicted
             gradient = gradient[:, : predicted.shape[1]]
-        factor = self.oracle.problem.sign
+        factor = problem.sign
         if self.reduction == "sum":
             value = value.sum()
         elif self.reduction == "mean":
             count = self._instances(predicted.shape[0])
             value = mean(value) if count == value.shape[0] else value.sum() / count
             factor /= count
-        return value, in_dtype(gradient * scalar(factor, gradient), predicted.dtype)
+        return value, times(gradient, factor)
 
     def _from_graph(
         self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
@@ -145,6 +182,20 @@ class ClosedFormLoss(Loss):
         finally:
             self._frozen = None
         return Step(value, gradient, lookup.count)
+
+    def query(
+        self, queries: Sequence[Numbers], predicted: Numbers, true: Numbers, solution: Numbers, instance: Tensor | None
+    ) -> list[Numbers]:
+        """Solutions of the oracle; see ``Loss.query``."""
+        if not isinstance(predicted, np.ndarray):
+            return super().query(queries, predicted, true, solution, instance)
+        assert self.oracle is not None
+        found = self.oracle.answer_arrays(queries, predicted) if isinstance(self.oracle, SolutionCache) else None
+        if found is None:
+            costs = [torch.from_numpy(query) for query in queries]
+            found = [like(predicted, answer) for answer in self.oracle.answer(costs, torch.from_numpy(predicted))]
+        self._note(found, true, solution, None)
+        return found
 
     def _answers(self, queries: Sequence[Tensor], predicted: Tensor, instance: Tensor | None) -> list[Tensor]:
         assert self.oracle is not None

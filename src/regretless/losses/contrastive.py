@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.arrays import Numbers, dot
 from regretless.cache import SolutionCache
 from regretless.cache.lookup import Objective
 from regretless.errors import InputError
-from regretless.losses.base import Reduction, dot
+from regretless.losses.base import Reduction
 from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.loss_checks import needs_cache
 from regretless.losses.members import members
@@ -127,9 +128,13 @@ class MAP(ClosedFormLoss):
         """See ``ClosedFormLoss.operations``."""
         return (self.cost, self.select) if type(self) is MAP and self.objective is None else None
 
+    def takes_arrays(self) -> bool:
+        """See ``ClosedFormLoss.takes_arrays``."""
+        return type(self) is MAP and self.objective is None
+
     def value_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+        self, predicted: Numbers, true: Numbers, solution: Numbers, instance: Tensor | None
+    ) -> tuple[Numbers, Numbers]:
         """Margins of the true optimum over the chosen member of S at ``c~``, and their gradients."""
         c = transformed(self.cost, predicted, true)
         query = c if self.select == "shifted" else predicted
@@ -138,14 +143,20 @@ class MAP(ClosedFormLoss):
             slope = solution - chosen
             margins = dot(c, slope)
         else:
-            cache = needs_cache("MAP with objective=", self.oracle)
-            self.grow(cache, query, predicted, instance)
-            (chosen,) = cache.look_up([query], instance, self.objective)
-            margins, slope = _differentiated(_margin, self.objective, c, solution, chosen)
+            margins, slope = self._of_objective(self.objective, c, query, predicted, solution, instance)
         return margins, slope + slope if self.cost == "2c_hat-c" else slope
 
+    def _of_objective(
+        self, objective: Objective, c: Any, query: Any, predicted: Any, solution: Any, instance: Tensor | None
+    ) -> Any:
+        """Margins of an objective that is not linear, and their gradients."""
+        cache = needs_cache("MAP with objective=", self.oracle)
+        self.grow(cache, query, predicted, instance)
+        (chosen,) = cache.look_up([query], instance, objective)
+        return _differentiated(_margin, objective, c, solution, chosen)
 
-def transformed(cost: Cost, predicted: Tensor, true: Tensor) -> Tensor:
+
+def transformed(cost: Cost, predicted: Numbers, true: Numbers) -> Numbers:
     """Return ``c~``, the cost at which a margin is taken."""
     if cost == "c_hat":
         return predicted

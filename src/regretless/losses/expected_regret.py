@@ -8,9 +8,10 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from regretless.arrays import dot
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
-from regretless.losses.base import Reduction, dot
+from regretless.losses.base import Reduction
 from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.loss_checks import needs_cache
 from regretless.losses.members import members

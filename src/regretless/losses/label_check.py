@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from regretless.arrays import Array, Numbers
 from regretless.errors import InputError
 from regretless.labels import refuse_beaten_labels, refuse_infeasible_labels
 from regretless.problem import Problem
@@ -18,10 +20,10 @@ from regretless.types import Status
 class Noted(NamedTuple):
     """Answers of a step, and by how much the best of them leads its label."""
 
-    lead: Tensor  # largest lead of an answer over its label
-    answers: Sequence[Tensor]
-    true: Tensor
-    solution: Tensor
+    lead: Any  # largest lead of an answer over its label
+    answers: Sequence[Tensor | Array]
+    true: Tensor | Array
+    solution: Tensor | Array
     instance: Tensor | None
     problem: Problem
     given: Tensor | None  # true costs as the user gave them
@@ -78,7 +80,7 @@ class LabelCheck:
         refuse_beaten_labels(problem, costs, best, None if instance is None else instance.cpu(), status)
 
     def note(
-        self, answers: Sequence[Tensor], true: Tensor, solution: Tensor, instance: Tensor | None, problem: Problem
+        self, answers: Sequence[Numbers], true: Numbers, solution: Numbers, instance: Tensor | None, problem: Problem
     ) -> None:
         """Note answers ``(batch, width)`` at minimizing true costs; earlier ones are refused first.
 
@@ -88,8 +90,17 @@ class LabelCheck:
             self.finish()
         if problem.statistics.not_optimal or not answers[0].shape[0]:
             return
-        together = answers[0] if len(answers) == 1 else torch.stack(list(answers))
-        lead = (true * (solution - together)).sum(-1).max()
+        lead: Any
+        if isinstance(true, np.ndarray):
+            for answer in answers:
+                lead = np.maximum.reduce(np.add.reduce(true * (solution - answer), axis=1))
+                if not lead <= 0:
+                    break
+            else:
+                return
+        else:
+            together = answers[0] if len(answers) == 1 else torch.stack(list(answers))
+            lead = (true * (solution - together)).sum(-1).max()
         self._noted = Noted(lead, answers, true, solution, instance, problem, self._given)
 
     def begin(self, given: Tensor) -> None:
@@ -113,12 +124,15 @@ class LabelCheck:
         Raises:
             SolveError: with the first such instance.
         """
-        noted = self.take()
-        if noted is None or noted.lead.item() <= 0:
+        noted = self._noted
+        if noted is None:
             return
-        true, solution = noted.true, noted.solution
+        self._noted = None
+        if noted.lead.item() <= 0:
+            return
+        true, solution = torch.as_tensor(noted.true), torch.as_tensor(noted.solution)
         compared = None if noted.given is None else noted.given.any(dim=1)
-        for answer in noted.answers:
+        for answer in map(torch.as_tensor, noted.answers):
             value, label = ((true * one).sum(-1) for one in (answer, solution))
             scale = value_scale(true, answer, solution)
             refuse_better_than_label(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+import numpy as np
 from torch import Tensor
 
+from regretless.arrays import Array
 from regretless.cache import SolutionCache
 from regretless.errors import InputError
 from regretless.oracle import Oracle
@@ -39,13 +41,13 @@ def needs_cache(loss: str, oracle: object) -> SolutionCache:
     return oracle
 
 
-def refuse_result(loss: object, formula: str, costs: Tensor, given: Any) -> NoReturn:
+def refuse_result(loss: object, formula: str, costs: Tensor | Array, given: Any) -> NoReturn:
     """Refuse the result of a formula that is not one value, and one gradient where it has them, per instance."""
     shapes = [str(tuple(costs.shape[:1]))]
     if formula == "value_and_gradient":
         shapes.append(str(tuple(costs.shape)))
     parts = given if isinstance(given, tuple | list) else [given]
-    got = [str(tuple(one.shape)) if isinstance(one, Tensor) else type(one).__name__ for one in parts]
+    got = [str(tuple(one.shape)) if isinstance(one, Tensor | np.ndarray) else type(one).__name__ for one in parts]
     raise InputError(
         f"{type(loss).__name__}.{formula} must return one value per instance: expected "
         f"{'a tensor' if len(shapes) == 1 else 'tensors'} of shape {' and '.join(shapes)}, got {' and '.join(got)}"

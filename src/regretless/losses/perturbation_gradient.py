@@ -6,7 +6,8 @@ from typing import final
 
 from torch import Tensor
 
-from regretless.losses.base import Reduction, dot
+from regretless.arrays import dot
+from regretless.losses.base import Reduction
 from regretless.losses.closed_form import ClosedFormLoss
 from regretless.number_checks import check_number
 from regretless.oracle import Oracle

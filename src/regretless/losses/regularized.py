@@ -9,7 +9,8 @@ from typing import Any, final
 import torch
 from torch import Tensor
 
-from regretless.losses.base import Reduction, dot
+from regretless.arrays import dot
+from regretless.losses.base import Reduction
 from regretless.losses.closed_form import ClosedFormLoss
 from regretless.losses.task_loss import Task, known_task, task_loss
 from regretless.number_checks import check_integer, check_number

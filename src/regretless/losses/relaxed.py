@@ -8,8 +8,9 @@ from typing import final
 import torch
 from torch import Tensor
 
+from regretless.arrays import dot
 from regretless.losses.autograd_loss import AutogradLoss
-from regretless.losses.base import Reduction, dot
+from regretless.losses.base import Reduction
 from regretless.losses.loss_checks import needs_oracle
 from regretless.oracle import Oracle
 from regretless.relaxation import BarrierProgram, Program, QuadraticProgram, Relaxation

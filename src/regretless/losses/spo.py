@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from torch import Tensor
 
-from regretless.losses.base import dot
+from regretless.arrays import Numbers, dot
 from regretless.losses.closed_form import ClosedFormLoss
 
 
@@ -26,9 +26,13 @@ class SPOPlus(ClosedFormLoss):
         """See ``ClosedFormLoss.operations``."""
         return () if type(self) is SPOPlus else None
 
+    def takes_arrays(self) -> bool:
+        """See ``ClosedFormLoss.takes_arrays``."""
+        return type(self) is SPOPlus
+
     def value_and_gradient(
-        self, predicted: Tensor, true: Tensor, solution: Tensor, instance: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
+        self, predicted: Numbers, true: Numbers, solution: Numbers, instance: Tensor | None
+    ) -> tuple[Numbers, Numbers]:
         """Losses and subgradients."""
         c = predicted + predicted - true
         (chosen,) = self.query([c], predicted, true, solution, instance)

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from regretless.arrays import dot
 from regretless.errors import InputError
-from regretless.losses.base import dot
 
 Task = Literal["regret", "squared", "absolute"]
 # Solves at different costs return one vertex up to this share of its size. The sign of such a difference, which is the

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -111,14 +112,15 @@ class RunningFit:
         left = self._steps() - at.step
         batches = track(batches, total=left, label=f"epoch {at.epoch + 1}", show=progress) if left > 0 else batches
         before, start, total = totals(self.parts.loss.oracle), time.perf_counter(), at.row["loss"]
-        for step, batch in enumerate(batches, start=at.step):
-            total += self._step(batch, step)
-            at.step, n = step + 1, n + len(batch[0])
-            if received := self._received(interruption):
-                if self.loader is None:  # a loader cannot start in the middle of an epoch
-                    self._add_up(total, start, before)
-                    self._save(settings)
-                self._leave(received)
+        with np.errstate(all="ignore"):  # a loss that is not finite is an error
+            for step, batch in enumerate(batches, start=at.step):
+                total += self._step(batch, step)
+                at.step, n = step + 1, n + batch[0].shape[0]
+                if received := self._received(interruption):
+                    if self.loader is None:  # a loader cannot start in the middle of an epoch
+                        self._add_up(total, start, before)
+                        self._save(settings)
+                    self._leave(received)
         if self.loader is None:
             n = self.instances
         elif n == 0:
