@@ -270,3 +270,14 @@ def test_data_that_are_not_finite_are_named_and_not_the_learning_rate(part, said
     bad = replace(TRAIN, **{part: values})
     with pytest.raises(InputError, match=f"the {said} of training instance 3 must be finite, got nan"):
         fit(model(), SPOPlus(problem()), bad, epochs=1, batch_size=4)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_numbers_that_overflow_are_an_error_of_training_without_a_warning_of_numpy():
+    costs = torch.full((4, 3), 1e38)
+    given = Dataset(torch.ones(4, 2), costs, torch.eye(3)[[0, 0, 0, 0]])
+    wide = nn.Linear(2, 3)
+    nn.init.constant_(wide.bias, -3e38)
+    loss = SPOPlus(SolutionCache(Problem(oracle=lambda c: c, dimension=3), torch.eye(3), p_solve=0.0))
+    with pytest.raises(TrainingError, match=r"the loss is|predicts"):
+        fit(wide, loss, given, epochs=1, progress=False)
