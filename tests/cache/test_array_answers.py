@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from regretless.cache import Bernoulli, GapAbove, SolutionCache
+from regretless.cache import Bernoulli, GapAbove, LargestGap, Policy, SolutionCache
 from regretless.errors import SolveError
 from regretless.family import Family
 from regretless.milp import MILP
@@ -16,18 +16,21 @@ from regretless.problems.knapsack.oracle import knapsack_problem
 WEIGHTS = np.repeat([3, 5, 7], 4)
 
 
-def a_cache(p: float, per: str, grow_at: str) -> SolutionCache:
+def a_cache(policy: Policy, grow_at: str = "transformed") -> SolutionCache:
     problem = knapsack_problem(WEIGHTS, 20)
-    policy = Bernoulli(p, per=per)
     return SolutionCache(problem, torch.zeros(1, 12), policy=policy, grow_at=grow_at, seed=5)
 
 
 @pytest.mark.parametrize("queries", [1, 2])
 @pytest.mark.parametrize("grow_at", ["predicted", "transformed"])
-@pytest.mark.parametrize(("p", "per"), [(0.0, "instance"), (0.1, "instance"), (0.6, "instance"), (0.3, "batch")])
+@pytest.mark.parametrize(
+    "policy",
+    [Bernoulli(0.0), Bernoulli(0.1), Bernoulli(0.6), Bernoulli(0.3, per="batch"), LargestGap(0.2), GapAbove(0.1)],
+    ids=repr,
+)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_answers_for_arrays_are_those_for_tensors(queries, grow_at, p, per, dtype):
-    tensors, arrays = a_cache(p, per, grow_at), a_cache(p, per, grow_at)
+def test_answers_for_arrays_are_those_for_tensors(queries, grow_at, policy, dtype):
+    tensors, arrays = a_cache(policy, grow_at), a_cache(policy, grow_at)
     generator = torch.Generator().manual_seed(0)
     for _ in range(12):
         predicted, *costs = (torch.randn(9, 12, generator=generator, dtype=dtype) for _ in range(queries + 1))
@@ -40,7 +43,7 @@ def test_answers_for_arrays_are_those_for_tensors(queries, grow_at, p, per, dtyp
 
 
 def test_an_answer_is_memory_of_its_own():
-    cache, costs = a_cache(0.0, "instance", "transformed"), np.ones((2, 12), dtype=np.float32)
+    cache, costs = a_cache(Bernoulli(0.0)), np.ones((2, 12), dtype=np.float32)
     (first,) = cache.answer_arrays([costs], costs)
     first += 7.0
     (second,) = cache.answer_arrays([costs], costs)
@@ -48,10 +51,9 @@ def test_an_answer_is_memory_of_its_own():
     assert not cache.solutions.any()
 
 
-def test_what_needs_tensors_is_left_to_answer():
+def test_families_are_left_to_answer():
     costs = np.ones((2, 2))
     milp = MILP([[1.0, 1.0]], row_upper=1.0)
-    assert SolutionCache(Problem(milp), policy=GapAbove(0.1)).answer_arrays([costs], costs) is None
     assert SolutionCache(Problem(Family([milp, milp]))).answer_arrays([costs], costs) is None
 
 

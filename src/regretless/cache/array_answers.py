@@ -30,16 +30,15 @@ def answer_arrays(
     solved = heads if growing.grow_at == "transformed" else None
     count = 0 if solved is None else solved.positions.shape[0]
     remain = (predicted.shape[0] - count) * len(queries)
+    growing.count_lookups(remain)
     if solved is not None and count > FEW * predicted.shape[0]:
         answers, _ = overlay([torch.from_numpy(query) for query in queries], None, solved, None, look_up)
-        growing.count_lookups(remain)
         return [as_array(answer) for answer in answers]
     start = time.perf_counter()
     costs = torch.from_numpy(queries[0] if len(queries) == 1 else np.concatenate(queries))
     with growing.lock:
         found = growing.store.best_arrays(costs)
         growing.statistics.seconds += time.perf_counter() - start
-        growing.statistics.lookups += remain
     found_by_query = [found] if len(queries) == 1 else np.split(found, len(queries))
     if solved is not None:
         places = solved.positions.numpy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -26,7 +26,6 @@ from regretless.problem import Problem
 from regretless.ranks import Ranks
 
 GrowAt = Literal["predicted", "transformed"]
-UNLOCKED: AbstractContextManager[Any] = nullcontext()
 
 
 class Growing:
@@ -149,7 +148,7 @@ class Growing:
         positions = torch.from_numpy(chosen)
         if not isinstance(predicted, np.ndarray) and not predicted.is_cpu:
             positions = positions.to(predicted.device, non_blocking=True)
-        with UNLOCKED if self.starts is None else self.lock:
+        with self.lock if self.starts is not None else nullcontext():
             solves = solve_heads(self.problem, at, positions, instance, self.starts)
         stop = solves.failed is not None and self.problem.on_failure == "raise"
         with self.lock:

@@ -222,11 +222,7 @@ class SolutionCache:
         queries = [query.detach() if query.requires_grad else query for query in queries]
         predicted, growing = predicted.detach() if predicted.requires_grad else predicted, self._growing
         heads = growing.step(self.policy, queries, predicted, instance)
-        if heads is None:
-            answers = self._best_members(queries, instance)
-            growing.count_lookups(queries[0].shape[0] * len(queries))
-            return answers
-        failed = heads.failed_positions
+        failed = None if heads is None else heads.failed_positions
         left_out = failed if self.problem.on_failure == "skip" else None
         if failed is not None and self.problem.on_failure == "cache" and len(self) == 0:
             raise SolveError("every solve of the step failed and the cache is empty: nothing to train on")
@@ -236,11 +232,10 @@ class SolutionCache:
         return answers
 
     def answer_arrays(self, queries: Sequence[Array], predicted: Array) -> list[Array] | None:
-        """``answer`` for arrays, for losses of problems that raise failures; ``None`` where it needs tensors."""
-        growing = self._growing
-        if growing.ranks is not None or self.store.instances is not None or type(self.policy) is not Bernoulli:
+        """``answer`` for arrays, for losses of problems that raise failures; ``None`` for families."""
+        if self.store.instances is not None:
             return None
-        return answer_arrays(growing, self.policy, queries, predicted, self._best_members)
+        return answer_arrays(self._growing, self.policy, queries, predicted, self._best_members)
 
     def one_coin(self) -> AbstractContextManager[None]:
         """Flip one coin per instance for all answers inside of the block, for losses whose queries follow from answers.

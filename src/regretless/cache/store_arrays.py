@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from regretless.arrays import as_array
 from regretless.cache.row_index import row_bytes
 from regretless.tensors import known_to_numpy, scalar
 
@@ -93,7 +94,7 @@ class Columns:
         """Write solutions ``(m, width)`` of any precision."""
         # NumPy takes a fifth of the time for a few solutions.
         if self.reserved.is_cpu and isinstance(places, slice) and known_to_numpy(rows):
-            self.array[:, places] = rows.detach().numpy().T if rows.requires_grad else rows.numpy().T
+            self.array[:, places] = as_array(rows).T
         else:
             self.reserved[:, places] = rows.detach().T.to(self.reserved.device)
 

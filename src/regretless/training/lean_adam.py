@@ -126,7 +126,6 @@ class _FusedStep:
 
     def __init__(self, group: dict[str, Any], state: dict[Any, Any]) -> None:
         self._group = group
-        # In the memory of each parameter as it is now, and without its graph.
         self._members = [(p, p.grad is None, p.data_ptr()) for p in group["params"]]
         moving: list[Any] = [p for p in group["params"] if p.grad is not None]
         states = [state.get(p) or {} for p in moving]
@@ -138,7 +137,7 @@ class _FusedStep:
         # The same memory for NumPy: on a CPU torch takes four times as long to count.
         self._numbers = [count.numpy() for count in self._counts if self._possible and count.is_cpu]
         self._moments: list[list[Any]] = [[own.get(name) for own in states] for name in ("exp_avg", "exp_avg_sq")]
-        self._detached = [p.detach() for p in moving]
+        self._detached = [p.detach() for p in moving]  # in the same memory
 
     def gradients(self, group: dict[str, Any]) -> list[Any] | None:
         """The gradients of a step; ``None`` where it is not one of this kernel, of these parameters and this memory."""
